@@ -1,0 +1,53 @@
+# make build   programs, in build/release/bin
+# make test    the everyday tests
+# make check   everything else: layers, headers, clang, sanitizers, slow tests, compile cost, nvcc
+# make train   fetches the pairs, trains the twin encoder into runs/twinbert and scores it
+# make bench   builds the benchmarks
+# make format  clang-format over all sources
+# make clean   removes build/; runs/ and .cache/ stay
+PRESET ?= release
+JOBS ?= $(shell nproc)
+DATA ?= .cache/twinbert
+RUN ?= runs/twinbert
+
+bin = build/$(PRESET)/bin
+compile = cmake --build --preset $(PRESET) -j $(JOBS)
+
+.PHONY: build test check train bench format clean setup configure data
+.DEFAULT_GOAL := build
+
+setup:
+	@tools/setup.sh
+
+configure: setup
+	@cmake --preset $(PRESET) >/dev/null
+
+build: configure
+	@$(compile)
+
+test: configure
+	@$(compile) --target tests
+	@tools/run_tests.sh $(PRESET) -j 2 -L everyday
+
+check:
+	@tools/setup.sh check
+	@JOBS=$(JOBS) tools/check.sh
+
+data: build
+	@TWINBERT_DATA=$(CURDIR)/$(bin)/twinbert_data examples/twinbert/data/fetch.sh $(DATA)
+
+train: data
+	$(bin)/twinbert train --pairs $(DATA)/train.tsv --out $(RUN)
+	$(bin)/twinbert score --model $(RUN) --pairs $(DATA)/test.random.tsv
+	$(bin)/twinbert score --model $(RUN) --pairs $(DATA)/test.section.tsv
+
+bench: configure
+	@$(compile) --target benches
+
+format:
+	@command -v clang-format >/dev/null || { echo "clang-format is not installed (package clang-format)" >&2; exit 1; }
+	@find include examples tests bench \( -name '*.hpp' -o -name '*.cpp' -o -name '*.cu' -o -name '*.cuh' \) \
+	  -exec clang-format -i {} +
+
+clean:
+	rm -rf build

@@ -1,0 +1,252 @@
+// Reverse mode as a graph-to-graph rewrite: nodes that compute gradients are appended to the graph that holds the loss.
+// No tape, nothing recorded at run time. It walks op_info::vjp and knows no op by name but what makes up regions.
+#pragma once
+
+#include <tx/graph/leaf.hpp>
+#include <tx/ops/add.hpp>
+
+namespace tx {
+
+namespace detail {
+
+// The gradient reached an op without a rule. The op's name stands in the call that the compiler prints.
+inline void op_has_no_gradient(char const* /*op*/) {}
+
+// What a backward pass keeps of a forward one inside a repeated block: results of products, reductions and look-ups.
+// Elementwise values in between are computed again from those, which costs less than the memory they would hold.
+constexpr bool is_residual(op_kind kind) {
+  return kind != op_kind::elementwise && kind != op_kind::view && kind != op_kind::index && kind != op_kind::constant &&
+         kind != op_kind::leaf;
+}
+
+class reverse_walk final : public vjp_context {
+ public:
+  // Gradients of nodes of region `source` are emitted into region `target`; both are 0 for a whole program.
+  constexpr reverse_walk(graph& program, vec<char> const& active, reverse_walk* outer, int source, int target)
+      : active_(active), outer_(outer), source_(source), target_(target) {
+    g = &program;
+  }
+  constexpr ~reverse_walk() = default;
+
+  constexpr var forward(int node_id) override {
+    if (source_ == target_) return {g, node_id};
+    if (node_id < mapped_.size() && mapped_[node_id] >= 0) return {g, mapped_[node_id]};
+    int const inner = bring(node_id);
+    if (node_id >= mapped_.size()) mapped_.resize(node_id + 1, -1);
+    mapped_[node_id] = inner;
+    return {g, inner};
+  }
+  constexpr bool wanted(int node_id) const override { return active_[node_id] != 0; }
+  constexpr void add(int node_id, var value) override {
+    if (!wanted(node_id)) return;
+    if (!(value.info() == g->info(node_id))) throw invalid("a gradient rule gave a gradient of another shape or type than its input");
+    if (node_id >= adjoint_.size()) adjoint_.resize(node_id + 1, -1);
+    adjoint_[node_id] = adjoint_[node_id] < 0 ? value.id : (var{g, adjoint_[node_id]} + value).id;
+  }
+  constexpr int adjoint(int node_id) const { return node_id < adjoint_.size() ? adjoint_[node_id] : -1; }
+
+  // Visits the nodes of the source region from `last` down.
+  constexpr void run(int last) {
+    for (int at_node = last; at_node >= 0; --at_node) {
+      node const n = (*g)[at_node];
+      if (n.region != source_ || !wanted(at_node)) continue;
+      if (n.op->kind == op_kind::region) {
+        reverse_repeat(at_node);
+        continue;
+      }
+      if (adjoint(at_node) < 0 || n.op->kind == op_kind::leaf || n.op->kind == op_kind::result) continue;
+      if (n.op->vjp == nullptr) op_has_no_gradient(n.op->name);
+      id = at_node;
+      gradient = {g, adjoint(at_node)};
+      n.op->vjp(*this);
+    }
+  }
+
+ private:
+  constexpr var zeros(value_info const& info) const { return broadcast_to(constant(*g, info.type, 0), info.dims); }
+
+  // Makes a forward value of the repeated block usable in its backward block.
+  constexpr int bring(int node_id) {
+    node const n = (*g)[node_id];
+    if (n.op == &argument_info) {
+      region const& body = g->regions[source_];
+      int const k = static_cast<int>(n.at.v[0]);
+      if (k >= body.carries) {
+        int const outside = outer_->forward(g->input(body.owner, k)).id;
+        return k < body.carries + body.invariants ? argument(invariants_, outside, n.info) : argument(stacked_, outside, n.info);
+      }
+      return stack(node_id);
+    }
+    if (is_residual(n.op->kind)) return stack(node_id);
+    int in[4] = {};
+    for (int i = 0; i < n.inputs; ++i) in[i] = forward(g->operands[n.first + i]).id;
+    return g->emit(n.op, in, n.inputs, n.at, n.info);
+  }
+
+  // The forward region hands the value out for each iteration; the backward region takes it in.
+  constexpr int stack(int node_id) {
+    value_info const one = g->info(node_id);
+    int const k = g->regions[source_].results.size();
+    g->regions[source_].results.push_back(node_id);
+    value_info const all = stacked(one, shape{1, 0, {g->regions[source_].iterations}});
+    int const owner = g->regions[source_].owner;
+    int const inside = g->current;
+    g->current = g->regions[source_].parent;
+    int const outer_value = g->emit(&result_info, &owner, 1, attributes{{k}}, all);
+    g->current = inside;
+    return argument(stacked_, outer_->forward(outer_value).id, one);
+  }
+
+  struct argument_list {
+    vec<int> outside{};
+    vec<int> inside{};
+  };
+  constexpr int argument(argument_list& list, int outside, value_info const& info) {
+    attributes at{};
+    at.v[0] = unnumbered + carries_.inside.size() + invariants_.inside.size() + stacked_.inside.size();
+    at.v[1] = target_;
+    list.outside.push_back(outside);
+    list.inside.push_back(emit_leaf(*g, argument_info, info, at).id);
+    return list.inside.back();
+  }
+
+  constexpr void reverse_repeat(int repeat_node) {
+    int const body_id = static_cast<int>((*g)[repeat_node].at.v[0]);
+    vec<int> seeds(g->regions[body_id].results.size(), -1);
+    bool any = false;
+    for (int r = repeat_node + 1; r < adjoint_.size(); ++r) {
+      node const& n = (*g)[r];
+      if (n.op != &result_info || g->input(r, 0) != repeat_node || adjoint_[r] < 0) continue;
+      seeds[static_cast<int>(n.at.v[0])] = adjoint_[r];
+      any = true;
+    }
+    if (!any) return;
+
+    region const forward_body = g->regions[body_id];
+    int const back_id = g->regions.size();
+    region back{};
+    back.parent = target_;
+    back.iterations = forward_body.iterations;
+    back.reversed = !forward_body.reversed;
+    g->regions.push_back(back);
+    reverse_walk inner(*g, active_, this, body_id, back_id);
+    auto outer_input = [&](int k) { return g->input(repeat_node, k); };
+    auto argument_info_of = [&](int k) { return g->info(forward_body.arguments[k]); };
+
+    // Seeds are made outside; the body starts with them as carries or slices.
+    vec<int> start{};
+    for (int k = 0; k < forward_body.carries; ++k) start.push_back(seeds[k] >= 0 ? seeds[k] : zeros(argument_info_of(k)).id);
+    for (int k = forward_body.carries; k < forward_body.carries + forward_body.invariants; ++k)
+      if (wanted(forward_body.arguments[k])) start.push_back(zeros(argument_info_of(k)).id);
+    g->current = back_id;
+    int next = 0;
+    for (int k = 0; k < forward_body.carries; ++k) {
+      int const seed = inner.argument(inner.carries_, start[next++], argument_info_of(k));
+      inner.add(forward_body.results[k], {g, seed});
+    }
+    vec<int> sums{};  // running gradients of invariants
+    for (int k = forward_body.carries; k < forward_body.carries + forward_body.invariants; ++k)
+      if (wanted(forward_body.arguments[k])) sums.push_back(inner.argument(inner.carries_, start[next++], argument_info_of(k)));
+    for (int k = forward_body.carries; k < seeds.size(); ++k) {
+      if (seeds[k] < 0) continue;
+      int const slice = inner.argument(inner.stacked_, seeds[k], g->info(forward_body.results[k]));
+      inner.add(forward_body.results[k], {g, slice});
+    }
+    inner.run(repeat_node - 1);
+
+    vec<int> results{};
+    auto or_zero = [&](int argument_node) {
+      int const a = inner.adjoint(argument_node);
+      return a >= 0 ? a : inner.zeros(g->info(argument_node)).id;
+    };
+    for (int k = 0; k < forward_body.carries; ++k) results.push_back(or_zero(forward_body.arguments[k]));
+    next = 0;
+    for (int k = forward_body.carries; k < forward_body.carries + forward_body.invariants; ++k)
+      if (wanted(forward_body.arguments[k])) results.push_back((var{g, sums[next++]} + var{g, or_zero(forward_body.arguments[k])}).id);
+    for (int k = forward_body.carries + forward_body.invariants; k < forward_body.arguments.size(); ++k)
+      if (wanted(forward_body.arguments[k])) results.push_back(or_zero(forward_body.arguments[k]));
+    g->current = target_;
+
+    // Arguments are numbered now that all are known.
+    region& finished = g->regions[back_id];
+    finished.results = results;
+    finished.carries = inner.carries_.inside.size();
+    finished.invariants = inner.invariants_.inside.size();
+    finished.stacked = inner.stacked_.inside.size();
+    vec<int> inputs{};
+    for (argument_list const* list : {&inner.carries_, &inner.invariants_, &inner.stacked_}) {
+      for (int i = 0; i < list->inside.size(); ++i) {
+        g->nodes[list->inside[i]].at.v[0] = inputs.size();
+        finished.arguments.push_back(list->inside[i]);
+        inputs.push_back(list->outside[i]);
+      }
+    }
+    int const owner = g->emit(&repeat_info, inputs.data(), inputs.size(), attributes{{back_id}}, g->info(results[0]));
+    g->regions[back_id].owner = owner;
+
+    int produced = 0;
+    auto deliver = [&](int k, bool stack_all) {
+      int const r = produced++;
+      value_info info = g->info(results[r]);
+      if (stack_all) info = stacked(info, shape{1, 0, {forward_body.iterations}});
+      var const value{g, g->emit(&result_info, &owner, 1, attributes{{r}}, info)};
+      add(outer_input(k), value);
+    };
+    for (int k = 0; k < forward_body.carries; ++k) deliver(k, false);
+    for (int k = forward_body.carries; k < forward_body.arguments.size(); ++k)
+      if (wanted(forward_body.arguments[k])) deliver(k, k >= forward_body.carries + forward_body.invariants);
+  }
+
+  static constexpr int unnumbered = 1 << 20;  // marks arguments until their final order is known
+
+  vec<char> const& active_;
+  reverse_walk* outer_;
+  int source_;
+  int target_;
+  vec<int> adjoint_{};
+  vec<int> mapped_{};
+  argument_list carries_{};
+  argument_list invariants_{};
+  argument_list stacked_{};
+};
+
+// Which nodes depend on one of the given leaves.
+constexpr vec<char> depends_on(graph const& g, vec<int> const& leaves) {
+  vec<char> active(g.size(), 0);
+  for (int leaf : leaves) active[leaf] = 1;
+  for (int i = 0; i < g.size(); ++i) {
+    node const& n = g[i];
+    if (!n.op->differentiable) continue;
+    if (n.op == &argument_info) {
+      region const& body = g.regions[static_cast<int>(n.at.v[1])];
+      int const k = static_cast<int>(n.at.v[0]);
+      // A carry may become active through the body, so any active input makes it so.
+      if (k < body.carries)
+        for (int j = 0; j < g[body.owner].inputs; ++j) active[i] = static_cast<char>(active[i] | active[g.input(body.owner, j)]);
+      else
+        active[i] = active[g.input(body.owner, k)];
+      if (!is_float(n.info.type)) active[i] = 0;
+      continue;
+    }
+    for (int j = 0; j < n.inputs; ++j) active[i] = static_cast<char>(active[i] | active[g.input(n, j)]);
+  }
+  return active;
+}
+
+}  // namespace detail
+
+// Appends the gradients of a scalar with respect to leaves; returns their ids, -1 where the loss does not depend on one.
+constexpr vec<int> gradients(graph& g, int loss, vec<int> const& leaves) {
+  if (g.info(loss).count() != 1 || !is_float(g.info(loss).type))
+    throw invalid("a loss must be a floating-point scalar. FIX: reduce it, e.g. with mean(x)");
+  g.when = phase::backward;
+  vec<char> const active = detail::depends_on(g, leaves);
+  detail::reverse_walk walk(g, active, nullptr, 0, 0);
+  walk.add(loss, broadcast_to(constant(g, g.info(loss).type, 1), g.info(loss).dims));
+  walk.run(loss);
+  vec<int> out{};
+  for (int leaf : leaves) out.push_back(walk.adjoint(leaf));
+  return out;
+}
+
+}  // namespace tx

@@ -1,0 +1,341 @@
+// The body of a fused kernel on a range of rows: per row, passes over the columns, a vector at a time.
+#pragma once
+
+#include <tx/backends/cpu/random.hpp>
+#include <tx/backends/cpu/registers.hpp>
+#include <tx/backends/cpu/vector_math.hpp>
+#include <tx/exec/frame.hpp>
+#include <tx/exec/scratch.hpp>
+
+namespace tx::backends::cpu {
+
+using exec::access;
+using exec::form;
+
+namespace detail {
+
+template <int V, class T>
+struct slot {
+  T x;
+};
+template <int V, class T>
+TX_INLINE T& get(slot<V, T>& s) {
+  return s.x;
+}
+
+template <class F>
+struct row_types;
+template <bool Exact, class... In, class... Let, class... Out>
+struct row_types<exec::fused<Exact, exec::ins<In...>, exec::lets<Let...>, exec::outs<Out...>>> {
+  static constexpr bool exact = Exact;
+  static constexpr int inputs = sizeof...(In);
+  static constexpr int lets = sizeof...(Let);
+  static constexpr int outputs = sizeof...(Out);
+  static constexpr dtype types[] = {In::sig.type..., Let::type..., dtype::f32};
+  template <int K>
+  using let = std::tuple_element_t<K, std::tuple<Let...>>;
+  template <class S>
+  struct pack;
+  template <int... V>
+  struct pack<std::integer_sequence<int, V...>> {
+    struct scalars : slot<V, scalar_t<types[V]>>... {};
+    struct vectors : slot<V, lanes_t<types[V]>>... {};
+  };
+};
+
+template <class F, int Pass>
+inline constexpr exec::pass_demand demand_in = exec::demand_of(exec::signatures_of<F>{}, exec::program_of<F>, Pass);
+
+// Numbers below N for which a condition holds, as a sequence to expand.
+template <int N>
+struct chosen {
+  int count = 0;
+  int index[N + 1] = {};
+};
+template <int N, class Condition>
+constexpr chosen<N> choose(Condition condition) {
+  chosen<N> c{};
+  for (int i = 0; i < N; ++i)
+    if (condition(i)) c.index[c.count++] = i;
+  return c;
+}
+template <auto Chosen, int... I>
+constexpr auto sequence(std::integer_sequence<int, I...>) {
+  return std::integer_sequence<int, Chosen.index[I]...>{};
+}
+template <auto Chosen>
+using sequence_of = decltype(sequence<Chosen>(std::make_integer_sequence<int, Chosen.count>{}));
+
+// What the passes of a kernel do, as lists: values to compute, reductions and outputs to feed, numbers of the row to derive.
+template <class F, int Pass>
+struct pass_lists {
+  static constexpr auto sigs = exec::signatures_of<F>{};
+  static constexpr exec::row_program const& program = exec::program_of<F>;
+  static constexpr int inputs = row_types<F>::inputs;
+  static constexpr int lets = row_types<F>::lets;
+  using computed = sequence_of<choose<exec::max_values>([](int v) { return v < program.values && demand_in<F, Pass>.value[v]; })>;
+  using row_reduced = sequence_of<choose<lets>([](int k) { return sigs.let(k).shape == form::row_reduce && program.pass[sigs.let(k).operand[0]] == Pass; })>;
+  using col_reduced = sequence_of<choose<lets>([](int k) {
+    return sigs.let(k).shape == form::col_reduce && program.by_column[sigs.let(k).operand[0]] && program.pass[sigs.let(k).operand[0]] == Pass;
+  })>;
+  using stored = sequence_of<choose<row_types<F>::outputs>([](int o) {
+    return sigs.out(o).shape == form::map && !sigs.out(o).per_row && program.pass[sigs.out(o).value] == Pass;
+  })>;
+  using derived = sequence_of<choose<lets>([](int k) {
+    return sigs.let(k).shape == form::map && !program.by_column[inputs + k] && program.pass[inputs + k] == Pass;
+  })>;
+};
+
+}  // namespace detail
+
+// Where the operands of a fused kernel lie; the pointers are those of its first row.
+struct row_operands {
+  exec::frame const& f;
+  exec::call const& c;
+  exec::operand_ref const* in;   // of the inputs that are not the product
+  exec::operand_ref const* out;
+};
+
+template <class F>
+class row_body {
+  using types = detail::row_types<F>;
+  static constexpr auto sigs = exec::signatures_of<F>{};
+  static constexpr exec::row_program const& program = exec::program_of<F>;
+  using values = typename types::template pack<std::make_integer_sequence<int, program.values>>;
+  template <int V>
+  static constexpr dtype type_of = types::types[V];
+  static constexpr bool has_product = types::inputs > 0 && sigs.in(0).how == access::product;
+  static constexpr int first_input = has_product ? 1 : 0;
+
+ public:
+  static constexpr int outputs = types::outputs;
+
+  // scratch: row_scratch(program, cols) bytes of this share.
+  row_body(row_operands const& o, std::byte* scratch) : o_(o), cols_(o.c.cols) {
+    row_bytes_ = exec::row_bytes(cols_, program.element);
+    stash_ = scratch;
+    sums_ = scratch + program.stashes * row_bytes_;
+    row_sums_ = sums_ + program.column_sums * row_bytes_;
+    for (int i = first_input; i < types::inputs; ++i) {
+      exec::operand_ref const& r = o.in[i - first_input];
+      base_[i] = r.base >= 0 ? o.f.at<std::byte>(r) : nullptr;
+    }
+    for (int k = 0; k < types::outputs; ++k) to_[k] = o.f.at<std::byte>(o.out[k]);
+    if constexpr (program.column_sums + program.row_sums > 0)
+      __builtin_memset(sums_, 0, static_cast<std::size_t>(program.column_sums * row_bytes_ + program.row_sums * program.element));
+  }
+
+  // Rows [begin, end); the product's row r is at product + (r - begin) * product_row.
+  void run(std::int64_t begin, std::int64_t end, std::byte const* product = nullptr, std::int64_t product_row = 0) {
+    for (std::int64_t row = begin; row < end; ++row) {
+      row_ = row;
+      start_row(std::make_integer_sequence<int, types::inputs>{}, product == nullptr ? nullptr : product + (row - begin) * product_row);
+      start_outputs(std::make_integer_sequence<int, types::outputs>{});
+      all_passes(std::make_integer_sequence<int, program.passes>{});
+      sum_rows(std::make_integer_sequence<int, types::lets>{});
+      finish_outputs(std::make_integer_sequence<int, types::outputs>{});
+    }
+  }
+
+  // Column sums of one share, for adding up: let K's.
+  template <int K>
+  static std::byte* sum_of(std::byte* scratch, std::int64_t cols) {
+    std::int64_t const row_bytes = exec::row_bytes(cols, program.element);
+    constexpr int v = types::inputs + K;
+    std::byte* const sums = scratch + program.stashes * row_bytes;
+    if constexpr (program.by_column[sigs.let(K).operand[0]]) return sums + program.sum[v] * row_bytes;
+    else return sums + program.column_sums * row_bytes + program.sum[v] * program.element;
+  }
+
+ private:
+  template <int... V>
+  TX_INLINE void start_row(std::integer_sequence<int, V...>, std::byte const* product) {
+    (start_input<V>(product), ...);
+  }
+  template <int V>
+  TX_INLINE void start_input(std::byte const* product) {
+    constexpr exec::in_sig sig = sigs.in(V);
+    if constexpr (sig.how == access::product) {
+      in_[V] = product;
+    } else {
+      exec::operand_ref const& r = o_.in[V - first_input];
+      if constexpr (sig.how == access::constant)
+        detail::get<V>(scalars_) = static_cast<scalar_t<type_of<V>>>(r.value);
+      else if constexpr (sig.how == access::row)
+        detail::get<V>(scalars_) = load_scalar<sig.type>(base_[V] + exec::row_offset(r, row_) * size_of(sig.type));
+      else if constexpr (sig.how == access::contiguous || sig.how == access::strided)
+        in_[V] = base_[V] + exec::row_offset(r, row_) * size_of(sig.type);
+    }
+  }
+  template <int... K>
+  TX_INLINE void start_outputs(std::integer_sequence<int, K...>) {
+    ((out_[K] = sigs.out(K).shape == form::map ? to_[K] + exec::row_offset(o_.out[K], row_) * size_of(sigs.out(K).type) : nullptr), ...);
+  }
+
+  // The value in lanes, wherever it is.
+  template <int V>
+  TX_INLINE auto lanes_value() {
+    if constexpr (program.by_column[V]) return detail::get<V>(vectors_);
+    else return lanes_t<type_of<V>>(detail::get<V>(scalars_));
+  }
+
+  template <int V>
+  TX_INLINE auto load_input(std::int64_t c, int n) {
+    constexpr exec::in_sig sig = sigs.in(V);
+    constexpr std::int64_t size = size_of(sig.type);
+    constexpr bool exact = types::exact;
+    if constexpr (sig.how == access::contiguous || sig.how == access::product) {
+      return load_lanes<sig.type, exact>(in_[V] + c * size, n);
+    } else if constexpr (sig.how == access::strided) {
+      std::int64_t const stride = o_.in[V - first_input].col;
+      return load_lanes<sig.type, exact>(in_[V] + c * stride * size, n, stride);
+    } else if constexpr (sig.how == access::position) {
+      exec::operand_ref const& r = o_.in[V - first_input];
+      if (r.rank == 0) return convert<scalar_t<sig.type>>(count_from(c));
+      return lanes_t<sig.type>(static_cast<scalar_t<sig.type>>(row_ / r.stride[0] % r.extent[0]));
+    } else {
+      static_assert(sig.how == access::random);
+      exec::operand_ref const& r = o_.in[V - first_input];
+      return convert<scalar_t<sig.type>>(uniform<lanes>(o_.f.key, o_.f.stream(r), static_cast<std::uint64_t>(row_), static_cast<std::uint32_t>(c)));
+    }
+  }
+
+  // A stash holds masks as integers.
+  template <int V>
+  TX_INLINE auto* stash_of(std::int64_t c) {
+    using T = std::conditional_t<std::is_same_v<scalar_t<type_of<V>>, bool>, i32, scalar_t<type_of<V>>>;
+    return reinterpret_cast<T*>(stash_ + program.stash[V] * row_bytes_) + c;
+  }
+
+  template <int Pass, int V>
+  TX_INLINE void compute(std::int64_t c, int n) {
+    auto& x = detail::get<V>(vectors_);
+    using T = scalar_t<type_of<V>>;
+    if constexpr (V < types::inputs) {
+      x = load_input<V>(c, n);
+    } else if constexpr (detail::demand_in<F, Pass>.from_stash[V]) {
+      auto* const p = stash_of<V>(c);
+      x = convert<T>(simd<std::remove_pointer_t<decltype(p)>>::load(p));
+    } else {
+      using let = typename types::template let<V - types::inputs>;
+      if constexpr (let::count == 1) x = convert<T>(let::rule::apply(lanes_value<let::operand[0]>()));
+      else if constexpr (let::count == 2) x = convert<T>(let::rule::apply(lanes_value<let::operand[0]>(), lanes_value<let::operand[1]>()));
+      else x = convert<T>(let::rule::apply(lanes_value<let::operand[0]>(), lanes_value<let::operand[1]>(), lanes_value<let::operand[2]>()));
+      if constexpr (program.stash[V] >= 0 && program.pass[V] == Pass) {  // rows of the stash have room for a whole vector
+        auto* const p = stash_of<V>(c);
+        convert<std::remove_pointer_t<decltype(p)>>(x).store(p);
+      }
+    }
+  }
+  template <int K>
+  TX_INLINE void reduce_row([[maybe_unused]] int n) {
+    using let = typename types::template let<K>;
+    constexpr int v = types::inputs + K;
+    using T = scalar_t<type_of<v>>;
+    auto x = lanes_value<let::operand[0]>();
+    if constexpr (!types::exact) x = keep_first<T>(x, n, let::rule::template identity<T>());
+    detail::get<v>(vectors_) = let::rule::apply(detail::get<v>(vectors_), x);
+  }
+  template <int K>
+  TX_INLINE void reduce_col(std::int64_t c) {
+    using let = typename types::template let<K>;
+    constexpr int v = types::inputs + K;
+    using T = scalar_t<type_of<v>>;
+    auto* const sum = reinterpret_cast<T*>(sums_ + program.sum[v] * row_bytes_) + c;
+    let::rule::apply(simd<T>::load(sum), lanes_value<let::operand[0]>()).store(sum);  // past the last column lies padding
+  }
+  template <int K>
+  TX_INLINE void store(std::int64_t c, int n) {
+    constexpr exec::out_sig sig = sigs.out(K);
+    store_lanes<sig.type, types::exact>(out_[K] + c * size_of(sig.type), lanes_value<sig.value>(), n);
+  }
+
+  template <int Pass, int... V, int... R, int... C, int... O>
+  TX_INLINE void columns(std::integer_sequence<int, V...>, std::integer_sequence<int, R...>, std::integer_sequence<int, C...>,
+                         std::integer_sequence<int, O...>) {
+    (start_reduction<R>(), ...);
+    for (std::int64_t c = 0; c < cols_; c += lanes) {
+      int const n = types::exact || cols_ - c >= lanes ? lanes : static_cast<int>(cols_ - c);
+      (compute<Pass, V>(c, n), ...);
+      (reduce_row<R>(n), ...);
+      (reduce_col<C>(c), ...);
+      (store<O>(c, n), ...);
+    }
+    ((detail::get<types::inputs + R>(scalars_) = combine<typename types::template let<R>::rule>(detail::get<types::inputs + R>(vectors_))), ...);
+  }
+  template <int K>
+  TX_INLINE void start_reduction() {
+    using T = scalar_t<type_of<types::inputs + K>>;
+    detail::get<types::inputs + K>(vectors_) = simd<T>(types::template let<K>::rule::template identity<T>());
+  }
+
+  template <int... P>
+  TX_INLINE void all_passes(std::integer_sequence<int, P...>) {
+    (pass<P>(), ...);
+  }
+  template <int Pass>
+  TX_INLINE void pass() {
+    using lists = detail::pass_lists<F, Pass>;
+    derive(typename lists::derived{});
+    if constexpr (detail::demand_in<F, Pass>.any)
+      columns<Pass>(typename lists::computed{}, typename lists::row_reduced{}, typename lists::col_reduced{}, typename lists::stored{});
+  }
+
+  template <int... K>
+  TX_INLINE void derive(std::integer_sequence<int, K...>) {
+    (compute_scalar<types::inputs + K>(), ...);
+  }
+  template <int V>
+  TX_INLINE void compute_scalar() {
+    using let = typename types::template let<V - types::inputs>;
+    auto& x = detail::get<V>(scalars_);
+    using T = scalar_t<type_of<V>>;
+    if constexpr (let::count == 1) x = static_cast<T>(let::rule::apply(detail::get<let::operand[0]>(scalars_)));
+    else if constexpr (let::count == 2)
+      x = static_cast<T>(let::rule::apply(detail::get<let::operand[0]>(scalars_), detail::get<let::operand[1]>(scalars_)));
+    else
+      x = static_cast<T>(let::rule::apply(detail::get<let::operand[0]>(scalars_), detail::get<let::operand[1]>(scalars_),
+                                          detail::get<let::operand[2]>(scalars_)));
+  }
+
+  // Sums over rows of one value per row.
+  template <int... K>
+  TX_INLINE void sum_rows(std::integer_sequence<int, K...>) {
+    (sum_row<K>(), ...);
+  }
+  template <int K>
+  TX_INLINE void sum_row() {
+    using let = typename types::template let<K>;
+    if constexpr (let::shape == form::col_reduce && !program.by_column[let::operand[0]]) {
+      constexpr int v = types::inputs + K;
+      auto* const sum = reinterpret_cast<scalar_t<type_of<v>>*>(row_sums_ + program.sum[v] * program.element);
+      *sum = let::rule::apply(*sum, detail::get<let::operand[0]>(scalars_));
+    }
+  }
+
+  template <int... K>
+  TX_INLINE void finish_outputs(std::integer_sequence<int, K...>) {
+    (finish_output<K>(), ...);
+  }
+  template <int K>
+  TX_INLINE void finish_output() {
+    constexpr exec::out_sig sig = sigs.out(K);
+    if constexpr (sig.shape == form::map && sig.per_row) store_scalar<sig.type>(out_[K], detail::get<sig.value>(scalars_));
+  }
+
+  row_operands const& o_;
+  std::int64_t cols_;
+  std::int64_t row_bytes_;
+  std::int64_t row_ = 0;
+  std::byte* stash_;
+  std::byte* sums_;
+  std::byte* row_sums_;
+  std::byte const* base_[types::inputs + 1] = {};
+  std::byte const* in_[types::inputs + 1] = {};
+  std::byte* to_[types::outputs + 1] = {};
+  std::byte* out_[types::outputs + 1] = {};
+  typename values::scalars scalars_;
+  typename values::vectors vectors_;
+};
+
+}  // namespace tx::backends::cpu

@@ -1,0 +1,25 @@
+// Compiler facts every other header may rely on. Nothing here has state.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+// Scalar rules are ordinary constexpr functions that device code calls too.
+#if defined(__CUDACC__) || defined(__HIPCC__)
+#define TX_HD __host__ __device__
+#else
+#define TX_HD
+#endif
+
+#define TX_INLINE inline __attribute__((always_inline))
+
+namespace tx {
+
+inline constexpr int version_major = 0;
+inline constexpr int version_minor = 1;
+inline constexpr int version_patch = 0;
+
+// Axes a tensor may have; graph nodes hold their shape inline.
+inline constexpr int max_rank = 6;
+
+}  // namespace tx

@@ -1,0 +1,125 @@
+// Element types: the C++ types users name, and their run-time tag.
+#pragma once
+
+#include <tx/config.hpp>
+
+#include <bit>
+
+namespace tx {
+
+// Declared first: its enumerators carry the names of the types below.
+enum class dtype : std::uint8_t { f64, f32, bf16, f16, i64, i32, i16, i8, u8, boolean };
+
+using f64 = double;
+using f32 = float;
+using i64 = std::int64_t;
+using i32 = std::int32_t;
+using i16 = std::int16_t;
+using i8 = std::int8_t;
+using u8 = std::uint8_t;
+
+// The upper half of an f32: 8 exponent bits, 7 fraction bits. Storage only; arithmetic happens in f32.
+struct bf16 {
+  std::uint16_t bits;
+
+  static TX_HD constexpr bf16 from(float value) {
+    auto u = std::bit_cast<std::uint32_t>(value);
+    if ((u & 0x7fffffffu) > 0x7f800000u) return {static_cast<std::uint16_t>((u >> 16) | 0x40u)};  // keep NaN a NaN
+    u += 0x7fffu + ((u >> 16) & 1u);                                                              // round to nearest even
+    return {static_cast<std::uint16_t>(u >> 16)};
+  }
+  TX_HD constexpr float widen() const { return std::bit_cast<float>(static_cast<std::uint32_t>(bits) << 16); }
+};
+
+// IEEE 754 binary16: 5 exponent bits, 10 fraction bits. Storage only.
+struct f16 {
+  std::uint16_t bits;
+
+  static TX_HD constexpr f16 from(float value) {
+    auto const u = std::bit_cast<std::uint32_t>(value);
+    auto const sign = static_cast<std::uint16_t>((u >> 16) & 0x8000u);
+    std::uint32_t const mag = u & 0x7fffffffu;
+    if (mag > 0x7f800000u) return {static_cast<std::uint16_t>(sign | 0x7e00u)};   // NaN
+    if (mag >= 0x477ff000u) return {static_cast<std::uint16_t>(sign | 0x7c00u)};  // rounds past 65504: infinity
+    if (mag < 0x33000001u) return {sign};                                         // at most 2^-25: zero
+    std::uint32_t const exponent = mag >> 23;
+    std::uint32_t const fraction = (mag & 0x7fffffu) | 0x800000u;
+    std::uint32_t const shift = exponent > 112 ? 13 : 126 - exponent;  // below 2^-14 the result is subnormal
+    std::uint32_t const half = 1u << (shift - 1);
+    std::uint32_t rounded = fraction >> shift;
+    std::uint32_t const rest = fraction & ((1u << shift) - 1);
+    if (rest > half || (rest == half && (rounded & 1u))) ++rounded;
+    std::uint32_t const biased = exponent > 112 ? ((exponent - 112 - 1) << 10) + rounded : rounded;
+    return {static_cast<std::uint16_t>(sign | biased)};
+  }
+  TX_HD constexpr float widen() const {
+    std::uint32_t const sign = static_cast<std::uint32_t>(bits & 0x8000u) << 16;
+    std::uint32_t const exponent = (bits >> 10) & 0x1fu;
+    std::uint32_t fraction = bits & 0x3ffu;
+    if (exponent == 0x1f) return std::bit_cast<float>(sign | 0x7f800000u | (fraction << 13));
+    if (exponent != 0) return std::bit_cast<float>(sign | ((exponent + 112) << 23) | (fraction << 13));
+    if (fraction == 0) return std::bit_cast<float>(sign);
+    std::uint32_t e = 113;
+    while (!(fraction & 0x400u)) {
+      fraction <<= 1;
+      --e;
+    }
+    return std::bit_cast<float>(sign | (e << 23) | ((fraction & 0x3ffu) << 13));
+  }
+};
+
+template <class T>
+struct dtype_of;
+template <> struct dtype_of<f64> { static constexpr dtype value = dtype::f64; };
+template <> struct dtype_of<f32> { static constexpr dtype value = dtype::f32; };
+template <> struct dtype_of<bf16> { static constexpr dtype value = dtype::bf16; };
+template <> struct dtype_of<f16> { static constexpr dtype value = dtype::f16; };
+template <> struct dtype_of<i64> { static constexpr dtype value = dtype::i64; };
+template <> struct dtype_of<i32> { static constexpr dtype value = dtype::i32; };
+template <> struct dtype_of<i16> { static constexpr dtype value = dtype::i16; };
+template <> struct dtype_of<i8> { static constexpr dtype value = dtype::i8; };
+template <> struct dtype_of<u8> { static constexpr dtype value = dtype::u8; };
+template <> struct dtype_of<bool> { static constexpr dtype value = dtype::boolean; };
+
+template <class T>
+inline constexpr dtype dtype_v = dtype_of<T>::value;
+
+template <dtype D>
+struct element;
+template <> struct element<dtype::f64> { using type = f64; };
+template <> struct element<dtype::f32> { using type = f32; };
+template <> struct element<dtype::bf16> { using type = bf16; };
+template <> struct element<dtype::f16> { using type = f16; };
+template <> struct element<dtype::i64> { using type = i64; };
+template <> struct element<dtype::i32> { using type = i32; };
+template <> struct element<dtype::i16> { using type = i16; };
+template <> struct element<dtype::i8> { using type = i8; };
+template <> struct element<dtype::u8> { using type = u8; };
+template <> struct element<dtype::boolean> { using type = bool; };
+
+template <dtype D>
+using element_t = typename element<D>::type;
+
+// Bytes of one element.
+constexpr std::int64_t size_of(dtype d) {
+  switch (d) {
+    case dtype::f64:
+    case dtype::i64: return 8;
+    case dtype::f32:
+    case dtype::i32: return 4;
+    case dtype::bf16:
+    case dtype::f16:
+    case dtype::i16: return 2;
+    default: return 1;
+  }
+}
+
+constexpr bool is_float(dtype d) { return d == dtype::f64 || d == dtype::f32 || d == dtype::bf16 || d == dtype::f16; }
+constexpr bool is_integer(dtype d) { return !is_float(d) && d != dtype::boolean; }
+
+constexpr char const* name_of(dtype d) {
+  constexpr char const* names[] = {"f64", "f32", "bf16", "f16", "i64", "i32", "i16", "i8", "u8", "bool"};
+  return names[static_cast<int>(d)];
+}
+
+}  // namespace tx

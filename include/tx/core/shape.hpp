@@ -1,0 +1,59 @@
+// Extents of a tensor. Rank 0 is a scalar. The leading extent may be bounded: planned for its maximum, run with fewer.
+#pragma once
+
+#include <tx/config.hpp>
+#include <tx/core/dtype.hpp>
+
+namespace tx {
+
+// An extent known only to be at most `max`. Extents with different tags never unify.
+struct bounded {
+  int max;
+  int tag;
+
+  constexpr bool operator==(bounded const&) const = default;
+};
+
+template <int Max, int Tag = 1>
+  requires(Max > 0 && Tag > 0)
+inline constexpr bounded dyn{Max, Tag};
+
+struct shape {
+  int rank = 0;
+  int tag = 0;  // 0: all extents are fixed; otherwise dim[0] is the bound of this tag
+  int dim[max_rank] = {};
+
+  constexpr bool operator==(shape const&) const = default;
+  constexpr int operator[](int axis) const { return dim[axis < 0 ? axis + rank : axis]; }
+  constexpr int last() const { return rank == 0 ? 1 : dim[rank - 1]; }
+  constexpr std::int64_t count() const {
+    std::int64_t n = 1;
+    for (int i = 0; i < rank; ++i) n *= dim[i];
+    return n;
+  }
+};
+
+constexpr int extent_of(int fixed) { return fixed; }
+constexpr int extent_of(bounded b) { return b.max; }
+constexpr int tag_of(int) { return 0; }
+constexpr int tag_of(bounded b) { return b.tag; }
+
+template <auto... Dims>
+constexpr shape make_shape() {
+  static_assert(sizeof...(Dims) <= max_rank, "tx: a tensor has at most tx::max_rank axes");
+  shape s{};
+  ((s.tag = s.rank == 0 ? tag_of(Dims) : s.tag, s.dim[s.rank++] = extent_of(Dims)), ...);
+  return s;
+}
+
+// What is known of a value before it exists.
+struct value_info {
+  dtype type = dtype::f32;
+  shape dims{};
+
+  constexpr bool operator==(value_info const&) const = default;
+  constexpr std::int64_t count() const { return dims.count(); }
+  constexpr std::int64_t bytes() const { return dims.count() * size_of(type); }
+};
+
+}  // namespace tx

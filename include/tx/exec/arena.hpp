@@ -1,0 +1,113 @@
+// The arena of a program: lifetimes of values and scratch, offsets, and what the bytes are for.
+#pragma once
+
+#include <tx/exec/addresses.hpp>
+#include <tx/exec/lowered.hpp>
+#include <tx/exec/timeline.hpp>
+#include <tx/passes/memory.hpp>
+
+namespace tx::exec::detail {
+
+// A call's scratch and when it is needed.
+struct scratch_need {
+  std::int64_t bytes = 0;
+  int when = 0;
+};
+
+class arena_planner {
+ public:
+  constexpr arena_planner(graph const& g, passes::fusion const& f, addresses const& where, timeline const& t, vec<char> const& stored,
+                          lowered& out)
+      : g_(g), f_(f), where_(where), t_(t), stored_(stored), out_(out), buffer_of_(g.size(), -1) {}
+
+  constexpr void run(vec<scratch_need> const& scratch) {
+    for (int i = 0; i < f_.groups.size(); ++i) touch_group(i);
+    for (output const& o : g_.outputs)
+      if (o.kind == output_kind::result) touch(where_.locate(o.value).root, t_.leave[0], 0);
+    int next = buffers_.size();
+    for (scratch_need const& s : scratch) {
+      if (s.bytes == 0) continue;
+      buffers_.push_back({aligned(s.bytes), s.when, s.when, 0});
+      if (s.bytes > out_.memory.workspace) out_.memory.workspace = s.bytes;
+    }
+    out_.memory.largest_live = passes::largest_live(buffers_, t_.length);
+    out_.memory.arena = passes::assign_offsets(buffers_);
+    measure();
+    for (operand_ref& r : out_.operands) {
+      if (r.base != base_arena || r.slot == 0) continue;
+      r.offset += buffers_[buffer_of_[r.slot - 1]].offset;
+      r.slot = 0;
+    }
+    for (int i = 0; i < out_.calls.size(); ++i)
+      if (scratch[i].bytes != 0) out_.calls[i].scratch = buffers_[next++].offset;
+    for (output const& o : g_.outputs) {
+      if (o.kind != output_kind::result) continue;
+      location const l = where_.locate(o.value);
+      out_.results.push_back({g_.info(o.value), buffers_[buffer_of_[l.root]].offset + l.offset * size_of(g_.info(o.value).type)});
+    }
+  }
+
+ private:
+  constexpr void touch_group(int i) {
+    passes::group const& gr = f_.groups[i];
+    for (int id : gr.nodes) {
+      if (g_[id].op->kind == op_kind::region) continue;
+      if (stored_[id] && where_.in_arena(id)) touch(where_.locate(id).root, t_.time[i], gr.region);
+      for (int k = 0; k < g_[id].inputs; ++k) {
+        int const base = f_.physical[g_.input(id, k)].base;
+        if (f_.group_of[base] != i && where_.in_arena(base)) touch(where_.locate(base).root, t_.time[i], gr.region);
+      }
+    }
+  }
+
+  // A buffer is used at a moment; inside a loop that it does not belong to, for all of the loop.
+  constexpr void touch(int root, int when, int region_id) {
+    if (buffer_of_[root] < 0) {
+      buffer_of_[root] = buffers_.size();
+      buffers_.push_back({aligned(g_.info(root).bytes()), t_.length, 0, 0});
+    }
+    passes::buffer& b = buffers_[buffer_of_[root]];
+    int first = when;
+    int last = when;
+    int home = g_[root].region;
+    if (g_[root].op == &argument_info) home = g_.regions[home].parent;  // a carry outlives its loop
+    for (int r = region_id; r != home && r != 0; r = g_.regions[r].parent) {
+      first = t_.enter[r];
+      last = t_.leave[r];
+    }
+    if (first < b.first) b.first = first;
+    if (last > b.last) b.last = last;
+  }
+
+  // Bytes by purpose: what was there before backward began, and what it made.
+  constexpr void measure() {
+    int first_backward = t_.length;
+    for (int i = 0; i < f_.groups.size(); ++i) {
+      if (g_[f_.groups[i].nodes[0]].when != phase::backward || f_.groups[i].region != 0) continue;
+      int const head = f_.groups[i].head;
+      bool const loops = head >= 0 && g_[head].op->kind == op_kind::region;
+      int const start = loops ? t_.enter[static_cast<int>(g_[head].at.v[0])] : t_.time[i];
+      if (start < first_backward) first_backward = start;
+    }
+    vec<passes::buffer> kept{};
+    vec<passes::buffer> gradient{};
+    for (int i = 0; i < g_.size(); ++i) {
+      if (buffer_of_[i] < 0) continue;
+      passes::buffer const& b = buffers_[buffer_of_[i]];
+      (g_[i].when == phase::forward || b.first < first_backward ? kept : gradient).push_back(b);
+    }
+    out_.memory.activations = passes::largest_live(kept, t_.length);
+    out_.memory.gradients = passes::largest_live(gradient, t_.length);
+  }
+
+  graph const& g_;
+  passes::fusion const& f_;
+  addresses const& where_;
+  timeline const& t_;
+  vec<char> const& stored_;
+  lowered& out_;
+  vec<int> buffer_of_;
+  vec<passes::buffer> buffers_{};
+};
+
+}  // namespace tx::exec::detail

@@ -1,0 +1,177 @@
+// executor<step, backend>: a program with its storage. run(x, y) runs it once and hands back what the step returns.
+#pragma once
+
+#include <tx/exec/memory.hpp>
+#include <tx/exec/run.hpp>
+#include <tx/expr/trace.hpp>
+
+#include <array>
+#include <ranges>
+
+namespace tx {
+
+// The share of a schedule at a step, 0-based; a step's learning rate is the product of rate and share.
+// no step count: constant after the warm-up.
+enum class decay_shape : std::uint8_t { constant, linear, cosine };
+
+struct schedule {
+  decay_shape shape = decay_shape::constant;
+  std::int64_t warmup = 0;  // steps until the full rate, linear
+  std::int64_t total = 0;   // steps until zero; 0 for constant
+
+  double at(std::int64_t step) const {
+    if (step < warmup) return static_cast<double>(step + 1) / static_cast<double>(warmup);
+    if (shape == decay_shape::constant || total <= warmup) return 1.0;
+    double const done = static_cast<double>(step - warmup) / static_cast<double>(total - warmup);
+    if (done >= 1) return 0.0;
+    return shape == decay_shape::linear ? 1 - done : 0.5 * (1 + std::cos(3.141592653589793 * done));
+  }
+};
+
+// What may change between runs without compiling again.
+struct run_settings {
+  struct group_settings {
+    float rate = 1;   // factor of the learning rate
+    float decay = 0;  // decoupled weight decay
+  };
+  float learning_rate = 1e-3f;
+  float dropout = 0.1f;
+  float clip_norm = 1.0f;  // the gradient is scaled down to this norm, in steps that clip
+  tx::schedule schedule{};
+  std::array<group_settings, 16> groups{};
+};
+
+struct run_options {
+  int threads = 0;  // 0: as many as the machine runs at once
+};
+
+template <class Step, class Backend>
+class executor {
+  using model = typename Step::model;
+  using program = typename Step::program;
+  using block = parameter_block<model, Backend>;
+  static constexpr int groups = layout<model>::groups.size();
+  static constexpr int scalar_count = static_cast<int>(scalar::group_rates) + 2 * groups;
+
+ public:
+  using result = typename Step::result;
+  using arguments = typename Step::arguments;
+  static constexpr exec::memory_use memory = program::memory;
+
+  // Fresh parameters.
+  explicit executor(tx::seed s, run_options options = {}) : executor(std::make_shared<block>(s, Step::states), s, options) {}
+  // The parameters of another program of the same model.
+  template <class OtherStep>
+  explicit executor(executor<OtherStep, Backend> const& other, run_options options = {}) : executor(other.parameters_, tx::seed(0), options) {
+    static_assert(std::is_same_v<model, typename OtherStep::model>, "tx::executor: both programs must be of one model type");
+    if (parameters_->states() < Step::states) throw value_error("executor: the other program keeps no optimizer state to share");
+  }
+
+  run_settings settings{};
+
+  // Runs the program on one contiguous range per argument of the step. Results stay valid until the next run.
+  template <class... A>
+  result operator()(A const&... a) {
+    static_assert(sizeof...(A) == std::tuple_size_v<arguments>, "tx::executor: as many ranges must be given as the step has arguments");
+    return run(std::make_integer_sequence<int, sizeof...(A)>{}, a...);
+  }
+
+  std::int64_t steps_run() const { return step_; }
+  // The tensors of the model by name, writable; k > 0: optimizer state k - 1.
+  auto tensors(int k = 0) const { return parameters_->tensors(k); }
+  std::span<typename block::element_type> elements(int k = 0) const { return parameters_->elements(k); }
+
+ private:
+  template <class, class>
+  friend class executor;
+
+  executor(std::shared_ptr<block> parameters, tx::seed s, run_options options)
+      : parameters_(std::move(parameters)), arena_(program::memory.arena + exec::alignment) {
+    Backend::check_machine();
+    frame_.threads = options.threads > 0 ? options.threads : Backend::default_threads();
+    frame_.key = philox_key::from(s.value);
+    frame_.base[exec::base_arena] = arena_.data();
+    frame_.base[exec::base_scalars] = reinterpret_cast<std::byte*>(scalars_.data());
+    for (int k = 0; k <= parameters_->states(); ++k) frame_.base[exec::base_block + k] = parameters_->block(k);
+    for (int g = 0; g < groups; ++g)
+      settings.groups[static_cast<std::size_t>(g)] = {layout<model>::groups[g].rate, layout<model>::groups[g].decay};
+  }
+
+  template <int... K, class... A>
+  result run(std::integer_sequence<int, K...>, A const&... a) {
+    (bind<K>(std::span(a)), ...);
+    for (exec::index_check const& c : program::checks) {
+      int k = 0;
+      ([&] {
+        if (k++ == c.input) check_indices(std::span(a), c);
+      }(), ...);
+    }
+    set_scalars();
+    frame_.step = static_cast<std::uint32_t>(step_);
+    exec::runner<program, Backend>::run(frame_);
+    ++step_;
+    return results();
+  }
+
+  template <int K, class T, std::size_t N>
+  void bind(std::span<T, N> values) {
+    using wanted = std::tuple_element_t<static_cast<std::size_t>(K), arguments>;
+    static_assert(std::is_same_v<std::remove_const_t<T>, typename wanted::element_type>,
+                  "tx::executor: a range has another element type than the step's argument. FIX: pass a range of that type");
+    constexpr auto full = static_cast<std::size_t>(wanted::info.count());
+    if constexpr (wanted::dims.tag != 0) {
+      constexpr std::size_t each = full / static_cast<std::size_t>(wanted::dims.dim[0]);
+      if (values.size() % each != 0 || values.size() > full)
+        throw shape_error("executor: argument " + std::to_string(K) + " has " + std::to_string(values.size()) +
+                          " elements; it must have a multiple of " + std::to_string(each) + ", at most " + std::to_string(full));
+      frame_.extent[wanted::dims.tag] = static_cast<int>(values.size() / each);
+    } else {
+      static_assert(N == std::dynamic_extent || N == full, "tx::executor: an array has another number of elements than the step's argument");
+      if (values.size() != full)
+        throw shape_error("executor: argument " + std::to_string(K) + " has " + std::to_string(values.size()) + " elements; the step was compiled for " +
+                          std::to_string(full));
+    }
+    frame_.base[exec::base_input + K] = const_cast<std::byte*>(reinterpret_cast<std::byte const*>(values.data()));
+  }
+
+  template <class T, std::size_t N>
+  static void check_indices(std::span<T, N> values, exec::index_check const& c) {
+    if constexpr (std::is_integral_v<T>) {
+      for (std::size_t i = 0; i < values.size(); ++i)
+        if (static_cast<std::int64_t>(values[i]) >= c.bound)
+          throw value_error("executor: argument " + std::to_string(c.input) + " holds index " + std::to_string(values[i]) + " at element " +
+                            std::to_string(i) + "; the table has " + std::to_string(c.bound) + " rows");
+    }
+  }
+
+  void set_scalars() {
+    auto set = [&](int i, double v) { scalars_[static_cast<std::size_t>(i)] = static_cast<float>(v); };
+    set(static_cast<int>(scalar::step), static_cast<double>(step_ + 1));
+    set(static_cast<int>(scalar::dropout), settings.dropout);
+    set(static_cast<int>(scalar::clip_norm), settings.clip_norm);
+    double const rate = settings.learning_rate * settings.schedule.at(step_);
+    for (int g = 0; g < groups; ++g) {
+      auto const& s = settings.groups[static_cast<std::size_t>(g)];
+      set(static_cast<int>(scalar::group_rates) + 2 * g, rate * s.rate);
+      set(static_cast<int>(scalar::group_rates) + 2 * g + 1, s.decay);
+    }
+  }
+
+  result results() const {
+    result r{};
+    int k = 0;
+    for_each_result(r, [&](auto& t) {
+      using T = typename std::remove_cvref_t<decltype(t)>::element_type;
+      t.data = reinterpret_cast<T const*>(arena_.data() + program::results[k++].offset);
+    });
+    return r;
+  }
+
+  std::shared_ptr<block> parameters_;
+  exec::bytes<Backend> arena_;
+  std::array<float, 64> scalars_{};
+  exec::frame frame_{};
+  std::int64_t step_ = 0;
+};
+
+}  // namespace tx

@@ -1,0 +1,52 @@
+// What a kernel is given at run time besides its call.
+#pragma once
+
+#include <tx/core/philox.hpp>
+#include <tx/exec/plan.hpp>
+
+namespace tx::exec {
+
+struct frame {
+  std::byte* base[bases] = {};   // arguments are only read
+  std::int64_t iteration = 0;    // of the enclosing repeat
+  philox_key key{};              // from the seed
+  std::uint32_t step = 0;        // counts runs: part of every random stream
+  int threads = 1;
+  int extent[8] = {};            // of each dyn tag
+
+  template <class T>
+  T* at(operand_ref const& r) const {
+    return reinterpret_cast<T*>(base[r.base] + r.offset + r.step * iteration);
+  }
+  std::byte* scratch(call const& c) const { return base[base_arena] + c.scratch; }
+  // The random stream of an op: its number, the step and the iteration it is drawn in.
+  philox_stream stream(operand_ref const& r) const {
+    return {static_cast<std::uint32_t>(r.slot) + (static_cast<std::uint32_t>(iteration) << 16), step};
+  }
+  std::int64_t rows(call const& c) const { return c.tag == 0 ? c.rows : c.rows / c.bound * extent[c.tag]; }
+  // The shape of a `whole` kernel's operand.
+  shape dims(call const& c, operand_ref const& r) const {
+    shape s{};
+    s.rank = r.rank;
+    for (int i = 0; i < r.rank; ++i) s.dim[i] = r.extent[i];
+    if (c.tag != 0 && r.rank > 0 && s.dim[0] % c.bound == 0) s.dim[0] = s.dim[0] / c.bound * extent[c.tag];
+    return s;
+  }
+};
+
+// Elements between the start of an operand and its row number `row`.
+constexpr std::int64_t row_offset(operand_ref const& r, std::int64_t row) {
+  if (r.rank == 0) return 0;
+  if (r.rank == 1) return row * r.stride[0];
+  std::int64_t at = 0;
+  for (int i = r.rank - 1; i > 0; --i) {
+    at += row % r.extent[i] * r.stride[i];
+    row /= r.extent[i];
+  }
+  return at + row * r.stride[0];
+}
+
+// Share `part` of n items.
+constexpr std::int64_t share_begin(std::int64_t n, int part) { return n * part / shares; }
+
+}  // namespace tx::exec

@@ -1,0 +1,39 @@
+// function<F, Model>: inference. F(model, x...) or F(x...) becomes a program that returns what F returns.
+#pragma once
+
+#include <tx/exec/compile.hpp>
+#include <tx/exec/program.hpp>
+#include <tx/expr/trace.hpp>
+
+namespace tx {
+
+// A callable that returns a tensor alone hands back an aggregate with this one member.
+template <class T>
+struct single_result {
+  T value;
+};
+
+template <auto F, class Model = no_model, compile_options Options = compile_options{}>
+struct function {
+  using model = Model;
+  using call = callable<std::remove_const_t<decltype(F)>, Model>;
+  using arguments = typename call::arguments;
+  using result = std::conditional_t<typed_handle<typename call::result>, single_result<typename call::result>, typename call::result>;
+  static constexpr int states = 0;
+
+  struct source {
+    static constexpr exec::lowered lower() {
+      graph g{};
+      record(g);
+      return exec::compile(g, Options);
+    }
+  };
+  static constexpr void record(graph& g) {
+    g.training = false;
+    trace<Model, F>(g);
+  }
+  using program = exec::program<source>;
+  static constexpr exec::memory_use memory = program::memory;
+};
+
+}  // namespace tx

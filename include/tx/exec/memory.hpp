@@ -1,0 +1,109 @@
+// The storage of programs: one allocation for parameters and their states, one for an arena.
+#pragma once
+
+#include <tx/core/error.hpp>
+#include <tx/core/philox.hpp>
+#include <tx/exec/plan.hpp>
+#include <tx/expr/layout.hpp>
+
+#include <cmath>
+#include <memory>
+#include <span>
+
+namespace tx {
+
+struct seed {
+  std::uint64_t value;
+  constexpr explicit seed(std::uint64_t v) : value(v) {}
+};
+
+namespace exec {
+
+// Bytes from a backend, freed by it.
+template <class Backend>
+class bytes {
+ public:
+  bytes() = default;
+  explicit bytes(std::int64_t count) : data_(Backend::allocate(count)), count_(count) {}
+  bytes(bytes const&) = delete;
+  bytes& operator=(bytes const&) = delete;
+  bytes(bytes&& other) noexcept : data_(std::exchange(other.data_, nullptr)), count_(std::exchange(other.count_, 0)) {}
+  bytes& operator=(bytes&& other) noexcept {
+    std::swap(data_, other.data_);
+    std::swap(count_, other.count_);
+    return *this;
+  }
+  ~bytes() {
+    if (data_ != nullptr) Backend::release(data_, count_);
+  }
+  std::byte* data() const { return data_; }
+  std::int64_t size() const { return count_; }
+
+ private:
+  std::byte* data_ = nullptr;
+  std::int64_t count_ = 0;
+};
+
+}  // namespace exec
+
+// A parameter as it lies in a block: `data` has the elements of `info`, dense.
+template <class T>
+struct parameter_ref {
+  std::string name;
+  shape dims;
+  std::span<T> data;
+};
+
+// The parameters of a model and, for training, the optimizer's states of equal layout. Programs of one model share it.
+template <class Model, class Backend>
+class parameter_block {
+ public:
+  using element_type = element_t<layout<Model>::type>;
+  static constexpr std::int64_t block_bytes = exec::aligned(layout<Model>::size * size_of(layout<Model>::type));
+
+  // Fresh parameters: each drawn by its initializer, a function of the seed and its place only.
+  parameter_block(tx::seed s, int states) : storage_(block_bytes * (1 + states) + exec::alignment), states_(states) {
+    __builtin_memset(storage_.data(), 0, static_cast<std::size_t>(storage_.size()));
+    initialise(s);
+  }
+
+  std::byte* block(int k) const { return storage_.data() + k * block_bytes; }
+  int states() const { return states_; }
+  std::span<element_type> elements(int k = 0) const {
+    return {reinterpret_cast<element_type*>(block(k)), static_cast<std::size_t>(layout<Model>::size)};
+  }
+
+  // All tensors by name; k: 0 the parameters, 1 + s state s.
+  std::vector<parameter_ref<element_type>> tensors(int k = 0) const {
+    std::vector<parameter_ref<element_type>> out;
+    for (auto& v : parameters_of<Model>())
+      out.push_back({std::move(v.name), v.info.dims, elements(k).subspan(static_cast<std::size_t>(v.offset), static_cast<std::size_t>(v.info.count()))});
+    return out;
+  }
+
+ private:
+  void initialise(tx::seed s) {
+    Model model{};
+    int entry = 0;
+    auto fill = [&]<class P>(P&, shape const&) {
+      layout_entry const& e = layout<Model>::entries[entry];
+      std::int64_t const fan_in = P::info.dims.last();
+      auto const data = elements().subspan(static_cast<std::size_t>(e.offset), static_cast<std::size_t>(e.info.count()));
+      for (std::size_t i = 0; i < data.size(); ++i) {
+        philox_block const r = philox(philox_key::from(s.value), {{static_cast<std::uint32_t>(i), static_cast<std::uint32_t>(i >> 32),
+                                                                   static_cast<std::uint32_t>(entry), 0x696e6974u}});
+        double const u = (static_cast<double>(r[0]) + 0.5) * 0x1p-32;
+        double const v = (static_cast<double>(r[1]) + 0.5) * 0x1p-32;
+        double const normal = std::sqrt(-2 * std::log(u)) * std::cos(6.283185307179586 * v);  // Box and Muller, 1958
+        data[i] = static_cast<element_type>(P::initializer::value(v, normal, fan_in));
+      }
+      ++entry;
+    };
+    detail::for_each_parameter(model, fill);
+  }
+
+  exec::bytes<Backend> storage_;
+  int states_;
+};
+
+}  // namespace tx

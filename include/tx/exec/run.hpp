@@ -1,0 +1,38 @@
+// The step: a fold over the program's table. Direct calls, a loop only for a repeat.
+#pragma once
+
+#include <tx/exec/frame.hpp>
+#include <tx/exec/program.hpp>
+
+namespace tx::exec {
+
+template <class Program, class Backend>
+struct runner {
+  static void run(frame& f) { body<0>(f, std::make_integer_sequence<int, Program::loops[0].count>{}); }
+
+ private:
+  template <int Region, int... I>
+  static void body(frame& f, std::integer_sequence<int, I...>) {
+    constexpr int first = Program::loops[Region].first;
+    [[maybe_unused]] int const in_order[] = {0, (one<first + I>(f), 0)...};
+  }
+
+  template <int Step>
+  static void one(frame& f) {
+    constexpr step s = Program::steps[Step];
+    if constexpr (s.kind == step_kind::call) {
+      constexpr int kernel = Program::calls[s.index].kernel;
+      Backend::template kernel<kernel_of<Program, kernel>>::run(f, Program::calls[s.index],
+                                                                &Program::operands.items[Program::calls[s.index].first]);
+    } else {
+      constexpr loop l = Program::loops[s.index];
+      for (int i = 0; i < l.iterations; ++i) {
+        f.iteration = l.reversed ? l.iterations - 1 - i : i;
+        body<s.index>(f, std::make_integer_sequence<int, l.count>{});
+      }
+      f.iteration = 0;
+    }
+  }
+};
+
+}  // namespace tx::exec

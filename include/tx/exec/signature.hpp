@@ -1,0 +1,229 @@
+// Kernels as types. A fused group is straight-line code with shared values and several results:
+//   fused<exact, ins<in<...>...>, lets<let<rule, ...>...>, outs<out<...>...>>
+// exact: the columns are a multiple of 16, so that no vector is cut short.
+// Values are numbered: inputs first, then lets. Equal groups are one type and one kernel, whatever their extents.
+#pragma once
+
+#include <tx/core/fixed.hpp>
+#include <tx/graph/op_info.hpp>
+
+namespace tx::exec {
+
+// How a kernel reads an input at (row, column).
+enum class access : std::uint8_t {
+  contiguous,  // columns lie side by side
+  strided,     // columns lie at a stride
+  row,         // one element per row
+  constant,    // a number of the call
+  position,    // the index along an axis
+  random,      // a uniform number
+  product,     // the product at the head of the group
+};
+
+constexpr bool varies_by_column(access a) { return a != access::row && a != access::constant; }
+
+enum class form : std::uint8_t { map, row_reduce, col_reduce };
+
+struct in_sig {
+  dtype type;
+  access how;
+  constexpr bool operator==(in_sig const&) const = default;
+};
+
+struct let_sig {
+  op_info const* op;
+  dtype type;
+  form shape;
+  int operand[3];
+  int operands;
+};
+
+struct out_sig {
+  int value;
+  dtype type;
+  form shape;  // map: an element per element or row; col_reduce: one per column
+  bool per_row;
+  constexpr bool operator==(out_sig const&) const = default;
+};
+
+template <dtype D, access A>
+struct in {
+  static constexpr in_sig sig{D, A};
+};
+template <class Rule, dtype D, form F, bool Costly, int... Operand>
+struct let {
+  using rule = Rule;
+  static constexpr dtype type = D;
+  static constexpr form shape = F;
+  static constexpr bool costly = Costly;
+  static constexpr int count = sizeof...(Operand);
+  static constexpr int operand[3] = {Operand...};
+};
+template <int Value, dtype D, form F, bool PerRow>
+struct out {
+  static constexpr out_sig sig{Value, D, F, PerRow};
+};
+
+template <class... In>
+struct ins {
+  static constexpr int count = sizeof...(In);
+};
+template <class... Let>
+struct lets {
+  static constexpr int count = sizeof...(Let);
+};
+template <class... Out>
+struct outs {
+  static constexpr int count = sizeof...(Out);
+};
+
+template <bool Exact, class Ins, class Lets, class Outs>
+struct fused {};
+
+// A product whose rows go through an epilogue; input 0 of the epilogue is the product.
+template <dtype D, class Epilogue>
+struct gemm {};
+
+// An op that sees whole dense operands; the result first.
+template <class Rule, dtype... D>
+struct whole {};
+
+// Sets bytes to zero.
+struct zero {};
+
+// When the values of a row program are computed. Pass p goes over the columns once; a row reduction made in pass p is a
+// number from pass p + 1 on. Values of an earlier pass are computed again, or stashed where that would cost more.
+inline constexpr int max_values = 160;
+struct row_program {
+  int values = 0;
+  int inputs = 0;
+  int passes = 1;
+  int element = 4;             // bytes of the widest value
+  bool by_column[max_values] = {};
+  int pass[max_values] = {};   // the first in which the value can be computed
+  int stash[max_values] = {};  // slot, or -1
+  int stashes = 0;
+  int sum[max_values] = {};    // number among the column sums of its kind, or -1
+  int column_sums = 0;         // of full rows
+  int row_sums = 0;            // of one value per row
+};
+
+// The values that vary by column and are needed in one pass over the columns.
+struct pass_demand {
+  bool value[max_values] = {};
+  bool from_stash[max_values] = {};
+  bool any = false;
+};
+
+template <class Sigs>
+constexpr pass_demand demand_of(Sigs const& s, row_program const& p, int pass) {
+  pass_demand d{};
+  auto demand = [&](int v) {
+    d.value[v] = d.value[v] || p.by_column[v];
+    d.any = d.any || p.by_column[v];
+  };
+  for (int k = 0; k < s.lets(); ++k) {
+    auto const l = s.let(k);
+    if (l.shape != form::map && p.pass[l.operand[0]] == pass) {
+      demand(l.operand[0]);
+      if (l.shape == form::row_reduce) d.any = true;
+    }
+    int const v = p.inputs + k;
+    if (p.stash[v] >= 0 && p.pass[v] == pass) demand(v);
+  }
+  for (int o = 0; o < s.outputs(); ++o) {
+    auto const out = s.out(o);
+    if (out.shape != form::map || out.per_row || p.pass[out.value] != pass) continue;
+    demand(out.value);
+    d.any = true;
+  }
+  for (int v = p.values - 1; v >= p.inputs; --v) {
+    if (!d.value[v]) continue;
+    if (p.pass[v] < pass && p.stash[v] >= 0) {
+      d.from_stash[v] = true;
+      continue;
+    }
+    auto const l = s.let(v - p.inputs);
+    if (l.shape != form::map) continue;
+    for (int o = 0; o < l.operands; ++o) demand(l.operand[o]);
+  }
+  return d;
+}
+
+// sigs: anything with in(i), let(i), out(i) and their counts.
+template <class Sigs>
+constexpr row_program analyse(Sigs const& s) {
+  row_program p{};
+  p.inputs = s.inputs();
+  p.values = p.inputs + s.lets();
+  if (p.values > max_values) throw invalid("a fused group has more values than a kernel may hold");
+  bool costly[max_values] = {};
+  for (int i = 0; i < p.inputs; ++i) {
+    p.by_column[i] = varies_by_column(s.in(i).how);
+    p.stash[i] = p.sum[i] = -1;
+    costly[i] = s.in(i).how == access::random;
+    if (size_of(s.in(i).type) == 8) p.element = 8;
+  }
+  for (int k = 0; k < s.lets(); ++k) {
+    auto const l = s.let(k);
+    int const v = p.inputs + k;
+    p.stash[v] = p.sum[v] = -1;
+    for (int o = 0; o < l.operands; ++o) {
+      if (p.pass[l.operand[o]] > p.pass[v]) p.pass[v] = p.pass[l.operand[o]];
+      if (l.shape == form::map && p.by_column[l.operand[o]]) p.by_column[v] = true;
+    }
+    costly[v] = l.costly;
+    if (size_of(l.type) == 8) p.element = 8;
+    if (l.shape == form::row_reduce) p.pass[v] += 1;
+    if (l.shape == form::col_reduce) p.sum[v] = p.by_column[l.operand[0]] ? p.column_sums++ : p.row_sums++;
+    if (p.pass[v] + 1 > p.passes) p.passes = p.pass[v] + 1;
+  }
+  // A costly chain of an earlier pass is stashed where a later one asks for it.
+  for (int pass = 1; pass < p.passes; ++pass) {
+    for (int v = p.values - 1; v >= p.inputs; --v) {
+      if (p.pass[v] >= pass || p.stash[v] >= 0 || !p.by_column[v] || s.let(v - p.inputs).shape != form::map) continue;
+      pass_demand const d = demand_of(s, p, pass);
+      if (!d.value[v]) continue;
+      bool chain[max_values] = {};  // what computing it again would take
+      chain[v] = true;
+      int cost = 0;
+      for (int u = v; u >= 0; --u) {
+        if (!chain[u] || (u != v && p.stash[u] >= 0)) continue;
+        cost += costly[u] ? 16 : 1;
+        if (u < p.inputs) continue;
+        auto const m = s.let(u - p.inputs);
+        for (int o = 0; o < m.operands; ++o) chain[m.operand[o]] = chain[m.operand[o]] || p.by_column[m.operand[o]];
+      }
+      if (cost > 8) p.stash[v] = p.stashes++;
+    }
+  }
+  return p;
+}
+
+// The signature lists of a fused type, for analyse().
+template <class F>
+struct signatures_of;
+template <bool Exact, class... In, class... Let, class... Out>
+struct signatures_of<fused<Exact, ins<In...>, lets<Let...>, outs<Out...>>> {
+  struct let_view {
+    dtype type;
+    form shape;
+    bool costly;
+    int operand[3];
+    int operands;
+  };
+  fixed<in_sig, sizeof...(In)> in_list{{In::sig...}};
+  fixed<let_view, sizeof...(Let)> let_list{{{Let::type, Let::shape, Let::costly, {Let::operand[0], Let::operand[1], Let::operand[2]}, Let::count}...}};
+  fixed<out_sig, sizeof...(Out)> out_list{{Out::sig...}};
+  constexpr int inputs() const { return sizeof...(In); }
+  constexpr int lets() const { return sizeof...(Let); }
+  constexpr int outputs() const { return sizeof...(Out); }
+  constexpr in_sig const& in(int i) const { return in_list[i]; }
+  constexpr let_view const& let(int i) const { return let_list[i]; }
+  constexpr out_sig const& out(int i) const { return out_list[i]; }
+};
+
+template <class F>
+inline constexpr row_program program_of = analyse(signatures_of<F>{});
+
+}  // namespace tx::exec

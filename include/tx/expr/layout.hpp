@@ -1,0 +1,161 @@
+// Where each parameter of a model lives: one flat block that depends on the model type alone, ordered by group.
+#pragma once
+
+#include <tx/core/vec.hpp>
+#include <tx/core/fixed.hpp>
+#include <tx/expr/members.hpp>
+#include <tx/expr/param.hpp>
+
+#include <string>
+#include <vector>
+
+namespace tx {
+
+// Flat blocks are seen as rows of this many elements, so that an update over all of them is an ordinary row kernel.
+inline constexpr int block_row = 1024;
+// Parameters start at multiples of this many elements: a cache line of f32.
+inline constexpr int parameter_alignment = 16;
+
+template <class M>
+concept repeated_module = requires { M::repeat_count; };
+
+namespace detail {
+
+// Calls f(parameter, stack) for each parameter in declaration order; stack holds the extents of enclosing repeats.
+template <class M, class F>
+constexpr void for_each_parameter(M& module, F& f, shape const& stack = {}) {
+  using type = std::remove_const_t<M>;
+  if constexpr (parameter<type>) {
+    f(module, stack);
+  } else if constexpr (repeated_module<type>) {
+    shape deeper = stack;
+    deeper.dim[deeper.rank++] = type::repeat_count;
+    for_each_parameter(module.block, f, deeper);
+  } else if constexpr (std::is_class_v<type>) {
+    std::apply([&](auto&... member) { (for_each_parameter(member, f, stack), ...); }, members(module));
+  }
+}
+
+constexpr value_info stacked(value_info const& one, shape const& stack) {
+  value_info out{one.type, stack};
+  for (int i = 0; i < one.dims.rank; ++i) out.dims.dim[out.dims.rank++] = one.dims.dim[i];
+  return out;
+}
+
+template <class T>
+constexpr std::uint64_t type_key() {
+  return fnv1a(__PRETTY_FUNCTION__);
+}
+
+}  // namespace detail
+
+struct layout_entry {
+  value_info info{};        // as stored: extents of repeats, then its own
+  int group = 0;
+  std::int64_t offset = 0;  // elements
+};
+
+struct layout_group {
+  std::uint64_t key = 0;
+  float rate = 1;
+  float decay = 0;
+  std::int64_t first = 0;  // elements, a multiple of block_row
+  std::int64_t count = 0;  // elements, padded to block_row
+};
+
+template <class Model>
+struct layout {
+  static constexpr int max_groups = 16;
+
+ private:
+  struct table {
+    vec<layout_entry> entries{};
+    vec<layout_group> groups{};
+  };
+  static constexpr table build() {
+    table t{};
+    Model model{};
+    auto collect = [&]<class P>(P&, shape const& stack) {
+      std::uint64_t const key = detail::type_key<typename P::group>();
+      int group = 0;
+      while (group < t.groups.size() && t.groups[group].key != key) ++group;
+      if (group == t.groups.size()) t.groups.push_back({key, P::group::rate, P::group::decay, 0, 0});
+      t.entries.push_back({detail::stacked(P::info, stack), group, 0});
+    };
+    detail::for_each_parameter(model, collect);
+    std::int64_t at = 0;
+    for (int g = 0; g < t.groups.size(); ++g) {
+      t.groups[g].first = at;
+      for (auto& e : t.entries) {
+        if (e.group != g) continue;
+        e.offset = at;
+        at += (e.info.count() + parameter_alignment - 1) / parameter_alignment * parameter_alignment;
+      }
+      at = (at + block_row - 1) / block_row * block_row;
+      t.groups[g].count = at - t.groups[g].first;
+    }
+    return t;
+  }
+  static constexpr int entry_count = build().entries.size();
+  static constexpr int group_count = build().groups.size();
+
+ public:
+  static constexpr auto entries = freeze<layout_entry, entry_count>(build().entries);
+  static constexpr auto groups = freeze<layout_group, group_count>(build().groups);
+  // Elements of the whole block, padding included.
+  static constexpr std::int64_t size = group_count == 0 ? 0 : groups[group_count - 1].first + groups[group_count - 1].count;
+  static constexpr dtype type = entry_count == 0 ? dtype::f32 : entries[0].info.type;
+};
+
+// One tensor of a model as files and users see it: a repeated block has one per iteration.
+struct parameter_view {
+  std::string name;
+  value_info info;
+  std::int64_t offset;  // elements from the start of the flat block
+};
+
+namespace detail {
+
+template <class Model>
+struct parameter_namer {
+  std::vector<parameter_view> views;
+  std::vector<int> iteration;  // of the enclosing repeats
+  int entry = 0;
+
+  template <class M>
+  void visit(std::string const& name) {
+    if constexpr (parameter<M>) {
+      layout_entry const& e = layout<Model>::entries[entry++];
+      std::int64_t index = 0;
+      for (std::size_t k = 0; k < iteration.size(); ++k) index = index * e.info.dims.dim[k] + iteration[k];
+      views.push_back({name, M::info, e.offset + index * M::info.count()});
+    } else if constexpr (repeated_module<M>) {
+      int const first = entry;
+      for (int i = 0; i < M::repeat_count; ++i) {
+        entry = first;
+        iteration.push_back(i);
+        visit<decltype(M::block)>(name + "." + std::to_string(i));
+        iteration.pop_back();
+      }
+    } else if constexpr (std::is_class_v<M>) {
+      using tuple = decltype(members(std::declval<M&>()));
+      [&]<std::size_t... I>(std::index_sequence<I...>) {
+        (visit<std::remove_reference_t<std::tuple_element_t<I, tuple>>>((name.empty() ? name : name + ".") +
+                                                                        std::string(member_name<M, I>())),
+         ...);
+      }(std::make_index_sequence<static_cast<std::size_t>(count_members<M>())>{});
+    }
+  }
+};
+
+}  // namespace detail
+
+// All tensors of a model, by name, in declaration order with repeated blocks expanded.
+template <class Model>
+std::vector<parameter_view> parameters_of() {
+  detail::parameter_namer<Model> namer{};
+  namer.template visit<Model>("");
+  return std::move(namer.views);
+}
+
+}  // namespace tx

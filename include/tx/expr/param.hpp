@@ -1,0 +1,48 @@
+// A parameter: a tensor that is trained. How it starts and which group it belongs to are part of its type.
+#pragma once
+
+#include <tx/expr/tensor.hpp>
+
+namespace tx {
+
+// Parameters of one group share a learning-rate factor and a weight decay; both can be changed at run time.
+struct decayed {
+  static constexpr float rate = 1.0f;
+  static constexpr float decay = 0.01f;
+};
+struct not_decayed {
+  static constexpr float rate = 1.0f;
+  static constexpr float decay = 0.0f;
+};
+
+// Initial values: `value(u, n, fan_in)` from uniforms u in (0, 1) and standard normals n.
+namespace init {
+struct zeros {
+  static double value(double, double, std::int64_t) { return 0.0; }
+};
+struct ones {
+  static double value(double, double, std::int64_t) { return 1.0; }
+};
+// Normal with standard deviation Num / Den.
+template <int Num, int Den>
+struct normal {
+  static double value(double, double n, std::int64_t) { return n * Num / Den; }
+};
+// Uniform in +-Num / Den.
+template <int Num, int Den>
+struct uniform {
+  static double value(double u, double, std::int64_t) { return (2 * u - 1) * Num / Den; }
+};
+}  // namespace init
+
+template <class Tensor, class Init = init::normal<20, 1000>, class Group = decayed>
+struct param : Tensor {
+  using parameter_type = param;
+  using initializer = Init;
+  using group = Group;
+};
+
+template <class P>
+concept parameter = requires { typename P::parameter_type; };
+
+}  // namespace tx

@@ -1,0 +1,66 @@
+// repeat<N, Block>: N blocks of equal shape and own parameters, one after the other, recorded and compiled once.
+#pragma once
+
+#include <tx/expr/layout.hpp>
+#include <tx/graph/leaf.hpp>
+
+namespace tx {
+
+// As a member `repeat<12, encoder_layer> layer;` its parameters are named layer.0.… to layer.11.….
+template <int N, class Block>
+struct repeat {
+  static_assert(N > 0, "tx::repeat: at least one iteration");
+  static constexpr int repeat_count = N;
+  Block block;
+
+  // The carry goes through all blocks; the other tensors are the same for each. block(carry, invariants...) -> carry.
+  template <typed_handle X, handle... Same>
+  constexpr auto operator()(X const& carry, Same const&... same) const {
+    using tensor_type = typename X::tensor_type;
+    graph& g = *carry.g;
+    int const id = g.regions.size();
+    region body{};
+    body.parent = g.current;
+    body.iterations = N;
+    body.carries = 1;
+    body.invariants = sizeof...(Same);
+    g.regions.push_back(body);
+
+    vec<int> inputs{};
+    auto argument = [&](int outer, value_info const& info) {
+      attributes at{};
+      at.v[0] = inputs.size();
+      at.v[1] = id;
+      inputs.push_back(outer);
+      int const inner = emit_leaf(g, argument_info, info, at).id;
+      g.regions[id].arguments.push_back(inner);
+      return inner;
+    };
+    g.current = id;
+    tensor_type inside{&g, argument(carry.id, carry.info)};
+    std::tuple<Same...> invariants{same...};
+    std::apply([&](auto&... s) { ((s.id = argument(s.id, s.info)), ...); }, invariants);
+    Block slice = block;
+    auto bind = [&](auto& p, shape const&) {
+      value_info one = g.info(p.id);
+      for (int i = 1; i < one.dims.rank; ++i) one.dims.dim[i - 1] = one.dims.dim[i];
+      one.dims.dim[--one.dims.rank] = 0;
+      p.id = argument(p.id, one);
+      ++g.regions[id].stacked;
+    };
+    detail::for_each_parameter(slice, bind);
+    auto const out = std::apply([&](auto const&... s) { return slice(inside, s...); }, invariants);
+    static_assert(decltype(out)::info == X::info,
+                  "tx::repeat: a block must return a tensor of the element type and shape it was given");
+    g.regions[id].results.push_back(out.id);
+    g.current = body.parent;
+
+    attributes at{};
+    at.v[0] = id;
+    int const node_id = g.emit(&repeat_info, inputs.data(), inputs.size(), at, X::info);
+    g.regions[id].owner = node_id;
+    return tensor_type{&g, g.emit(&result_info, &node_id, 1, attributes{}, X::info)};
+  }
+};
+
+}  // namespace tx

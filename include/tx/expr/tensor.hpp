@@ -1,0 +1,67 @@
+// The typed handle: element type and extents are template arguments, so a wrong shape fails where it is written.
+#pragma once
+
+#include <tx/expr/var.hpp>
+
+#include <concepts>
+#include <utility>
+
+namespace tx {
+
+// tensor<f32, 8, 128>: while a model is recorded, a node of its graph; in what a step hands back, a view of the value.
+template <class T, auto... Dims>
+struct tensor {
+  using element_type = T;
+  using tensor_type = tensor;
+  static constexpr value_info info{dtype_v<T>, make_shape<Dims...>()};
+  static constexpr shape dims = info.dims;
+
+  graph* g = nullptr;
+  int id = -1;
+  T const* data = nullptr;  // results only: dense, row-major
+
+  constexpr operator var() const { return {g, id}; }
+
+  // Results: the one element of a scalar, elements, and their number.
+  constexpr operator T() const
+    requires(sizeof...(Dims) == 0)
+  {
+    return *data;
+  }
+  constexpr T operator[](std::size_t i) const { return data[i]; }
+  static constexpr std::size_t size() { return static_cast<std::size_t>(info.count()); }
+  constexpr T const* begin() const { return data; }
+  constexpr T const* end() const { return data + size(); }
+};
+
+template <class H>
+concept typed_handle = requires { typename H::tensor_type; };
+template <class H>
+concept handle = typed_handle<H> || std::same_as<H, var>;
+template <class H>
+concept number = std::is_arithmetic_v<H>;
+template <class H>
+concept operand = handle<H> || number<H>;
+
+namespace detail {
+
+template <value_info Info, int Axis>
+inline constexpr auto dim_at = Info.dims.dim[Axis];
+template <value_info Info, int Axis>
+  requires(Axis == 0 && Info.dims.tag != 0)
+inline constexpr auto dim_at<Info, Axis> = bounded{Info.dims.dim[0], Info.dims.tag};
+
+template <value_info Info, class Axes>
+struct tensor_from;
+template <value_info Info, int... Axis>
+struct tensor_from<Info, std::integer_sequence<int, Axis...>> {
+  using type = tensor<element_t<Info.type>, dim_at<Info, Axis>...>;
+};
+
+}  // namespace detail
+
+// The handle type of a value.
+template <value_info Info>
+using tensor_of = typename detail::tensor_from<Info, std::make_integer_sequence<int, Info.dims.rank>>::type;
+
+}  // namespace tx

@@ -1,0 +1,71 @@
+// The untyped handle: a node of a graph under construction. Gradients, passes and optimizers compute with it.
+#pragma once
+
+#include <tx/graph/graph.hpp>
+
+#include <initializer_list>
+
+namespace tx {
+
+struct var {
+  graph* g = nullptr;
+  int id = -1;
+
+  constexpr bool valid() const { return id >= 0; }
+  constexpr value_info const& info() const { return g->info(id); }
+  constexpr shape const& dims() const { return g->info(id).dims; }
+  constexpr dtype type() const { return g->info(id).type; }
+};
+
+constexpr var emit(op_info const& op, std::initializer_list<var> in, attributes const& at = {}) {
+  int ids[8] = {};
+  int n = 0;
+  graph* g = nullptr;
+  for (var const& v : in) {
+    ids[n++] = v.id;
+    g = v.g;
+  }
+  return {g, g->emit(&op, ids, n, at)};
+}
+
+constexpr var emit_leaf(graph& g, op_info const& op, value_info const& info, attributes const& at = {}) {
+  return {&g, g.emit(&op, nullptr, 0, at, info)};
+}
+
+// What a gradient rule sees. Values of the forward pass are fetched through it, so that inside a repeated block only those
+// that are used become residuals.
+struct vjp_context {
+  graph* g = nullptr;
+  int id = -1;          // the node whose gradient is taken
+  var gradient{};       // of its output
+
+  constexpr virtual var forward(int node_id) = 0;          // the value, usable where gradients are computed
+  constexpr virtual bool wanted(int node_id) const = 0;    // does the gradient of this value matter?
+  constexpr virtual void add(int node_id, var value) = 0;  // adds to the gradient of a node
+
+  constexpr node const& self() const { return (*g)[id]; }
+  constexpr attributes const& at() const { return (*g)[id].at; }
+  constexpr var in(int k) { return forward(g->input(id, k)); }
+  constexpr var out() { return forward(id); }
+  constexpr value_info in_info(int k) const { return g->info(g->input(id, k)); }
+  constexpr bool needs(int k) const { return wanted(g->input(id, k)); }
+  constexpr void accumulate(int k, var value) { add(g->input(id, k), value); }
+
+ protected:
+  constexpr ~vjp_context() = default;
+};
+
+// What a simplification rule sees: a node about to be emitted.
+struct simplify_context {
+  graph& g;
+  op_info const* op;
+  int const* in;
+  int count;
+  attributes const& at;
+  value_info const& info;
+
+  constexpr var input(int k) const { return {&g, in[k]}; }
+  constexpr node const& producer(int k) const { return g[in[k]]; }
+};
+
+}  // namespace tx

@@ -1,0 +1,145 @@
+// The static graph: a flat table of nodes in topological order, with regions for repeated blocks.
+#pragma once
+
+#include <tx/core/vec.hpp>
+#include <tx/graph/op_info.hpp>
+
+namespace tx {
+
+// Which part of a step first asked for a node.
+enum class phase : std::uint8_t { forward, backward, update };
+
+struct node {
+  op_info const* op = nullptr;
+  value_info info{};
+  attributes at{};
+  int first = 0;   // inputs are operands[first .. first + inputs)
+  int inputs = 0;
+  int region = 0;  // the region whose body it is part of; 0 is the program
+  phase when = phase::forward;
+};
+
+// A body that a region node runs `iterations` times. Argument k of the body is an `argument` node with attribute 0 = k.
+// The order of the region node's inputs, and of the arguments: carries, invariants, stacked.
+struct region {
+  int parent = 0;
+  int iterations = 1;
+  int carries = 0;     // results [0, carries) become the next iteration's arguments [0, carries)
+  int invariants = 0;  // arguments [carries, carries + invariants) are the same in each iteration
+  int stacked = 0;     // the last arguments are slices of inputs with a leading axis of `iterations`
+  bool reversed = false;
+  int owner = -1;      // the region node
+  vec<int> arguments{};
+  vec<int> results{};  // carries, then values to stack
+};
+
+enum class output_kind : std::uint8_t { result, assign };
+
+// A value that leaves the program: handed to the caller, or stored over a leaf (parameter or state).
+struct output {
+  int value = 0;
+  output_kind kind = output_kind::result;
+  int target = -1;  // assign: the leaf it replaces
+};
+
+class graph {
+ public:
+  vec<node> nodes{};
+  vec<int> operands{};
+  vec<region> regions{};
+  vec<output> outputs{};
+  phase when = phase::forward;
+  int current = 0;        // region that new nodes go to
+  vec<std::int64_t> numbers{};  // lists that do not fit the attributes of a node
+  int random_streams = 0;  // next id for an op that draws random numbers
+  bool training = true;    // dropout records nothing in inference
+
+  constexpr graph() { regions.push_back(region{}); }
+
+  constexpr int size() const { return nodes.size(); }
+  constexpr node const& operator[](int id) const { return nodes[id]; }
+  constexpr int input(int id, int k) const { return operands[nodes[id].first + k]; }
+  constexpr int input(node const& n, int k) const { return operands[n.first + k]; }
+  constexpr value_info const& info(int id) const { return nodes[id].info; }
+
+  // Appends a node, or returns an equal one that the same region already holds.
+  constexpr int emit(op_info const* op, int const* in, int count, attributes const& at) {
+    value_info infos[max_inline];
+    vec<value_info> many{};
+    value_info const* view = infos;
+    if (count <= max_inline) {
+      for (int i = 0; i < count; ++i) infos[i] = nodes[in[i]].info;
+    } else {
+      for (int i = 0; i < count; ++i) many.push_back(nodes[in[i]].info);
+      view = many.data();
+    }
+    return emit(op, in, count, at, op->infer(view, count, at));
+  }
+
+  // The same for ops whose result the inputs do not tell: leaves.
+  constexpr int emit(op_info const* op, int const* in, int count, attributes const& at, value_info const& info) {
+    std::uint64_t const h = hash(op, in, count, at, info);
+    if (int const found = find(h, op, in, count, at, info); found >= 0) return found;
+    node n{};
+    n.op = op;
+    n.info = info;
+    n.at = at;
+    n.first = operands.size();
+    n.inputs = count;
+    n.region = current;
+    n.when = when;
+    for (int i = 0; i < count; ++i) operands.push_back(in[i]);
+    nodes.push_back(n);
+    insert(h, nodes.size() - 1);
+    return nodes.size() - 1;
+  }
+
+ private:
+  static constexpr int max_inline = 4;
+
+  constexpr std::uint64_t hash(op_info const* op, int const* in, int count, attributes const& at, value_info const& info) const {
+    std::uint64_t h = mix(op->key(), static_cast<std::uint64_t>(current));
+    for (int i = 0; i < count; ++i) h = mix(h, static_cast<std::uint64_t>(in[i]));
+    for (auto v : at.v) h = mix(h, static_cast<std::uint64_t>(v));
+    h = mix(h, static_cast<std::uint64_t>(info.type));
+    for (int i = 0; i < info.dims.rank; ++i) h = mix(h, static_cast<std::uint64_t>(info.dims.dim[i]));
+    return h;
+  }
+
+  constexpr int find(std::uint64_t h, op_info const* op, int const* in, int count, attributes const& at, value_info const& info) const {
+    if (table_.empty() || op->kind == op_kind::region) return -1;
+    int const mask = table_.size() - 1;
+    for (int slot = static_cast<int>(h & static_cast<std::uint64_t>(mask)); table_[slot] >= 0; slot = (slot + 1) & mask) {
+      node const& n = nodes[table_[slot]];
+      if (n.op != op || n.inputs != count || n.region != current || !(n.at == at) || !(n.info == info)) continue;
+      bool same = true;
+      for (int i = 0; i < count && same; ++i) same = operands[n.first + i] == in[i];
+      if (same) return table_[slot];
+    }
+    return -1;
+  }
+
+  constexpr void insert(std::uint64_t h, int id) {
+    if (4 * (filled_ + 1) > 3 * table_.size()) {
+      int const grown = table_.empty() ? 16 : 4 * table_.size();
+      table_ = vec<int>(grown, -1);
+      vec<std::uint64_t> old = hashes_;
+      for (int i = 0; i < old.size(); ++i) place(old[i], i);
+    }
+    hashes_.push_back(h);
+    place(h, id);
+    ++filled_;
+  }
+  constexpr void place(std::uint64_t h, int id) {
+    int const mask = table_.size() - 1;
+    int slot = static_cast<int>(h & static_cast<std::uint64_t>(mask));
+    while (table_[slot] >= 0) slot = (slot + 1) & mask;
+    table_[slot] = id;
+  }
+
+  vec<int> table_{};  // open addressing over node ids
+  vec<std::uint64_t> hashes_{};
+  int filled_ = 0;
+};
+
+}  // namespace tx

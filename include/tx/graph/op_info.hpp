@@ -1,0 +1,77 @@
+// What an op is: its name, shape rule, gradient and class. One constexpr object per op; its address is its key.
+#pragma once
+
+#include <tx/core/fixed_string.hpp>
+#include <tx/core/shape.hpp>
+
+namespace tx {
+
+// How passes treat an op. They know no op by name.
+enum class op_kind : std::uint8_t {
+  leaf,         // a value from outside: input, parameter, scalar, argument of a region
+  constant,     // one number, bits in attribute 0
+  index,        // computed from the position of an element: iota, random numbers
+  elementwise,  // scalar_rule<&info> applied to equal shapes
+  row_reduce,   // [..., C] -> [..., 1]; scalar_rule is the combining function
+  col_reduce,   // [..., C] -> [C]: over all leading axes
+  view,         // moves no element: reshape, transpose, broadcast, slice
+  product,      // [..., M, K] x [..., K, N] -> [..., M, N]
+  whole,        // partitioned_rule<&info> sees whole dense operands
+  gather_all,   // lays its inputs end to end in one flat block
+  region,       // runs a region; results are read through `result` nodes
+  result,       // one result of a region node
+  collective,   // acts on all ranks
+};
+
+// Numbers that belong to a node: axes, permutation, offsets. Their meaning is the op's.
+struct attributes {
+  std::int64_t v[max_rank] = {};
+
+  constexpr bool operator==(attributes const&) const = default;
+};
+
+// Where the elements of a value lie: element (i0, i1, ...) is at offset + i0 stride[0] + i1 stride[1] + ...
+struct strided {
+  std::int64_t offset = 0;
+  std::int64_t stride[max_rank] = {};
+};
+
+struct vjp_context;
+struct simplify_context;
+
+struct op_info {
+  char const* name;
+  op_kind kind;
+  int arity;  // -1: any number
+  // Shape rule; throws invalid(...) with what is wrong and how to fix it.
+  value_info (*infer)(value_info const* in, int count, attributes const& at);
+  // Adds the gradients of its inputs; null: the op has none.
+  void (*vjp)(vjp_context& c) = nullptr;
+  // Returns the id of an equal, simpler value, or -1.
+  int (*simplify)(simplify_context& c) = nullptr;
+  // Views: how the strides over the input become strides over the result; false where elements would have to move.
+  bool (*restride)(strided& s, shape const& from, shape const& to, attributes const& at) = nullptr;
+  // The scalar rule in double, for folding; null where it cannot be folded.
+  double (*fold)(double const* in) = nullptr;
+  int index_operand = -1;      // operand whose elements must lie below extent 0 of operand 0; checked where it is an argument
+  bool costly = false;         // worth keeping rather than computing twice within a row
+  bool differentiable = true;  // false: gradients stop here without an error
+
+  constexpr std::uint64_t key() const { return fnv1a(name); }
+};
+
+// The arithmetic of an elementwise op or reduction: `template <class V> static V apply(V...)` on scalars and packets.
+template <op_info const* Op>
+struct scalar_rule;
+
+// A `whole` op: `run(part, parts, out, in...)` does a share of the work; shares write to different places.
+template <op_info const* Op>
+struct partitioned_rule;
+
+// Stops a constant evaluation. Compilers print the line that calls it, so the text is the error message.
+struct invalid {
+  char const* text;
+  constexpr explicit invalid(char const* what) : text(what) {}
+};
+
+}  // namespace tx

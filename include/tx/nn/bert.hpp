@@ -1,0 +1,89 @@
+// BERT (Devlin et al., arXiv 1810.04805) with Hugging Face's names, so that its files load: bert<Config> as BertModel,
+// bert_classifier<Config, Labels> as BertForSequenceClassification. A configuration is a struct, see bert_base.
+#pragma once
+
+#include <tx/nn/bert_encoder.hpp>
+#include <tx/nn/embedding.hpp>
+#include <tx/ops/tanh.hpp>
+
+namespace tx::nn {
+
+struct bert_base {
+  static constexpr int layers = 12;
+  static constexpr int hidden = 768;
+  static constexpr int heads = 12;
+  static constexpr int ffn = 3072;
+  static constexpr int vocabulary = 30522;
+  static constexpr int positions = 512;
+  static constexpr int types = 2;
+};
+
+template <class Config>
+struct bert_embeddings {
+  embedding<Config::vocabulary, Config::hidden, embedding_group> word_embeddings;
+  embedding<Config::positions, Config::hidden> position_embeddings;
+  embedding<Config::types, Config::hidden> token_type_embeddings;
+  layer_norm<Config::hidden> LayerNorm;
+
+  // ids [batch, seq] -> [batch, seq, hidden]; all tokens are of type 0
+  template <typed_handle Ids>
+  constexpr auto operator()(Ids const& ids) const {
+    auto const words = word_embeddings(ids);
+    return finish<Ids>(words + token_type_embeddings.template first<1>());
+  }
+  // ids and token types [batch, seq] -> [batch, seq, hidden]
+  template <typed_handle Ids>
+  constexpr auto operator()(Ids const& ids, typed_handle auto const& types) const {
+    auto const words = word_embeddings(ids);
+    return finish<Ids>(words + token_type_embeddings(types));
+  }
+
+ private:
+  template <class Ids>
+  constexpr auto finish(typed_handle auto const& sum) const {
+    static_assert(Ids::dims.rank == 2, "tx::nn::bert_embeddings: ids are [batch, seq]");
+    return dropout(LayerNorm(sum + position_embeddings.template first<Ids::dims[1]>()));
+  }
+};
+
+// tanh(dense(first token)). [batch, seq, hidden] -> [batch, hidden]
+template <class Config>
+struct bert_pooler {
+  linear<Config::hidden, Config::hidden> dense;
+
+  template <typed_handle X>
+  constexpr auto operator()(X const& x) const {
+    return tanh(dense(reshape<X::dims[0], Config::hidden>(slice<1, 0, 1>(x))));
+  }
+};
+struct no_pooler {};
+
+template <class Config, class Pooler = bert_pooler<Config>>
+struct bert {
+  bert_embeddings<Config> embeddings;
+  bert_encoder<Config> encoder;
+  Pooler pooler;
+
+  // ids [batch, seq], key mask [batch, seq], token types [batch, seq] -> [batch, seq, hidden]; `pooler` takes that on
+  constexpr auto operator()(typed_handle auto const& ids) const { return encoder(embeddings(ids)); }
+  constexpr auto operator()(typed_handle auto const& ids, typed_handle auto const& mask) const {
+    return encoder(embeddings(ids), mask);
+  }
+  constexpr auto operator()(typed_handle auto const& ids, typed_handle auto const& mask,
+                            typed_handle auto const& types) const {
+    return encoder(embeddings(ids, types), mask);
+  }
+};
+
+template <class Config, int Labels>
+struct bert_classifier {
+  nn::bert<Config> bert;
+  linear<Config::hidden, Labels> classifier;
+
+  // ids, key mask, token types, each [batch, seq], the last two optional -> logits [batch, Labels]
+  constexpr auto operator()(typed_handle auto const&... inputs) const {
+    return classifier(dropout(bert.pooler(bert(inputs...))));
+  }
+};
+
+}  // namespace tx::nn

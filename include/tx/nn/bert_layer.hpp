@@ -1,0 +1,53 @@
+// bert_layer<Config>: an encoder layer of BERT (Devlin et al., arXiv 1810.04805), norms after the residual additions.
+// Members are named as Hugging Face names them. Config: hidden, heads, ffn.
+#pragma once
+
+#include <tx/nn/attention.hpp>
+#include <tx/nn/layer_norm.hpp>
+#include <tx/ops/gelu.hpp>
+
+namespace tx::nn {
+
+// layer_norm(dropout(dense(x)) + residual). [..., In] -> [..., H]
+template <int In, int H>
+struct bert_output {
+  linear<In, H> dense;
+  layer_norm<H> LayerNorm;
+
+  constexpr auto operator()(typed_handle auto const& x, typed_handle auto const& residual) const {
+    return LayerNorm(dropout(dense(x)) + residual);
+  }
+};
+
+template <class Config>
+struct bert_attention {
+  self_attention<Config::hidden, Config::heads> self;
+  bert_output<Config::hidden, Config::hidden> output;
+
+  constexpr auto operator()(typed_handle auto const& x, typed_handle auto const&... mask) const {
+    return output(self(x, mask...), x);
+  }
+};
+
+// gelu(dense(x)). [..., H] -> [..., F]
+template <int H, int F>
+struct bert_intermediate {
+  linear<H, F> dense;
+
+  constexpr auto operator()(typed_handle auto const& x) const { return gelu(dense(x)); }
+};
+
+template <class Config>
+struct bert_layer {
+  bert_attention<Config> attention;
+  bert_intermediate<Config::hidden, Config::ffn> intermediate;
+  bert_output<Config::ffn, Config::hidden> output;
+
+  // [batch, seq, hidden], mask [batch, seq] -> [batch, seq, hidden]
+  constexpr auto operator()(typed_handle auto const& x, typed_handle auto const&... mask) const {
+    auto const attended = attention(x, mask...);
+    return output(intermediate(attended), attended);
+  }
+};
+
+}  // namespace tx::nn

@@ -1,0 +1,18 @@
+// linear<In, Out>: x W^T + b. [..., In] -> [..., Out]. The weight is stored [Out, In], as Hugging Face files hold it.
+#pragma once
+
+#include <tx/expr/param.hpp>
+#include <tx/ops/add.hpp>
+#include <tx/ops/matmul.hpp>
+
+namespace tx::nn {
+
+template <int In, int Out, class Init = init::normal<20, 1000>>
+struct linear {
+  param<tensor<f32, Out, In>, Init> weight;
+  param<tensor<f32, Out>, init::zeros, not_decayed> bias;
+
+  constexpr auto operator()(handle auto const& x) const { return matmul(x, transpose(weight)) + bias; }
+};
+
+}  // namespace tx::nn

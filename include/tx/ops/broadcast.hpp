@@ -1,0 +1,107 @@
+// broadcast_to<dims...>(x): repeats axes of extent 1, and adds leading axes, as numpy does.
+#pragma once
+
+#include <tx/ops/reshape.hpp>
+
+namespace tx {
+
+namespace detail {
+constexpr value_info broadcast_infer(value_info const* in, int, attributes const& at) {
+  value_info out = in[0];
+  for (int i = 0; i < in[0].dims.rank; ++i) {
+    int const to = static_cast<int>(at.v[i]);
+    if (in[0].dims.dim[i] != to && in[0].dims.dim[i] != 1)
+      throw invalid("broadcast_to: an extent is neither 1 nor the one asked for. FIX: reshape so that extents match from the right");
+    out.dims.dim[i] = to;
+  }
+  if (at.v[0] > 0 && in[0].dims.rank > 0 && in[0].dims.dim[0] != out.dims.dim[0]) out.dims.tag = 0;
+  return out;
+}
+constexpr void broadcast_vjp(vjp_context& c);
+constexpr int broadcast_simplify(simplify_context& c);
+constexpr bool broadcast_restride(strided& s, shape const& from, shape const& to, attributes const& at) {
+  (void)at;
+  for (int i = 0; i < to.rank; ++i)
+    if (from.dim[i] != to.dim[i]) s.stride[i] = 0;
+  return true;
+}
+}  // namespace detail
+
+// at.v[i]: extent of axis i; the input has the same rank.
+inline constexpr op_info broadcast_info{.name = "broadcast",
+                                        .kind = op_kind::view,
+                                        .arity = 1,
+                                        .infer = detail::broadcast_infer,
+                                        .vjp = detail::broadcast_vjp,
+                                        .simplify = detail::broadcast_simplify, .restride = detail::broadcast_restride};
+
+constexpr var broadcast_to(var x, shape const& to) {
+  if (x.dims() == to) return x;
+  if (x.dims().rank > to.rank) throw invalid("broadcast_to: the tensor has more axes than asked for. FIX: reshape it first");
+  shape padded = to;
+  padded.tag = 0;
+  int const lead = to.rank - x.dims().rank;
+  for (int i = 0; i < to.rank; ++i) padded.dim[i] = i < lead ? 1 : x.dims().dim[i - lead];
+  if (lead == 0) padded.tag = x.dims().tag;
+  var const aligned = reshape(x, padded);
+  attributes at{};
+  for (int i = 0; i < to.rank; ++i) at.v[i] = to.dim[i];
+  value_info info = detail::broadcast_infer(&aligned.info(), 1, at);
+  info.dims.tag = to.tag;
+  if (info.dims == aligned.dims()) return aligned;
+  return {x.g, x.g->emit(&broadcast_info, &aligned.id, 1, at, info)};
+}
+
+// The shape two operands meet in.
+constexpr shape common_shape(shape const& a, shape const& b) {
+  shape out = a.rank >= b.rank ? a : b;
+  out.tag = 0;
+  for (int i = 1; i <= out.rank; ++i) {
+    int const da = i <= a.rank ? a.dim[a.rank - i] : 1;
+    int const db = i <= b.rank ? b.dim[b.rank - i] : 1;
+    if (da != db && da != 1 && db != 1)
+      throw invalid("shapes do not broadcast: aligned at the right, extents must be equal or 1. FIX: reshape or transpose an operand");
+    int const tag_a = i == a.rank ? a.tag : 0;
+    int const tag_b = i == b.rank ? b.tag : 0;
+    if (tag_a != tag_b && !(da == 1 && tag_a == 0) && !(db == 1 && tag_b == 0))
+      throw invalid("a bounded extent meets another extent. FIX: give both the same dyn<Max, Tag>");
+    out.dim[out.rank - i] = da > db ? da : db;
+    if (tag_a != 0 || tag_b != 0) out.tag = tag_a != 0 ? tag_a : tag_b;
+  }
+  return out;
+}
+
+namespace detail {
+template <int... Dims>
+struct broadcast_fn {
+  constexpr var operator()(var x) const { return broadcast_to(x, make_shape<Dims...>()); }
+};
+}  // namespace detail
+
+template <int... Dims, handle X>
+constexpr auto broadcast_to(X const& x) {
+  return lift<detail::broadcast_fn<Dims...>>(x);
+}
+
+}  // namespace tx
+
+#include <tx/ops/sum.hpp>  // the gradient sums over repeated axes, and the sum's repeats
+
+namespace tx::detail {
+constexpr void broadcast_vjp(vjp_context& c) {
+  shape const from = c.in_info(0).dims;
+  shape const to = c.self().info.dims;
+  int axes[max_rank] = {};
+  int n = 0;
+  for (int i = 0; i < from.rank; ++i)
+    if (from.dim[i] != to.dim[i]) axes[n++] = i;
+  c.accumulate(0, reshape(sum(c.gradient, axes, n), from));
+}
+
+constexpr int broadcast_simplify(simplify_context& c) {
+  if (c.info.dims == c.input(0).dims()) return c.in[0];
+  if (c.producer(0).op == &broadcast_info)
+    return c.g.emit(&broadcast_info, c.g.operands.data() + c.producer(0).first, 1, c.at, c.info);
+  return -1;
+}
+}  // namespace tx::detail

@@ -1,0 +1,55 @@
+// cast<T>(x): elements converted to T. Float to integer truncates; the gradient passes between floating-point types.
+#pragma once
+
+#include <tx/ops/elementwise.hpp>
+
+namespace tx {
+
+namespace rules {
+// Values change type as they enter and leave registers; the rule itself has nothing to do.
+struct cast {
+  template <class V>
+  static TX_HD constexpr V apply(V x) {
+    return x;
+  }
+};
+}  // namespace rules
+
+namespace detail {
+constexpr value_info cast_infer(value_info const* in, int, attributes const& at) {
+  return {static_cast<dtype>(at.v[0]), in[0].dims};
+}
+constexpr void cast_vjp(vjp_context& c);
+constexpr int cast_simplify(simplify_context& c) { return c.info.type == c.input(0).type() ? c.in[0] : -1; }
+}  // namespace detail
+
+// at.v[0]: the new dtype.
+inline constexpr op_info cast_info{.name = "cast",
+                                   .kind = op_kind::elementwise,
+                                   .arity = 1,
+                                   .infer = detail::cast_infer,
+                                   .vjp = detail::cast_vjp,
+                                   .simplify = detail::cast_simplify};
+template <>
+struct scalar_rule<&cast_info> {
+  using type = rules::cast;
+};
+
+constexpr var cast(var x, dtype to) { return x.type() == to ? x : emit(cast_info, {x}, attributes{{static_cast<std::int64_t>(to)}}); }
+
+namespace detail {
+template <dtype To>
+struct cast_fn {
+  constexpr var operator()(var x) const { return cast(x, To); }
+};
+constexpr void cast_vjp(vjp_context& c) {
+  if (is_float(c.self().info.type) && is_float(c.in_info(0).type)) c.accumulate(0, cast(c.gradient, c.in_info(0).type));
+}
+}  // namespace detail
+
+template <class T, handle X>
+constexpr auto cast(X const& x) {
+  return lift<detail::cast_fn<dtype_v<T>>>(x);
+}
+
+}  // namespace tx

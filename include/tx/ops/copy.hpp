@@ -1,0 +1,28 @@
+// copy: the same value in a place of its own. Passes insert it where a value must lie somewhere particular.
+#pragma once
+
+#include <tx/expr/var.hpp>
+
+namespace tx {
+
+namespace rules {
+struct copy {
+  template <class V>
+  static TX_HD constexpr V apply(V x) {
+    return x;
+  }
+};
+}  // namespace rules
+
+namespace detail {
+constexpr value_info copy_infer(value_info const* in, int, attributes const&) { return in[0]; }
+}  // namespace detail
+
+// at.v[0]: a number that keeps copies of one value apart.
+inline constexpr op_info copy_info{.name = "copy", .kind = op_kind::elementwise, .arity = 1, .infer = detail::copy_infer};
+template <>
+struct scalar_rule<&copy_info> {
+  using type = rules::copy;
+};
+
+}  // namespace tx

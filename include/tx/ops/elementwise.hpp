@@ -1,0 +1,87 @@
+// What elementwise ops share: numpy broadcasting, shape rules, folding. A new op needs its rule, its gradient and its name.
+#pragma once
+
+#include <tx/core/math.hpp>
+#include <tx/ops/broadcast.hpp>
+
+namespace tx {
+
+namespace detail {
+
+// Operands of equal type and shape give a result of the same.
+constexpr value_info same_infer(value_info const* in, int count, attributes const&) {
+  for (int i = 1; i < count; ++i) {
+    if (in[i].type != in[0].type) throw invalid("element types differ. FIX: convert one side with cast<T>(x)");
+    if (!(in[i].dims == in[0].dims)) throw invalid("shapes differ. FIX: broadcast_to the same extents");
+  }
+  return in[0];
+}
+constexpr value_info float_infer(value_info const* in, int count, attributes const& at) {
+  if (!is_float(in[0].type)) throw invalid("this op needs floating-point elements. FIX: cast<tx::f32>(x) first");
+  return same_infer(in, count, at);
+}
+constexpr value_info compare_infer(value_info const* in, int count, attributes const& at) {
+  value_info out = same_infer(in, count, at);
+  out.type = dtype::boolean;
+  return out;
+}
+
+template <class Rule, int Arity>
+constexpr double fold_with(double const* in) {
+  if constexpr (Arity == 1)
+    return static_cast<double>(Rule::apply(in[0]));
+  else if constexpr (Arity == 2)
+    return static_cast<double>(Rule::apply(in[0], in[1]));
+  else
+    return static_cast<double>(Rule::apply(in[0] != 0, in[1], in[2]));
+}
+
+}  // namespace detail
+
+// Everything about an elementwise op but its gradient.
+template <class Rule, int Arity>
+constexpr op_info elementwise_op(char const* name, void (*vjp)(vjp_context&), bool costly = false,
+                                 value_info (*infer)(value_info const*, int, attributes const&) = detail::same_infer,
+                                 int (*simplify)(simplify_context&) = nullptr) {
+  return {.name = name,
+          .kind = op_kind::elementwise,
+          .arity = Arity,
+          .infer = infer,
+          .vjp = vjp,
+          .simplify = simplify,
+          .fold = detail::fold_with<Rule, Arity>,
+          .costly = costly};
+}
+
+// Emits an elementwise op on operands brought to one shape.
+constexpr var elementwise(op_info const& op, std::initializer_list<var> in) {
+  shape common{};
+  for (var const& v : in) common = common_shape(common, v.dims());
+  int ids[4] = {};
+  int n = 0;
+  graph* g = nullptr;
+  for (var const& v : in) {
+    ids[n++] = broadcast_to(v, common).id;
+    g = v.g;
+  }
+  return {g, g->emit(&op, ids, n, {})};
+}
+
+namespace detail {
+template <op_info const* Op>
+struct elementwise_fn {
+  template <class... V>
+  constexpr var operator()(V... v) const {
+    return elementwise(*Op, {v...});
+  }
+};
+}  // namespace detail
+
+// The front end of an elementwise op: tensors, vars and numbers, at least one of them a handle.
+template <op_info const* Op, operand... A>
+  requires(handle<A> || ...)
+constexpr auto lift_elementwise(A const&... a) {
+  return lift<detail::elementwise_fn<Op>>(a...);
+}
+
+}  // namespace tx

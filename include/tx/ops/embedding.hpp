@@ -1,0 +1,93 @@
+// embedding(table [V, D], ids [..., L]) -> [..., D]: the sum of the table's rows that the last axis of ids names.
+// Negative ids name nothing. With L = 1 this is the usual look-up, with L > 1 a bag (word = sum of its trigrams).
+// Errors: an id at or above V is refused before the step runs.
+#pragma once
+
+#include <tx/ops/partitioned.hpp>
+
+namespace tx {
+
+namespace detail {
+constexpr value_info embedding_infer(value_info const* in, int, attributes const&) {
+  if (in[0].dims.rank != 2) throw invalid("embedding: the table needs two axes, [rows, width]");
+  if (!is_integer(in[1].type) || in[1].dims.rank < 1) throw invalid("embedding: ids must be an integer tensor. FIX: tensor<tx::i32, ...>");
+  value_info out{in[0].type, in[1].dims};
+  out.dims.dim[out.dims.rank - 1] = in[0].dims.last();
+  return out;
+}
+constexpr value_info scatter_infer(value_info const* in, int, attributes const& at) {
+  return {in[0].type, shape{2, 0, {static_cast<int>(at.v[0]), in[0].dims.last()}}};
+}
+constexpr void embedding_vjp(vjp_context& c);
+}  // namespace detail
+
+inline constexpr op_info embedding_info{
+    .name = "embedding", .kind = op_kind::whole, .arity = 2, .infer = detail::embedding_infer, .vjp = detail::embedding_vjp, .index_operand = 1};
+// scatter_rows(gradient [..., D], ids [..., L]) -> [V, D], at.v[0] = V: the transposed look-up.
+inline constexpr op_info scatter_rows_info{.name = "scatter_rows", .kind = op_kind::whole, .arity = 2, .infer = detail::scatter_infer};
+
+namespace rules {
+struct embedding {
+  template <class T, class Id>
+  static TX_HD void run(int part, int parts, attributes const&, whole_operand<T> out, whole_operand<T const> table, whole_operand<Id const> ids) {
+    std::int64_t const width = table.dims.last();
+    std::int64_t const bag = ids.dims.last();
+    std::int64_t const rows = ids.dims.count() / bag;
+    for (std::int64_t r = rows * part / parts; r < rows * (part + 1) / parts; ++r) {
+      T* const to = out.data + r * width;
+      for (std::int64_t j = 0; j < width; ++j) to[j] = T(0);
+      for (std::int64_t b = 0; b < bag; ++b) {
+        auto const id = static_cast<std::int64_t>(ids.data[r * bag + b]);
+        if (id < 0) continue;
+        T const* const from = table.data + id * width;
+        for (std::int64_t j = 0; j < width; ++j) to[j] += from[j];
+      }
+    }
+  }
+};
+
+struct scatter_rows {
+  // A share owns a range of table rows, so rows are added in the order of the ids whatever the number of shares.
+  template <class T, class Id>
+  static TX_HD void run(int part, int parts, attributes const&, whole_operand<T> out, whole_operand<T const> gradient, whole_operand<Id const> ids) {
+    std::int64_t const width = out.dims.last();
+    std::int64_t const bag = ids.dims.last();
+    std::int64_t const count = ids.dims.count();
+    std::int64_t const table = out.dims.dim[0];
+    std::int64_t const lo = table * part / parts;
+    std::int64_t const hi = table * (part + 1) / parts;
+    for (std::int64_t k = lo * width; k < hi * width; ++k) out.data[k] = T(0);
+    for (std::int64_t i = 0; i < count; ++i) {
+      auto const id = static_cast<std::int64_t>(ids.data[i]);
+      if (id < lo || id >= hi) continue;
+      T* const to = out.data + id * width;
+      T const* const from = gradient.data + (i / bag) * width;
+      for (std::int64_t j = 0; j < width; ++j) to[j] += from[j];
+    }
+  }
+};
+}  // namespace rules
+template <>
+struct partitioned_rule<&embedding_info> {
+  using type = rules::embedding;
+};
+template <>
+struct partitioned_rule<&scatter_rows_info> {
+  using type = rules::scatter_rows;
+};
+
+namespace detail {
+struct embedding_fn {
+  constexpr var operator()(var table, var ids) const { return emit(embedding_info, {table, ids}); }
+};
+constexpr void embedding_vjp(vjp_context& c) {
+  c.accumulate(0, emit(scatter_rows_info, {c.gradient, c.in(1)}, attributes{{c.in_info(0).dims.dim[0]}}));
+}
+}  // namespace detail
+
+template <handle T, handle I>
+constexpr auto embedding(T const& table, I const& ids) {
+  return lift<detail::embedding_fn>(table, ids);
+}
+
+}  // namespace tx

@@ -1,0 +1,30 @@
+// iota<Axis>(like): the position along an axis, as i32, in the shape of another tensor.
+#pragma once
+
+#include <tx/ops/lift.hpp>
+
+namespace tx {
+
+// at.v[0]: axis.
+inline constexpr op_info iota_info{
+    .name = "iota", .kind = op_kind::index, .arity = 0, .infer = detail::leaf_infer, .differentiable = false};
+
+constexpr var iota(graph& g, shape const& dims, int axis) {
+  if (axis < 0) axis += dims.rank;
+  if (axis < 0 || axis >= dims.rank) throw invalid("iota: the shape has no such axis");
+  return emit_leaf(g, iota_info, {dtype::i32, dims}, attributes{{axis}});
+}
+
+namespace detail {
+template <int Axis>
+struct iota_fn {
+  constexpr var operator()(var like) const { return iota(*like.g, like.dims(), Axis); }
+};
+}  // namespace detail
+
+template <int Axis, handle X>
+constexpr auto iota(X const& like) {
+  return lift<detail::iota_fn<Axis>>(like);
+}
+
+}  // namespace tx

@@ -1,0 +1,32 @@
+// less(a, b): a < b, a bool tensor.
+#pragma once
+
+#include <tx/ops/elementwise.hpp>
+
+namespace tx {
+
+namespace rules {
+struct less {
+  template <class V>
+  static TX_HD constexpr auto apply(V a, V b) {
+    return a < b;
+  }
+};
+}  // namespace rules
+
+namespace detail {
+}  // namespace detail
+
+inline constexpr op_info less_info = elementwise_op<rules::less, 2>("less", nullptr, false, detail::compare_infer);
+template <>
+struct scalar_rule<&less_info> {
+  using type = rules::less;
+};
+
+template <operand A, operand B>
+  requires(handle<A> || handle<B>)
+constexpr auto less(A const& a, B const& b) {
+  return lift_elementwise<&less_info>(a, b);
+}
+
+}  // namespace tx

@@ -1,0 +1,32 @@
+// less_equal(a, b): a <= b, a bool tensor.
+#pragma once
+
+#include <tx/ops/elementwise.hpp>
+
+namespace tx {
+
+namespace rules {
+struct less_equal {
+  template <class V>
+  static TX_HD constexpr auto apply(V a, V b) {
+    return a <= b;
+  }
+};
+}  // namespace rules
+
+namespace detail {
+}  // namespace detail
+
+inline constexpr op_info less_equal_info = elementwise_op<rules::less_equal, 2>("less_equal", nullptr, false, detail::compare_infer);
+template <>
+struct scalar_rule<&less_equal_info> {
+  using type = rules::less_equal;
+};
+
+template <operand A, operand B>
+  requires(handle<A> || handle<B>)
+constexpr auto less_equal(A const& a, B const& b) {
+  return lift_elementwise<&less_equal_info>(a, b);
+}
+
+}  // namespace tx

@@ -1,0 +1,87 @@
+// One rule, two front ends: a function on untyped handles serves typed ones, its result type read off a scratch graph.
+#pragma once
+
+#include <tx/expr/tensor.hpp>
+#include <tx/ops/constant.hpp>
+#include <tx/graph/leaf.hpp>
+
+#include <tuple>
+
+namespace tx {
+
+namespace detail {
+
+// A number has the element type of the tensor it meets: the last one that is not a condition.
+template <class... A>
+constexpr dtype weak_type() {
+  dtype type = dtype::f32;
+  ([&] {
+    if constexpr (typed_handle<A>)
+      if (A::info.type != dtype::boolean) type = A::info.type;
+  }(), ...);
+  return type;
+}
+
+template <class A>
+constexpr var placeholder(graph& g, int position, dtype weak) {
+  attributes at{};
+  at.v[0] = position;
+  if constexpr (typed_handle<A>)
+    return emit_leaf(g, input_info, A::info, at);
+  else
+    return constant(g, weak, 1.0);
+}
+
+// The shape rule, applied at compile time. An error in here names the op; the line that asks for it has the shapes.
+template <class Fn, class... A>
+constexpr value_info shape_of() {
+  graph g{};
+  int position = 0;
+  var const in[] = {placeholder<A>(g, position++, weak_type<A...>())...};
+  return [&]<int... K>(std::integer_sequence<int, K...>) {
+    return Fn{}(in[K]...).info();
+  }(std::make_integer_sequence<int, sizeof...(A)>{});
+}
+
+template <class A>
+constexpr graph* graph_of(A const& a) {
+  if constexpr (handle<A>)
+    return a.g;
+  else
+    return nullptr;
+}
+
+template <class A>
+constexpr var untyped(A const& a, graph* g, dtype weak) {
+  if constexpr (number<A>) {
+    if (is_integer(weak) && static_cast<double>(static_cast<std::int64_t>(a)) != static_cast<double>(a))
+      throw invalid("a fraction meets an integer tensor. FIX: cast<tx::f32>(...) the tensor first");
+    return constant(*g, weak, static_cast<double>(a));
+  } else {
+    return a;
+  }
+}
+
+}  // namespace detail
+
+// Applies Fn, a function object on vars, to tensors, vars and numbers.
+template <class Fn, class... A>
+constexpr auto lift(A const&... a) {
+  graph* g = nullptr;
+  ((g = g == nullptr ? detail::graph_of(a) : g), ...);
+  if constexpr ((std::same_as<A, var> || ...)) {
+    dtype weak = dtype::f32;
+    ([&] {
+      if constexpr (handle<A>)
+        if (var(a).type() != dtype::boolean) weak = var(a).type();
+    }(), ...);
+    return Fn{}(detail::untyped(a, g, weak)...);
+  } else {
+    constexpr value_info info = detail::shape_of<Fn, A...>();
+    constexpr dtype weak = detail::weak_type<A...>();
+    var const r = Fn{}(detail::untyped(a, g, weak)...);
+    return tensor_of<info>{r.g, r.id};
+  }
+}
+
+}  // namespace tx

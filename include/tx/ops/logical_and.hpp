@@ -1,0 +1,32 @@
+// logical_and(a, b) of bool tensors.
+#pragma once
+
+#include <tx/ops/elementwise.hpp>
+
+namespace tx {
+
+namespace rules {
+struct logical_and {
+  template <class V>
+  static TX_HD constexpr auto apply(V a, V b) {
+    return a && b;
+  }
+};
+}  // namespace rules
+
+namespace detail {
+}  // namespace detail
+
+inline constexpr op_info logical_and_info = elementwise_op<rules::logical_and, 2>("logical_and", nullptr, false, detail::compare_infer);
+template <>
+struct scalar_rule<&logical_and_info> {
+  using type = rules::logical_and;
+};
+
+template <operand A, operand B>
+  requires(handle<A> || handle<B>)
+constexpr auto logical_and(A const& a, B const& b) {
+  return lift_elementwise<&logical_and_info>(a, b);
+}
+
+}  // namespace tx

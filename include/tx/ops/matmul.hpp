@@ -1,0 +1,58 @@
+// matmul(a, b): [..., M, K] x [..., K, N] -> [..., M, N]. A rank-2 right side serves all leading axes of the left one.
+#pragma once
+
+#include <tx/ops/reshape.hpp>
+
+namespace tx {
+
+namespace detail {
+constexpr value_info matmul_infer(value_info const* in, int, attributes const&) {
+  value_info const& a = in[0];
+  value_info const& b = in[1];
+  if (a.type != b.type || !is_float(a.type)) throw invalid("matmul: both sides need one floating-point type. FIX: cast<T>(x)");
+  if (a.dims.rank < 2 || b.dims.rank != a.dims.rank) throw invalid("matmul: both sides need at least two axes. FIX: reshape a vector to [1, n] or [n, 1]");
+  if (a.dims[-1] != b.dims[-2])
+    throw invalid("matmul: the last extent of the left side is not the last but one of the right side. FIX: transpose a side");
+  for (int i = 0; i + 2 < a.dims.rank; ++i)
+    if (a.dims.dim[i] != b.dims.dim[i]) throw invalid("matmul: batch extents differ. FIX: broadcast_to the same leading axes");
+  value_info out = a;
+  out.dims.dim[out.dims.rank - 1] = b.dims.last();
+  return out;
+}
+constexpr void matmul_vjp(vjp_context& c);
+}  // namespace detail
+
+inline constexpr op_info matmul_info{
+    .name = "matmul", .kind = op_kind::product, .arity = 2, .infer = detail::matmul_infer, .vjp = detail::matmul_vjp, .costly = true};
+
+constexpr var matmul(var a, var b) {
+  if (b.dims().rank == 2 && a.dims().rank > 2) {  // [..., M, K] -> [rows, K]
+    shape rows{2, a.dims().tag, {static_cast<int>(a.info().count() / a.dims().last()), a.dims().last()}};
+    shape out = a.dims();
+    out.dim[out.rank - 1] = b.dims().last();
+    return reshape(emit(matmul_info, {reshape(a, rows), b}), out);
+  }
+  return emit(matmul_info, {a, b});
+}
+
+namespace detail {
+struct matmul_fn {
+  constexpr var operator()(var a, var b) const { return matmul(a, b); }
+};
+}  // namespace detail
+
+template <handle A, handle B>
+constexpr auto matmul(A const& a, B const& b) {
+  return lift<detail::matmul_fn>(a, b);
+}
+
+}  // namespace tx
+
+#include <tx/ops/transpose.hpp>
+
+namespace tx::detail {
+constexpr void matmul_vjp(vjp_context& c) {
+  if (c.needs(0)) c.accumulate(0, matmul(c.gradient, transpose(c.in(1))));
+  if (c.needs(1)) c.accumulate(1, matmul(transpose(c.in(0)), c.gradient));
+}
+}  // namespace tx::detail

@@ -1,0 +1,76 @@
+// max<axes...>(x): the largest element over axes, which stay with extent 1. Ties share the gradient.
+#pragma once
+
+#include <tx/core/math.hpp>
+#include <tx/ops/sum.hpp>
+
+#include <limits>
+
+namespace tx {
+
+namespace rules {
+struct reduce_max {
+  template <class V>
+  static TX_HD constexpr V apply(V a, V b) {
+    using math::max;
+    return max(a, b);
+  }
+  template <class T>
+  static TX_HD constexpr T identity() {
+    if constexpr (std::numeric_limits<T>::has_infinity)
+      return -std::numeric_limits<T>::infinity();
+    else
+      return std::numeric_limits<T>::lowest();
+  }
+};
+}  // namespace rules
+
+namespace detail {
+constexpr void row_max_vjp(vjp_context& c);
+}  // namespace detail
+
+// [..., C] -> [..., 1]
+inline constexpr op_info row_max_info{.name = "row_max",
+                                      .kind = op_kind::row_reduce,
+                                      .arity = 1,
+                                      .infer = detail::row_reduce_infer,
+                                      .vjp = detail::row_max_vjp,
+                                      .simplify = detail::sum_simplify};
+template <>
+struct scalar_rule<&row_max_info> {
+  using type = rules::reduce_max;
+};
+
+namespace detail {
+template <int... Axes>
+struct max_fn {
+  constexpr var operator()(var x) const {
+    if constexpr (sizeof...(Axes) == 0) {
+      return reshape(emit(row_max_info, {reshape(x, shape{1, 0, {static_cast<int>(x.info().count())}})}), shape{});
+    } else {
+      int const axes[] = {Axes...};
+      return reduce_axes(x, axes, sizeof...(Axes), row_max_info, nullptr);
+    }
+  }
+};
+}  // namespace detail
+
+template <int... Axes, handle X>
+constexpr auto max(X const& x) {
+  return lift<detail::max_fn<Axes...>>(x);
+}
+
+}  // namespace tx
+
+#include <tx/ops/div.hpp>
+#include <tx/ops/equal.hpp>
+#include <tx/ops/where.hpp>
+
+namespace tx::detail {
+constexpr void row_max_vjp(vjp_context& c) {
+  var const hit = equal(c.in(0), c.out());
+  var const ones = where(hit, constant(*c.g, c.in_info(0).type, 1), constant(*c.g, c.in_info(0).type, 0));
+  var const ties = emit(row_sum_info, {ones});
+  c.accumulate(0, ones * (c.gradient / ties));
+}
+}  // namespace tx::detail

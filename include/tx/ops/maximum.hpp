@@ -1,0 +1,47 @@
+// maximum(a, b): the larger of each pair; at a tie the gradient goes to both in halves.
+#pragma once
+
+#include <tx/ops/elementwise.hpp>
+
+namespace tx {
+
+namespace rules {
+struct maximum {
+  template <class V>
+  static TX_HD constexpr auto apply(V a, V b) {
+    using math::max;
+    return max(a, b);
+  }
+};
+}  // namespace rules
+
+namespace detail {
+constexpr void maximum_vjp(vjp_context& c);
+}  // namespace detail
+
+inline constexpr op_info maximum_info = elementwise_op<rules::maximum, 2>("maximum", detail::maximum_vjp, false, detail::same_infer);
+template <>
+struct scalar_rule<&maximum_info> {
+  using type = rules::maximum;
+};
+
+template <operand A, operand B>
+  requires(handle<A> || handle<B>)
+constexpr auto maximum(A const& a, B const& b) {
+  return lift_elementwise<&maximum_info>(a, b);
+}
+
+}  // namespace tx
+
+#include <tx/ops/mul.hpp>
+#include <tx/ops/where.hpp>
+#include <tx/ops/less.hpp>
+#include <tx/ops/equal.hpp>
+
+namespace tx::detail {
+constexpr void maximum_vjp(vjp_context& c) {
+  auto const half = where(equal(c.in(0), c.in(1)), 0.5, 1.0);
+  if (c.needs(0)) c.accumulate(0, where(less(c.in(0), c.in(1)), 0.0, c.gradient * half));
+  if (c.needs(1)) c.accumulate(1, where(less(c.in(1), c.in(0)), 0.0, c.gradient * half));
+}
+}  // namespace tx::detail

@@ -1,0 +1,24 @@
+// mean<axes...>(x): the average over axes, which stay with extent 1; without axes over all, giving a scalar.
+#pragma once
+
+#include <tx/ops/mul.hpp>
+#include <tx/ops/sum.hpp>
+
+namespace tx {
+
+namespace detail {
+template <int... Axes>
+struct mean_fn {
+  constexpr var operator()(var x) const {
+    var const total = sum_fn<Axes...>{}(x);
+    return total * (static_cast<double>(total.info().count()) / static_cast<double>(x.info().count()));
+  }
+};
+}  // namespace detail
+
+template <int... Axes, handle X>
+constexpr auto mean(X const& x) {
+  return lift<detail::mean_fn<Axes...>>(x);
+}
+
+}  // namespace tx

@@ -1,0 +1,28 @@
+// uniform(like): numbers in [0, 1) that depend on (seed, step, stream, iteration, row, column) only: the same on every backend,
+// tile and rank, in forward and backward. Philox4x32-10 (Salmon et al., SC11).
+#pragma once
+
+#include <tx/ops/lift.hpp>
+
+namespace tx {
+
+// at.v[0]: stream, given when recorded and kept by every pass.
+inline constexpr op_info random_info{
+    .name = "uniform", .kind = op_kind::index, .arity = 0, .infer = detail::leaf_infer, .differentiable = false};
+
+constexpr var uniform(graph& g, shape const& dims, int stream) {
+  return emit_leaf(g, random_info, {dtype::f32, dims}, attributes{{stream}});
+}
+
+namespace detail {
+struct uniform_fn {
+  constexpr var operator()(var like) const { return uniform(*like.g, like.dims(), like.g->random_streams++); }
+};
+}  // namespace detail
+
+template <handle X>
+constexpr auto uniform(X const& like) {
+  return lift<detail::uniform_fn>(like);
+}
+
+}  // namespace tx

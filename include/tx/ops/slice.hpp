@@ -1,0 +1,58 @@
+// slice<axis, start, count, step>(x): every step-th element of an axis, from start. The gradient pads with zeros.
+#pragma once
+
+#include <tx/ops/pad.hpp>
+
+namespace tx {
+
+namespace detail {
+constexpr value_info slice_infer(value_info const* in, int, attributes const& at) {
+  value_info out = in[0];
+  auto const [axis, start, count, step] = std::tuple{at.v[0], at.v[1], at.v[2], at.v[3]};
+  if (axis < 0 || axis >= out.dims.rank) throw invalid("slice: the tensor has no such axis");
+  if (start < 0 || count < 0 || step < 1 || (count > 0 && start + (count - 1) * step >= out.dims.dim[axis]))
+    throw invalid("slice: it reaches beyond the axis. FIX: keep start + (count - 1) * step below the extent");
+  if (axis == 0 && out.dims.tag != 0) throw invalid("slice: a bounded axis has no fixed slice");
+  out.dims.dim[axis] = static_cast<int>(count);
+  return out;
+}
+constexpr void slice_vjp(vjp_context& c) {
+  c.accumulate(0, pad(c.gradient, static_cast<int>(c.at().v[0]), static_cast<int>(c.at().v[1]), static_cast<int>(c.at().v[3]),
+                      c.in_info(0).dims.dim[c.at().v[0]]));
+}
+constexpr int slice_simplify(simplify_context& c) { return c.info.dims == c.input(0).dims() ? c.in[0] : -1; }
+constexpr bool slice_restride(strided& s, shape const& from, shape const& to, attributes const& at) {
+  (void)from;
+  (void)to;
+  s.offset += at.v[1] * s.stride[at.v[0]];
+  s.stride[at.v[0]] *= at.v[3];
+  return true;
+}
+}  // namespace detail
+
+// at.v: axis, start, count, step.
+inline constexpr op_info slice_info{.name = "slice",
+                                    .kind = op_kind::view,
+                                    .arity = 1,
+                                    .infer = detail::slice_infer,
+                                    .vjp = detail::slice_vjp,
+                                    .simplify = detail::slice_simplify, .restride = detail::slice_restride};
+
+constexpr var slice(var x, int axis, int start, int count, int step) {
+  if (axis < 0) axis += x.dims().rank;
+  return emit(slice_info, {x}, attributes{{axis, start, count, step}});
+}
+
+namespace detail {
+template <int Axis, int Start, int Count, int Step>
+struct slice_fn {
+  constexpr var operator()(var x) const { return slice(x, Axis, Start, Count, Step); }
+};
+}  // namespace detail
+
+template <int Axis, int Start, int Count, int Step = 1, handle X>
+constexpr auto slice(X const& x) {
+  return lift<detail::slice_fn<Axis, Start, Count, Step>>(x);
+}
+
+}  // namespace tx

@@ -1,0 +1,107 @@
+// transpose<axes...>(x): axis i of the result is axis axes[i] of x. Without axes: the last two change places.
+#pragma once
+
+#include <tx/ops/reshape.hpp>
+
+namespace tx {
+
+namespace detail {
+constexpr value_info transpose_infer(value_info const* in, int, attributes const& at) {
+  value_info out = in[0];
+  unsigned seen = 0;
+  for (int i = 0; i < in[0].dims.rank; ++i) {
+    int const from = static_cast<int>(at.v[i]);
+    if (from < 0 || from >= in[0].dims.rank || (seen & (1u << from)) != 0)
+      throw invalid("transpose: the axes must name each axis of the tensor once. FIX: list 0 .. rank-1 in the wanted order");
+    seen |= 1u << from;
+    out.dims.dim[i] = in[0].dims.dim[from];
+  }
+  if (in[0].dims.tag != 0 && at.v[0] != 0) throw invalid("transpose: a bounded extent must stay the leading axis");
+  return out;
+}
+constexpr void transpose_vjp(vjp_context& c);
+constexpr int transpose_simplify(simplify_context& c);
+constexpr bool transpose_restride(strided& s, shape const& from, shape const& to, attributes const& at) {
+  (void)to;
+  strided const in = s;
+  for (int i = 0; i < from.rank; ++i) s.stride[i] = in.stride[at.v[i]];
+  return true;
+}
+}  // namespace detail
+
+// at.v[i]: the axis of the input that becomes axis i.
+inline constexpr op_info transpose_info{.name = "transpose",
+                                        .kind = op_kind::view,
+                                        .arity = 1,
+                                        .infer = detail::transpose_infer,
+                                        .vjp = detail::transpose_vjp,
+                                        .simplify = detail::transpose_simplify, .restride = detail::transpose_restride};
+
+constexpr var transpose(var x, attributes const& axes) {
+  bool identity = true;
+  for (int i = 0; i < x.dims().rank; ++i) identity = identity && axes.v[i] == i;
+  return identity ? x : emit(transpose_info, {x}, axes);
+}
+
+// The last two axes change places.
+constexpr var transpose(var x) {
+  int const rank = x.dims().rank;
+  if (rank < 2) throw invalid("transpose: the tensor has fewer than two axes");
+  attributes at{};
+  for (int i = 0; i < rank; ++i) at.v[i] = i;
+  at.v[rank - 2] = rank - 1;
+  at.v[rank - 1] = rank - 2;
+  return emit(transpose_info, {x}, at);
+}
+
+namespace detail {
+constexpr void transpose_vjp(vjp_context& c) {
+  attributes inverse{};
+  for (int i = 0; i < c.self().info.dims.rank; ++i) inverse.v[c.at().v[i]] = i;
+  c.accumulate(0, transpose(c.gradient, inverse));
+}
+
+template <int... Axes>
+struct transpose_fn {
+  constexpr var operator()(var x) const {
+    if constexpr (sizeof...(Axes) == 0) {
+      return transpose(x);
+    } else {
+      if (x.dims().rank != sizeof...(Axes)) throw invalid("transpose: as many axes must be named as the tensor has");
+      return transpose(x, attributes{{Axes...}});
+    }
+  }
+};
+}  // namespace detail
+
+template <int... Axes, handle X>
+constexpr auto transpose(X const& x) {
+  return lift<detail::transpose_fn<Axes...>>(x);
+}
+
+}  // namespace tx
+
+#include <tx/ops/matmul.hpp>  // a transposed product is the product of the transposed operands
+
+namespace tx::detail {
+constexpr int transpose_simplify(simplify_context& c) {
+  int const rank = c.info.dims.rank;
+  node const& from = c.producer(0);
+  bool identity = true;
+  for (int i = 0; i < rank; ++i) identity = identity && c.at.v[i] == i;
+  if (identity) return c.in[0];
+  if (from.op == &transpose_info) {
+    attributes both{};
+    for (int i = 0; i < rank; ++i) both.v[i] = from.at.v[c.at.v[i]];
+    return transpose(var{&c.g, c.g.input(from, 0)}, both).id;
+  }
+  bool swaps_last_two = rank >= 2 && c.at.v[rank - 1] == rank - 2 && c.at.v[rank - 2] == rank - 1;
+  for (int i = 0; i + 2 < rank; ++i) swaps_last_two = swaps_last_two && c.at.v[i] == i;
+  if (from.op == &matmul_info && swaps_last_two) {
+    var const a{&c.g, c.g.input(from, 0)};
+    var const b{&c.g, c.g.input(from, 1)};
+    return emit(matmul_info, {transpose(b), transpose(a)}).id;
+  }
+  return -1;
+}
+}  // namespace tx::detail

@@ -1,0 +1,137 @@
+// Values that must lie somewhere particular: carries and slices of a repeat, operands of a flat block, replaced leaves.
+// Where the value cannot be computed there at once, a copy is inserted that can.
+#pragma once
+
+#include <tx/ops/copy.hpp>
+#include <tx/passes/stride.hpp>
+
+namespace tx::passes {
+
+enum class place_kind : std::uint8_t { own, carry, slice, within, replace };
+
+// Where a node's value is stored. carry: over argument node `target`; slice: in the stacked value of result node `target`, per
+// iteration; within: at element `offset` of gather_all node `target`; replace: over leaf `target`.
+struct placement {
+  place_kind kind = place_kind::own;
+  int target = -1;
+  std::int64_t offset = 0;
+};
+
+namespace detail {
+
+// Through views that leave dense elements where they are.
+constexpr int through_dense(graph const& g, int id) {
+  while (g[id].op->kind == op_kind::view) {
+    int const from = g.input(id, 0);
+    strided s = dense(g.info(from).dims);
+    if (g.info(from).count() != g.info(id).count() || !g[id].op->restride(s, g.info(from).dims, g.info(id).dims, g[id].at) ||
+        !same_strides(s, dense(g.info(id).dims), g.info(id).dims))
+      break;
+    id = from;
+  }
+  return id;
+}
+
+}  // namespace detail
+
+// The graph with copies where placements need them.
+constexpr graph insert_copies(graph const& from) {
+  graph to{};
+  to.numbers = from.numbers;
+  to.random_streams = from.random_streams;
+  to.training = from.training;
+  to.regions = from.regions;
+  vec<strided> const order = storage_order(from);
+  vec<int> map(from.size(), -1);
+  vec<char> taken(from.size(), 0);
+  int copies = 0;
+
+  auto copy = [&](int value, int region_id) {
+    int const saved = to.current;
+    to.current = region_id;
+    int const c = to.emit(&copy_info, &value, 1, attributes{{++copies}});
+    to.current = saved;
+    return c;
+  };
+  // Old node `id` may be computed right where it is wanted: once, dense, in the region that wants it.
+  auto direct = [&](int id, int region_id, bool any_order) {
+    node const& n = from[id];
+    bool const computed = is_computed(n.op->kind) || (n.op == &result_info && from[from.input(n, 0)].region == n.region && !any_order &&
+                          static_cast<int>(n.at.v[0]) >= from.regions[static_cast<int>(from[from.input(n, 0)].at.v[0])].carries);
+    if (!computed || taken[id] || n.region != region_id) return false;
+    if (!any_order && !same_strides(order[id], dense(n.info.dims), n.info.dims)) return false;
+    taken[id] = 1;
+    return true;
+  };
+
+  for (int i = 0; i < from.size(); ++i) {
+    node const& n = from[i];
+    to.current = n.region;
+    to.when = n.when;
+    vec<int> in{};
+    for (int k = 0; k < n.inputs; ++k) in.push_back(map[from.input(n, k)]);
+    if (n.op == &repeat_info) {
+      int const r = static_cast<int>(n.at.v[0]);
+      region const& body = from.regions[r];
+      region& now = to.regions[r];
+      for (int k = body.carries; k < body.results.size(); ++k) {
+        int const value = body.results[k];
+        now.results[k] = direct(value, r, true) ? map[value] : copy(map[value], r);
+      }
+      for (int k = 0; k < body.carries; ++k) {
+        now.results[k] = copy(map[body.results[k]], r);
+        in[k] = copy(in[k], n.region);
+      }
+      for (int k = 0; k < body.arguments.size(); ++k) now.arguments[k] = map[body.arguments[k]];
+    } else if (n.op->kind == op_kind::gather_all) {
+      for (int k = 0; k < n.inputs; ++k) {
+        int const value = detail::through_dense(from, from.input(n, k));
+        in[k] = direct(value, n.region, false) ? map[value] : copy(in[k], n.region);
+      }
+    }
+    if (n.op->kind == op_kind::whole || n.op->kind == op_kind::collective) {  // these see dense operands only
+      for (int k = 0; k < n.inputs; ++k) {
+        int const value = detail::through_dense(from, from.input(n, k));
+        op_kind const kind = from[value].op->kind;
+        bool const stored = kind == op_kind::leaf || kind == op_kind::gather_all || kind == op_kind::result || is_computed(kind);
+        if (!stored || !same_strides(order[value], dense(from.info(value).dims), from.info(value).dims)) in[k] = copy(in[k], n.region);
+      }
+    }
+    map[i] = to.emit(n.op, in.data(), in.size(), n.at, n.info);
+    if (n.op == &repeat_info) to.regions[static_cast<int>(n.at.v[0])].owner = map[i];
+  }
+  to.current = 0;
+  for (output o : from.outputs) {
+    int const value = detail::through_dense(from, o.value);
+    int const now = direct(value, 0, false) ? map[value] : copy(map[o.value], 0);
+    to.outputs.push_back({now, o.kind, o.target < 0 ? -1 : map[o.target]});
+  }
+  return to;
+}
+
+// Where each node of such a graph is stored.
+constexpr vec<placement> place_values(graph const& g) {
+  vec<placement> places(g.size());
+  for (int i = 0; i < g.size(); ++i) {
+    node const& n = g[i];
+    if (n.op == &repeat_info) {
+      region const& body = g.regions[static_cast<int>(n.at.v[0])];
+      for (int k = 0; k < body.carries; ++k) {
+        places[g.input(n, k)] = {place_kind::carry, body.arguments[k], 0};
+        places[body.results[k]] = {place_kind::carry, body.arguments[k], 0};
+      }
+    } else if (n.op == &result_info) {
+      region const& body = g.regions[static_cast<int>(g[g.input(n, 0)].at.v[0])];
+      int const k = static_cast<int>(n.at.v[0]);
+      if (k >= body.carries) places[body.results[k]] = {place_kind::slice, i, 0};
+    } else if (n.op->kind == op_kind::gather_all) {
+      for (int k = 0; k < n.inputs; ++k)
+        places[g.input(n, k)] = {place_kind::within, i, g.numbers[static_cast<int>(n.at.v[0]) + k]};
+    }
+  }
+  for (output const& o : g.outputs)
+    if (o.kind == output_kind::assign) places[o.value] = {place_kind::replace, o.target, 0};
+  return places;
+}
+
+}  // namespace tx::passes

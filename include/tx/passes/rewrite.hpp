@@ -1,0 +1,131 @@
+// Rebuilding a graph: what is dead is left behind, equal nodes meet, constants fold, and each op simplifies itself.
+#pragma once
+
+#include <tx/graph/leaf.hpp>
+#include <tx/ops/constant.hpp>
+
+namespace tx::passes {
+
+// Nodes that an output needs.
+constexpr vec<char> live_nodes(graph const& g) {
+  vec<char> live(g.size(), 0);
+  for (output const& o : g.outputs) {
+    live[o.value] = 1;
+    if (o.target >= 0) live[o.target] = 1;
+  }
+  for (int i = g.size() - 1; i >= 0; --i) {
+    if (!live[i]) continue;
+    node const& n = g[i];
+    if (n.op == &result_info) {
+      int const owner = g.input(n, 0);
+      live[owner] = 1;
+      live[g.regions[static_cast<int>(g[owner].at.v[0])].results[static_cast<int>(n.at.v[0])]] = 1;
+    } else if (n.op == &repeat_info) {
+      region const& body = g.regions[static_cast<int>(n.at.v[0])];
+      for (int k = 0; k < body.carries; ++k) live[body.arguments[k]] = live[body.results[k]] = 1;
+    } else if (n.op == &argument_info) {
+      live[g.input(g.regions[static_cast<int>(n.at.v[1])].owner, static_cast<int>(n.at.v[0]))] = 1;
+    } else {
+      for (int k = 0; k < n.inputs; ++k) live[g.input(n, k)] = 1;
+    }
+  }
+  return live;
+}
+
+namespace detail {
+
+constexpr int fold(graph& g, node const& n, int const* in) {
+  if (n.op->fold == nullptr || n.inputs > 3) return -1;
+  double values[3] = {};
+  for (int k = 0; k < n.inputs; ++k)
+    if (!is_constant(g, in[k], values[k])) return -1;
+  return broadcast_to(constant(g, n.info.type, n.op->fold(values)), n.info.dims).id;
+}
+
+}  // namespace detail
+
+// The graph without dead nodes; with `simplify`, also folded and simplified.
+constexpr graph rewrite(graph const& from, bool simplify) {
+  vec<char> const live = live_nodes(from);
+  graph to{};
+  to.numbers = from.numbers;
+  to.random_streams = from.random_streams;
+  to.training = from.training;
+  to.regions = from.regions;
+
+  // Arguments and stacked results that nothing uses go; those that stay are numbered anew.
+  vec<int> renumbered(from.size(), -1);        // argument node -> its new number
+  vec<vec<int>> result_number(from.regions.size());  // region -> old result -> new
+  for (int r = 1; r < from.regions.size(); ++r) {
+    region const& old = from.regions[r];
+    region& now = to.regions[r];
+    now.invariants = now.stacked = 0;
+    now.arguments.clear();
+    now.results.clear();
+    int next = 0;
+    for (int k = 0; k < old.arguments.size(); ++k) {
+      if (!live[old.arguments[k]] || !live[old.owner]) continue;
+      renumbered[old.arguments[k]] = next++;
+      if (k >= old.carries && k < old.carries + old.invariants) ++now.invariants;
+      if (k >= old.carries + old.invariants) ++now.stacked;
+    }
+  }
+  for (int r = 1; r < from.regions.size(); ++r) {
+    region const& old = from.regions[r];
+    vec<char> used(old.results.size(), 0);
+    for (int k = 0; k < old.carries; ++k) used[k] = 1;
+    if (old.owner >= 0 && live[old.owner])
+      for (int i = old.owner + 1; i < from.size(); ++i)
+        if (live[i] && from[i].op == &result_info && from.input(i, 0) == old.owner) used[static_cast<int>(from[i].at.v[0])] = 1;
+    int next = 0;
+    for (int k = 0; k < old.results.size(); ++k) result_number[r].push_back(used[k] ? next++ : -1);
+  }
+
+  vec<int> map(from.size(), -1);
+  for (int i = 0; i < from.size(); ++i) {
+    if (!live[i]) continue;
+    node n = from[i];
+    to.current = n.region;
+    to.when = n.when;
+    vec<int> in{};
+    if (n.op == &argument_info) {
+      n.at.v[0] = renumbered[i];
+    } else if (n.op == &repeat_info) {
+      region const& body = from.regions[static_cast<int>(n.at.v[0])];
+      for (int k = 0; k < n.inputs; ++k)
+        if (renumbered[body.arguments[k]] >= 0) in.push_back(map[from.input(n, k)]);
+    } else {
+      for (int k = 0; k < n.inputs; ++k) in.push_back(map[from.input(n, k)]);
+      if (n.op == &result_info) n.at.v[0] = result_number[static_cast<int>(from[from.input(n, 0)].at.v[0])][static_cast<int>(n.at.v[0])];
+    }
+    if (simplify) {
+      int simpler = detail::fold(to, n, in.data());
+      if (simpler < 0 && n.op->simplify != nullptr) {
+        simplify_context c{to, n.op, in.data(), in.size(), n.at, n.info};
+        simpler = n.op->simplify(c);
+      }
+      if (simpler >= 0 && to[simpler].region == n.region) {
+        map[i] = simpler;
+        continue;
+      }
+    }
+    map[i] = to.emit(n.op, in.data(), in.size(), n.at, n.info);
+  }
+  for (int r = 1; r < from.regions.size(); ++r) {
+    region const& old = from.regions[r];
+    to.regions[r].owner = old.owner >= 0 ? map[old.owner] : -1;
+    if (to.regions[r].owner < 0) continue;
+    for (int a : old.arguments)
+      if (renumbered[a] >= 0) to.regions[r].arguments.push_back(map[a]);
+    for (int k = 0; k < old.results.size(); ++k)
+      if (result_number[r][k] >= 0) to.regions[r].results.push_back(map[old.results[k]]);
+  }
+  for (output o : from.outputs) to.outputs.push_back({map[o.value], o.kind, o.target < 0 ? -1 : map[o.target]});
+  to.current = 0;
+  return to;
+}
+
+// To a fixed point in practice: rules feed each other at most a few levels deep.
+constexpr graph simplify(graph const& g) { return rewrite(rewrite(rewrite(g, true), true), false); }
+
+}  // namespace tx::passes

@@ -1,0 +1,152 @@
+// WordPiece as BERT uses it: text to ids of words and word parts.
+#pragma once
+
+#include <tx/core/error.hpp>
+#include <tx/io/files.hpp>
+#include <tx/io/utf8.hpp>
+#include <tx/text/basic_tokenizer.hpp>
+#include <tx/text/lines.hpp>
+#include <tx/text/piece_trie.hpp>
+#include <tx/text/wordpiece_trainer.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace tx::text {
+
+// A vocabulary, id = place in it, and the tokenizer for it. A vocabulary file is BERT's vocab.txt: a token a line, ##
+// before those that continue a word, among them [PAD], [UNK], [CLS], [SEP] and [MASK]. Text is split as
+// basic_tokenizer.hpp says; each word is taken apart from the left into the longest pieces there are, and is [UNK] if
+// that fails or it is over 100 characters long. Special tokens written out in a text are ordinary text.
+// Const members may be called from several threads.
+class wordpiece {
+ public:
+  // Throws io_error, or format_error naming file and line for a blank or repeated token, bytes that are not UTF-8, or a
+  // missing special token.
+  static wordpiece load(std::filesystem::path const& path) { return parse(io::read_text(path), path.string()); }
+  static wordpiece parse(std::string_view text, std::string_view source) {
+    std::vector<std::string> tokens;
+    for_each_line(text, [&](std::string_view line, std::size_t) { tokens.emplace_back(line); });
+    return wordpiece(std::move(tokens), source);
+  }
+
+  // Learns at most `size` tokens: the five special ones, the most frequent characters (up to 1,000), and merges by
+  // plain pair frequency; fewer if no pair occurs twice any more. The same texts give the same vocabulary everywhere.
+  // Throws value_error for a size below 6.
+  static wordpiece learn(std::span<std::string const> texts, std::size_t size) {
+    if (size <= special.size()) throw value_error("wordpiece::learn: the size must be at least 6");
+    detail::wordpiece_trainer trainer;
+    for (auto const& text : texts) trainer.add(text);
+    std::vector<std::string> tokens(special.begin(), special.end());
+    for (auto& piece : trainer.learn(size - special.size())) tokens.push_back(std::move(piece));
+    return wordpiece(std::move(tokens), "learned vocabulary");
+  }
+
+  void save(std::filesystem::path const& path) const {
+    std::string text;
+    for (auto const& token : tokens_) text += token + '\n';
+    io::write_file_atomic(path, text);
+  }
+
+  std::size_t size() const { return tokens_.size(); }
+  std::vector<std::string> const& tokens() const { return tokens_; }
+  std::int32_t pad_id() const { return special_[0]; }
+  std::int32_t unk_id() const { return special_[1]; }
+  std::int32_t cls_id() const { return special_[2]; }
+  std::int32_t sep_id() const { return special_[3]; }
+  std::int32_t mask_id() const { return special_[4]; }
+
+  // The id of a token as the vocabulary spells it.
+  std::optional<std::int32_t> id(std::string_view token) const {
+    auto const [root, text] = split(token);
+    return trie_.find(root, text);
+  }
+
+  // Fills ids from the front, between [CLS] and [SEP] if asked for, cuts off what does not fit and fills what is left
+  // with [PAD]. Returns how many are not padding. Throws value_error if ids cannot hold the two special tokens.
+  std::size_t encode(std::string_view text, std::span<std::int32_t> ids, bool special_tokens) const {
+    if (special_tokens && ids.size() < 2) throw value_error("wordpiece::encode: no room for [CLS] and [SEP]");
+    std::size_t used = 0;
+    std::size_t const room = ids.size() - (special_tokens ? 1 : 0);
+    if (special_tokens) ids[used++] = cls_id();
+    if (used < room) {
+      for_each_id(text, [&](std::int32_t i) {
+        ids[used++] = i;
+        return used < room;
+      });
+    }
+    if (special_tokens) ids[used++] = sep_id();
+    std::ranges::fill(ids.subspan(used), pad_id());
+    return used;
+  }
+
+  // All ids of a text, without special tokens.
+  std::vector<std::int32_t> encode(std::string_view text) const {
+    std::vector<std::int32_t> ids;
+    for_each_id(text, [&](std::int32_t i) {
+      ids.push_back(i);
+      return true;
+    });
+    return ids;
+  }
+
+ private:
+  static constexpr std::array<std::string_view, 5> special{"[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"};
+  static constexpr std::uint32_t beginning = 0, continuation = 1;  // the trie's roots
+
+  static std::pair<std::uint32_t, std::string_view> split(std::string_view token) {
+    if (token.size() > 2 && token.starts_with("##")) return {continuation, token.substr(2)};
+    return {beginning, token};
+  }
+
+  wordpiece(std::vector<std::string> tokens, std::string_view source) : tokens_(std::move(tokens)), trie_(2) {
+    for (std::size_t i = 0; i < tokens_.size(); ++i) {
+      auto const fail = [&](std::string const& what) {
+        throw format_error(std::string(source) + ':' + std::to_string(i + 1) + ": " + what);
+      };
+      if (tokens_[i].empty()) fail("the token is empty");
+      if (!io::is_utf8(tokens_[i])) fail("not UTF-8");
+      auto const [root, text] = split(tokens_[i]);
+      if (!trie_.insert(root, text, static_cast<std::int32_t>(i))) fail(io::shown(tokens_[i]) + " is given twice");
+    }
+    for (std::size_t i = 0; i < special.size(); ++i) {
+      auto const found = id(special[i]);
+      if (!found) throw format_error(std::string(source) + ": the vocabulary lacks " + std::string(special[i]));
+      special_[i] = *found;
+    }
+  }
+
+  // Calls each(id) until it returns false.
+  template <class Each>
+  void for_each_id(std::string_view text, Each&& each) const {
+    for_each_word(text, [&](std::string_view word, std::size_t characters) {
+      if (characters > max_word_characters) return each(unk_id());
+      std::array<std::int32_t, max_word_characters> pieces;
+      std::size_t count = 0;
+      for (std::size_t at = 0; at < word.size();) {
+        auto const match = trie_.longest(at == 0 ? beginning : continuation, word.substr(at));
+        if (match.id < 0) return each(unk_id());
+        pieces[count++] = match.id;
+        at += match.length;
+      }
+      for (std::size_t i = 0; i < count; ++i) {
+        if (!each(pieces[i])) return false;
+      }
+      return true;
+    });
+  }
+
+  std::vector<std::string> tokens_;
+  detail::piece_trie trie_;
+  std::array<std::int32_t, 5> special_{};
+};
+
+}  // namespace tx::text

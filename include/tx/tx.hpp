@@ -1,0 +1,9 @@
+// Everything but a backend: include that by name, e.g. <tx/backends/cpu.hpp>.
+#pragma once
+
+#include <tx/exec/executor.hpp>
+#include <tx/exec/function.hpp>
+#include <tx/train/step.hpp>
+
+// Every header of ops/, nn/ and train/, listed by the build.
+#include <tx/all.hpp>

@@ -1,0 +1,161 @@
+// Runs a graph without random numbers in f64, by plain loops: what these tests compare modules with themselves by.
+#pragma once
+
+#include <tx/expr/trace.hpp>
+#include <tx/ops/cast.hpp>
+#include <tx/ops/embedding.hpp>
+#include <tx/ops/iota.hpp>
+#include <tx/ops/max.hpp>
+#include <tx/ops/slice.hpp>
+
+#include <map>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+using values = std::vector<double>;
+
+class evaluator {
+ public:
+  // leaf(node): the value of an input or a parameter, dense.
+  template <class Leaf>
+  evaluator(tx::graph const& g, Leaf leaf) : g_(g), value_(static_cast<std::size_t>(g.size())) {
+    for (int i = 0; i < g.size(); ++i)
+      if (g[i].op == &tx::input_info || g[i].op == &tx::parameter_info) at(i) = leaf(g[i]);
+    run(0);
+  }
+  values const& operator[](int id) const { return value_[static_cast<std::size_t>(id)]; }
+
+ private:
+  values& at(int id) { return value_[static_cast<std::size_t>(id)]; }
+  static std::size_t size(tx::value_info const& info) { return static_cast<std::size_t>(info.count()); }
+
+  void run(int region) {
+    for (int i = 0; i < g_.size(); ++i)
+      if (g_[i].region == region && g_[i].op->kind != tx::op_kind::leaf) compute(i, g_[i]);
+  }
+
+  void compute(int id, tx::node const& n) {
+    auto in = [&](int k) -> values const& { return at(g_.input(n, k)); };
+    auto in_dims = [&](int k) { return g_.info(g_.input(n, k)).dims; };
+    values out(size(n.info));
+    auto const last = static_cast<std::size_t>(n.inputs > 0 ? in_dims(0).last() : 1);
+    switch (n.op->kind) {
+      case tx::op_kind::constant: out[0] = tx::constant_value(n); break;
+      case tx::op_kind::index: iota(n, out); break;
+      case tx::op_kind::elementwise:
+        for (std::size_t e = 0; e < out.size(); ++e) {
+          double a[3] = {};
+          for (int k = 0; k < n.inputs; ++k) a[k] = in(k)[e];
+          out[e] = n.op->fold != nullptr ? n.op->fold(a) : tx::is_integer(n.info.type) ? std::trunc(a[0]) : a[0];
+        }
+        break;
+      case tx::op_kind::row_reduce:
+        for (std::size_t r = 0; r < out.size(); ++r) {
+          out[r] = in(0)[r * last];
+          for (std::size_t c = 1; c < last; ++c) {
+            double const x = in(0)[r * last + c];
+            out[r] = n.op == &tx::row_max_info ? std::max(out[r], x) : out[r] + x;
+          }
+        }
+        break;
+      case tx::op_kind::col_reduce:
+        for (std::size_t e = 0; e < in(0).size(); ++e) out[e % last] += in(0)[e];
+        break;
+      case tx::op_kind::view: view(n, in(0), in_dims(0), out); break;
+      case tx::op_kind::product: product(in(0), in(1), last, static_cast<std::size_t>(n.info.dims.last()), out); break;
+      case tx::op_kind::whole: whole(n, out); break;
+      case tx::op_kind::region: repeat(id, n); return;
+      case tx::op_kind::result: out = results_[g_.input(n, 0)][static_cast<std::size_t>(n.at.v[0])]; break;
+      default: throw std::runtime_error(std::string("evaluator: no rule for ") + n.op->name);
+    }
+    at(id) = std::move(out);
+  }
+
+  static void iota(tx::node const& n, values& out) {
+    if (n.op != &tx::iota_info) throw std::runtime_error("evaluator: random numbers");
+    std::size_t inner = 1;
+    for (int i = static_cast<int>(n.at.v[0]) + 1; i < n.info.dims.rank; ++i)
+      inner *= static_cast<std::size_t>(n.info.dims.dim[i]);
+    for (std::size_t e = 0; e < out.size(); ++e)
+      out[e] = static_cast<double>(e / inner % static_cast<std::size_t>(n.info.dims.dim[n.at.v[0]]));
+  }
+
+  static void view(tx::node const& n, values const& in, tx::shape const& from, values& out) {
+    tx::strided s{};
+    std::int64_t step = 1;
+    for (int i = from.rank - 1; i >= 0; --i) step *= (s.stride[i] = step, from.dim[i]);
+    if (!n.op->restride(s, from, n.info.dims, n.at)) throw std::runtime_error("evaluator: a view of a dense value");
+    for (std::size_t e = 0; e < out.size(); ++e) {
+      std::int64_t where = s.offset;
+      auto rest = static_cast<std::int64_t>(e);
+      for (int i = n.info.dims.rank - 1; i >= 0; --i) {
+        where += rest % n.info.dims.dim[i] * s.stride[i];
+        rest /= n.info.dims.dim[i];
+      }
+      out[e] = in[static_cast<std::size_t>(where)];
+    }
+  }
+
+  // [..., M, K] x [..., K, N]: rows of the left side, each with the right side of its batch.
+  static void product(values const& a, values const& b, std::size_t k, std::size_t n, values& out) {
+    std::size_t const rows = a.size() / k;
+    std::size_t const batches = b.size() / (k * n);
+    for (std::size_t r = 0; r < rows; ++r)
+      for (std::size_t i = 0; i < k; ++i)
+        for (std::size_t j = 0; j < n; ++j) out[r * n + j] += a[r * k + i] * b[(r / (rows / batches) * k + i) * n + j];
+  }
+
+  void whole(tx::node const& n, values& out) {
+    auto operand = [&](int k) {
+      return tx::whole_operand<double const>{at(g_.input(n, k)).data(), g_.info(g_.input(n, k)).dims};
+    };
+    tx::whole_operand<double> const to{out.data(), n.info.dims};
+    if (n.op == &tx::embedding_info)
+      tx::rules::embedding::run(0, 1, n.at, to, operand(0), operand(1));
+    else if (n.op == &tx::scatter_rows_info)
+      tx::rules::scatter_rows::run(0, 1, n.at, to, operand(0), operand(1));
+    else if (n.op == &tx::pad_info)
+      tx::rules::pad::run(0, 1, n.at, to, operand(0));
+    else
+      throw std::runtime_error(std::string("evaluator: no rule for ") + n.op->name);
+  }
+
+  void repeat(int id, tx::node const& n) {
+    int const number = static_cast<int>(n.at.v[0]);
+    tx::region const& body = g_.regions[number];
+    std::vector<values> results(static_cast<std::size_t>(body.results.size()));
+    for (int k = 0; k < body.carries; ++k) results[static_cast<std::size_t>(k)] = at(g_.input(n, k));
+    for (int step = 0; step < body.iterations; ++step) {
+      auto const slice = static_cast<std::size_t>(body.reversed ? body.iterations - 1 - step : step);
+      for (int k = 0; k < body.arguments.size(); ++k) {
+        values& argument = at(body.arguments[k]);
+        values const& given = at(g_.input(n, k));
+        std::size_t const one = size(g_.info(body.arguments[k]));
+        auto const first = given.begin() + static_cast<std::ptrdiff_t>(slice * one);
+        if (k < body.carries)
+          argument = results[static_cast<std::size_t>(k)];
+        else if (k < body.carries + body.invariants)
+          argument = given;
+        else
+          argument.assign(first, first + static_cast<std::ptrdiff_t>(one));
+      }
+      run(number);
+      for (int k = 0; k < body.results.size(); ++k) {
+        values const& made = at(body.results[k]);
+        values& kept = results[static_cast<std::size_t>(k)];
+        if (k < body.carries) {
+          kept = made;
+        } else {
+          kept.resize(made.size() * static_cast<std::size_t>(body.iterations));
+          std::copy(made.begin(), made.end(), kept.begin() + static_cast<std::ptrdiff_t>(slice * made.size()));
+        }
+      }
+    }
+    results_[id] = std::move(results);
+  }
+
+  tx::graph const& g_;
+  std::vector<values> value_;
+  std::map<int, std::vector<values>> results_;
+};

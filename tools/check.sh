@@ -1,0 +1,82 @@
+#!/usr/bin/env bash
+# Usage: check.sh
+# What `make check` runs beyond `make test`: layering, each header on its own, clang, sanitizers, slow tests, compile
+# cost, nvcc. A failing step does not stop the next one; the last line is `N passed, N failed`.
+set -uo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 1
+jobs=${JOBS:-$(nproc)}
+passed=0
+failed=0
+
+verdict() {  # verdict NAME STATUS
+  if [ "$2" = 0 ]; then passed=$((passed + 1)); else failed=$((failed + 1)); fi
+  [ "$2" = 0 ] && echo "== $1: passed" || echo "== $1: FAILED"
+}
+step() {  # step NAME COMMAND...
+  echo "== $1"
+  "${@:2}"
+  verdict "$1" $?
+}
+
+build() {  # build PRESET TARGET...
+  cmake --preset "$1" >"$log" 2>&1 || { cat "$log"; return 1; }
+  cmake --build --preset "$1" -j "$jobs" --target "${@:2}"
+}
+tests() {  # tests PRESET LABEL: counts each test
+  local name="$1, label $2" counts total bad status
+  echo "== tests ($name)"
+  tools/run_tests.sh "$1" -j 2 -L "$2" | tee "$log"
+  status=$?
+  counts=$(tail -n 1 "$log")
+  total=${counts##*out of }
+  bad=$(sed -E 's/.*passed, ([0-9]+) tests?.*/\1/' <<<"$counts")
+  if [[ $total =~ ^[0-9]+$ && $bad =~ ^[0-9]+$ ]]; then
+    passed=$((passed + total - bad))
+    failed=$((failed + bad))
+  fi
+  if [ "$status" != 0 ] && [ "${bad:-0}" = 0 ]; then failed=$((failed + 1)); fi
+}
+slow_tests() { if grep -rqs --include='*.cpp' -F '[.slow]' tests; then tests ci slow; fi; }
+
+headers() {
+  [ -n "$(find include/tx -name '*.hpp' -print -quit)" ] || { echo "no headers"; return 1; }
+  build "$1" headers
+}
+
+# Device code compiles, whether or not there is a device.
+nvcc_sources() {
+  if [ -e include/tx/tx.hpp ]; then
+    echo '#include <tx/tx.hpp>' >"$work/tx.cu"
+    echo "$work/tx.cu"
+  fi
+  find include/tx/backends/cuda include/tx/backends/cuda.hpp -name '*.hpp' 2>/dev/null | while IFS= read -r header; do
+    cu=$work/$(tr / _ <<<"$header").cu
+    echo "#include <${header#include/}>" >"$cu"
+    echo "$cu"
+  done
+  find tests/cuda -name '*.cu' 2>/dev/null
+}
+nvcc_compiles() { "$nvcc" -std=c++20 --expt-relaxed-constexpr -Iinclude -c "$1" -o "$work/object.o"; }
+
+work=$(mktemp -d)
+log=$work/log
+trap 'rm -rf "$work"' EXIT
+
+step "layers" tools/check_layers.sh
+for preset in ci clang; do step "headers on their own ($preset)" headers $preset; done
+for preset in clang sanitize; do
+  step "build ($preset)" build $preset all tests
+  tests $preset everyday
+done
+step "build of slow tests and benchmarks (ci)" build ci tests benches
+slow_tests
+if [ -f bench/compile_cost.sh ]; then step "compile cost" bash bench/compile_cost.sh; fi
+nvcc=$(PATH=$PATH:/usr/local/cuda/bin command -v nvcc)
+if [ -n "$nvcc" ]; then
+  for source in $(nvcc_sources); do step "nvcc ${source#"$work"/}" nvcc_compiles "$source"; done
+else
+  echo "== nvcc: not found, skipped"
+fi
+
+echo "$passed passed, $failed failed"
+[ "$failed" = 0 ]

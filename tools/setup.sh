@@ -1,0 +1,63 @@
+#!/usr/bin/env bash
+# Usage: setup.sh [check]
+# Installs with apt what building and testing needs, with `check` also what `make check` needs. Says and does nothing
+# where it is all there. Expects git, make and a C++20 compiler.
+set -uo pipefail
+
+packages="cmake ninja-build libeigen3-dev nlohmann-json3-dev catch2 libbenchmark-dev ca-certificates"
+check_packages="clang libomp-dev libclang-rt-dev python3"
+
+die() { printf 'setup.sh: %s\n' "$*" >&2; exit 1; }
+
+# A program found on the path will do, whoever installed it.
+program_of() {
+  case $1 in
+    cmake | clang | python3) echo "$1" ;;
+    ninja-build) echo ninja ;;
+  esac
+}
+
+installed() {
+  local program
+  program=$(program_of "$1")
+  if [ -n "$program" ] && command -v "$program" >/dev/null; then return 0; fi
+  [ "$(dpkg-query -W -f='${db:Status-Status}' "$1" 2>/dev/null)" = installed ]
+}
+
+case ${1:-} in
+  '') ;;
+  check) packages="$packages $check_packages" ;;
+  *) die "unknown argument $1; usage: setup.sh [check]" ;;
+esac
+command -v c++ >/dev/null || command -v g++ >/dev/null || command -v clang++ >/dev/null || [ -n "${CXX:-}" ] ||
+  die "no C++ compiler; install one, such as the package g++"
+
+if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then
+  command -v cmake >/dev/null && command -v ninja >/dev/null && exit 0  # CMake says what else is missing
+  die "this system has no apt; install what these Debian packages hold: $packages"
+fi
+
+missing=
+for package in $packages; do installed "$package" || missing="$missing $package"; done
+[ -n "$missing" ] || exit 0
+
+if [ "$(id -u)" = 0 ]; then
+  as_root=()
+elif command -v sudo >/dev/null; then
+  as_root=(sudo)
+else
+  die "missing packages, and neither root nor sudo to install them; run as root: apt-get install$missing"
+fi
+apt_get() {
+  "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -qq -o APT::Update::Error-Mode=any "$@" >"$log" 2>&1
+}
+
+log=$(mktemp)
+trap 'rm -f "$log"' EXIT
+echo "Installing:$missing"
+apt_get update || updated="apt-get update failed too: $(grep -m 1 '^E' "$log")"
+# shellcheck disable=SC2086
+apt_get install -y --no-install-recommends $missing || {
+  cat "$log" >&2
+  die "apt could not install$missing. Is there a network, and do apt's sources name a Debian release? ${updated:-}"
+}
