@@ -23,6 +23,11 @@ TX_INLINE T& get(slot<V, T>& s) {
   return s.x;
 }
 
+template <dtype... D>
+struct dtype_list {
+  static constexpr dtype at[sizeof...(D) + 1] = {D...};
+};
+
 template <class F>
 struct row_types;
 template <bool Exact, class... In, class... Let, class... Out>
@@ -31,15 +36,15 @@ struct row_types<exec::fused<Exact, exec::ins<In...>, exec::lets<Let...>, exec::
   static constexpr int inputs = sizeof...(In);
   static constexpr int lets = sizeof...(Let);
   static constexpr int outputs = sizeof...(Out);
-  static constexpr dtype types[] = {In::sig.type..., Let::type..., dtype::f32};
+  using types = dtype_list<In::sig.type..., Let::type...>;
   template <int K>
   using let = std::tuple_element_t<K, std::tuple<Let...>>;
   template <class S>
   struct pack;
   template <int... V>
   struct pack<std::integer_sequence<int, V...>> {
-    struct scalars : slot<V, scalar_t<types[V]>>... {};
-    struct vectors : slot<V, lanes_t<types[V]>>... {};
+    struct scalars : slot<V, scalar_t<types::at[V]>>... {};
+    struct vectors : slot<V, lanes_t<types::at[V]>>... {};
   };
 };
 
@@ -103,7 +108,7 @@ class row_body {
   static constexpr exec::row_program const& program = exec::program_of<F>;
   using values = typename types::template pack<std::make_integer_sequence<int, program.values>>;
   template <int V>
-  static constexpr dtype type_of = types::types[V];
+  static constexpr dtype type_of = types::types::at[V];
   static constexpr bool has_product = types::inputs > 0 && sigs.in(0).how == access::product;
   static constexpr int first_input = has_product ? 1 : 0;
 
