@@ -79,25 +79,20 @@ class arena_planner {
     if (last > b.last) b.last = last;
   }
 
-  // Bytes by purpose: what was there before backward began, and what it made.
+  // Bytes by purpose. The first result is the loss: values of the forward pass that are alive when it is known are kept for
+  // backward; what later phases compute are gradients.
   constexpr void measure() {
-    int first_backward = t_.length;
-    for (int i = 0; i < f_.groups.size(); ++i) {
-      if (g_[f_.groups[i].nodes[0]].when != phase::backward || f_.groups[i].region != 0) continue;
-      int const head = f_.groups[i].head;
-      bool const loops = head >= 0 && g_[head].op->kind == op_kind::region;
-      int const start = loops ? t_.enter[static_cast<int>(g_[head].at.v[0])] : t_.time[i];
-      if (start < first_backward) first_backward = start;
-    }
-    vec<passes::buffer> kept{};
-    vec<passes::buffer> gradient{};
+    if (g_.outputs.empty() || f_.group_of[g_.outputs[0].value] < 0) return;
+    int const loss = t_.time[f_.group_of[g_.outputs[0].value]];
+    vec<passes::buffer> made{};
     for (int i = 0; i < g_.size(); ++i) {
       if (buffer_of_[i] < 0) continue;
       passes::buffer const& b = buffers_[buffer_of_[i]];
-      (g_[i].when == phase::forward || b.first < first_backward ? kept : gradient).push_back(b);
+      int const maker = g_[i].op == &result_info ? g_.input(i, 0) : i;
+      if (g_[maker].when != phase::forward) made.push_back(b);
+      else if (b.first <= loss && b.last >= loss) out_.memory.activations += b.bytes;
     }
-    out_.memory.activations = passes::largest_live(kept, t_.length);
-    out_.memory.gradients = passes::largest_live(gradient, t_.length);
+    out_.memory.gradients = passes::largest_live(made, t_.length);
   }
 
   graph const& g_;

@@ -3,7 +3,7 @@
 
 #include <tx/core/error.hpp>
 #include <tx/core/philox.hpp>
-#include <tx/exec/plan.hpp>
+#include <tx/exec/scratch.hpp>
 #include <tx/expr/layout.hpp>
 
 #include <cmath>

@@ -90,24 +90,94 @@ class fuser {
     out.group_of = vec<int>(g.size(), -1);
     out.levels = vec<level>(g.size(), level::none);
     last_reader_ = vec<int>(g.size(), -1);
+    waiting_ = vec<char>(g.size(), 0);
+    is_output_ = vec<char>(g.size(), 0);
+    for (output const& o : g.outputs) is_output_[o.value] = 1;
   }
 
   constexpr fusion run() {
-    for (int i = 0; i < g_.size(); ++i) {
-      op_kind const kind = g_[i].op->kind;
-      if (out.moved[i] || is_computed(kind)) place(i);
-      else if (kind == op_kind::gather_all || kind == op_kind::region) alone(i);
-      else if (kind == op_kind::index && needs_storage(i)) open(i);
-    }
+    // Numbers first: whatever needs them can then join any later group.
+    for (int i = 0; i < g_.size(); ++i)
+      if (is_number(i)) place(i);
+    for (int i = 0; i < g_.size(); ++i)
+      if (out.group_of[i] < 0) visit(i);
     return static_cast<fusion&&>(out);
   }
 
   fusion out{};
 
  private:
-  // Bases of the operands of a node; a moved view reads its input.
   constexpr int inputs_of(int id) const { return g_[id].inputs; }
   constexpr int base_of(int operand) const { return out.logical[operand].base; }
+
+  // The group of this region that an operand comes from, -1 for what is there from the start.
+  constexpr int producer(int id, int operand) const {
+    while (g_[operand].op->kind == op_kind::view && !out.moved[operand]) operand = g_.input(operand, 0);
+    if (g_[operand].op == &result_info) operand = g_.input(operand, 0);
+    return g_[operand].region == g_[id].region ? out.group_of[operand] : -1;
+  }
+
+  // One element computed from run-time scalars and constants alone.
+  constexpr bool is_number(int id) const {
+    node const& n = g_[id];
+    if (n.op->kind != op_kind::elementwise || n.info.count() != 1 || n.region != 0 || out.places[id].kind != place_kind::own || n.op == &copy_info)
+      return false;
+    for (int k = 0; k < n.inputs; ++k) {
+      int const base = base_of(g_.input(n, k));
+      if (g_[base].op->kind != op_kind::constant && g_[base].op != &scalar_info && !(g_[base].region == 0 && out.group_of[base] >= 0)) return false;
+    }
+    return true;
+  }
+
+  constexpr void visit(int id) {
+    op_kind const kind = g_[id].op->kind;
+    if (kind == op_kind::region || kind == op_kind::gather_all) {
+      settle_operands(id);
+      alone(id);
+    } else if (kind == op_kind::index) {
+      if (needs_storage(id)) open(id);
+    } else if (out.moved[id] || is_computed(kind)) {
+      if (enabled_ && can_wait(id)) {
+        waiting_[id] = 1;
+        return;
+      }
+      place(id);
+    }
+  }
+
+  // Elementwise nodes that depend on no kernel of this region wait for the first reader and join its kernel.
+  constexpr bool can_wait(int id) const {
+    if (g_[id].op->kind != op_kind::elementwise || out.places[id].kind != place_kind::own || is_output_[id]) return false;
+    for (int k = 0; k < inputs_of(id); ++k) {
+      int const operand = g_.input(id, k);
+      int const group_id = producer(id, operand);
+      if (group_id >= 0 && !(g_.info(base_of(operand)).count() == 1 && group_id == 0)) return false;
+    }
+    return true;
+  }
+
+  // Waiting operands, deepest first.
+  constexpr void collect_waiting(int id, vec<int>& list) const {
+    for (int k = 0; k < inputs_of(id); ++k) {
+      int const base = base_of(g_.input(id, k));
+      if (!waiting_[base]) continue;
+      bool known = false;
+      for (int other : list) known = known || other == base;
+      if (known) continue;
+      collect_waiting(base, list);
+      list.push_back(base);
+    }
+  }
+
+  constexpr void settle(int id) {
+    if (!waiting_[id]) return;
+    waiting_[id] = 0;
+    place(id);
+  }
+  // Operands must be computed before: a region reads its own through its arguments.
+  constexpr void settle_operands(int id) {
+    for (int k = 0; k < inputs_of(id); ++k) settle(base_of(g_.input(id, k)));
+  }
 
   // An index op that some reader cannot compute in place gets storage.
   constexpr bool needs_storage(int id) const {
@@ -152,7 +222,7 @@ class fuser {
       int const base = base_of(operand);
       if (out.group_of[base] == at) {
         if (!reads_own_row(gr, operand, base, mine)) return fusion_answer::other_access;
-      } else if (out.group_of[base] > at && g_[base].region == gr.region) {
+      } else if (producer(id, operand) > at) {
         return fusion_answer::order;
       } else if (g_[base].op->kind == op_kind::index && out.group_of[base] < 0) {
         if (mine != level::full || g_.info(base).dims.last() != gr.cols) return fusion_answer::other_access;
@@ -214,30 +284,93 @@ class fuser {
     return true;
   }
 
+  // `id` and the waiting values it needs, in one group if all fit there.
+  constexpr bool join_all(int id, vec<int> const& wanted, int at) {
+    vec<int> joined{};
+    bool good = true;
+    for (int w : wanted) {
+      if (out.group_of[w] >= 0) continue;
+      good = fits(w, at) == fusion_answer::fused;
+      if (!good) break;
+      join(w, at);
+      joined.push_back(w);
+    }
+    good = good && fits(id, at) == fusion_answer::fused;
+    if (good) {
+      join(id, at);
+      for (int w : joined) waiting_[w] = 0;
+      return true;
+    }
+    for (int i = joined.size() - 1; i >= 0; --i) leave(joined[i], at);
+    return false;
+  }
+
   constexpr void place(int id) {
     op_kind const kind = g_[id].op->kind;
     if (kind == op_kind::product || !is_space_op(id)) {
+      settle_operands(id);
       open(id);
       return;
     }
+    vec<int> wanted{};
+    collect_waiting(id, wanted);
     if (enabled_) {
       int latest = -1;
       int sibling = -1;
       for (int k = 0; k < inputs_of(id); ++k) {
-        int const base = base_of(g_.input(id, k));
-        if (g_[base].region == g_[id].region && out.group_of[base] > latest) latest = out.group_of[base];
-        if (last_reader_[base] > sibling && g_.info(g_.input(id, k)).count() > 1) sibling = last_reader_[base];
+        int const operand = g_.input(id, k);
+        latest = producer(id, operand) > latest ? producer(id, operand) : latest;
+        if (last_reader_[base_of(operand)] > sibling && g_.info(operand).count() > 1) sibling = last_reader_[base_of(operand)];
       }
-      for (int candidate : {latest, sibling}) {
-        if (candidate < 0 || candidate < latest || fits(id, candidate) != fusion_answer::fused) continue;
-        join(id, candidate);
-        return;
-      }
+      for (int w : wanted)
+        for (int k = 0; k < inputs_of(w); ++k)
+          if (g_.info(g_.input(w, k)).count() > 1 && last_reader_[base_of(g_.input(w, k))] > sibling) sibling = last_reader_[base_of(g_.input(w, k))];
+      if (is_number(id) && !out.groups.empty()) sibling = out.groups.size() - 1;
+      for (int candidate : {latest, sibling})
+        if (candidate >= 0 && candidate >= latest && join_all(id, wanted, candidate)) return;
     }
-    open(id);
+    // A group of its own: what fits comes along, the rest is computed before.
+    group const fresh = group_for(id);
+    out.groups.push_back(fresh);
+    int const trial = out.groups.size() - 1;
+    vec<int> misfits{};
+    for (int w : wanted) {
+      if (fits(w, trial) == fusion_answer::fused) join(w, trial);
+      else misfits.push_back(w);
+    }
+    for (int i = wanted.size() - 1; i >= 0; --i)
+      if (out.group_of[wanted[i]] == trial) leave(wanted[i], trial);
+    out.groups.pop_back();
+    for (int w : misfits) settle(w);
+    out.groups.push_back(fresh);
+    int const at = out.groups.size() - 1;
+    for (int w : wanted) {
+      if (!waiting_[w] || fits(w, at) != fusion_answer::fused) continue;
+      waiting_[w] = 0;
+      join(w, at);
+    }
+    bool late = false;  // a value that fitted the trial but not the group: impossible unless a rule changed
+    for (int w : wanted) late = late || waiting_[w];
+    if (late) throw invalid("fusion lost a value");
+    join(id, at);
+  }
+
+  // Takes back the last join of a group.
+  constexpr void leave(int id, int at) {
+    group& gr = out.groups[at];
+    gr.nodes.pop_back();
+    out.group_of[id] = -1;
+    out.levels[id] = level::none;
+    for (int k = 0; k < read_counts_.back(); ++k) gr.reads.pop_back();
+    read_counts_.pop_back();
   }
 
   constexpr void open(int id) {
+    out.groups.push_back(group_for(id));
+    join(id, out.groups.size() - 1);
+  }
+
+  constexpr group group_for(int id) const {
     node const& n = g_[id];
     group gr{};
     gr.region = n.region;
@@ -269,8 +402,7 @@ class fuser {
       default: gr.head = id;
     }
     gr.rows = gr.cols == 0 ? 0 : dims.count() / gr.cols;
-    out.groups.push_back(gr);
-    join(id, out.groups.size() - 1);
+    return gr;
   }
 
   constexpr void alone(int id) {
@@ -294,16 +426,23 @@ class fuser {
     } else if (gr.fusible) {
       out.levels[id] = id == gr.head || kind == op_kind::index ? level::full : level_in(gr, g_.info(id), false);
     }
+    int reads = 0;
     for (int k = 0; k < inputs_of(id); ++k) {
       int const base = base_of(g_.input(id, k));
       last_reader_[base] = gr.fusible ? at : last_reader_[base];
-      if (out.group_of[base] != at) gr.reads.push_back(base);
+      if (out.group_of[base] == at) continue;
+      gr.reads.push_back(base);
+      ++reads;
     }
+    read_counts_.push_back(reads);
   }
 
   graph const& g_;
   bool enabled_;
-  vec<int> last_reader_{};
+  vec<int> last_reader_{};   // base -> the last fusible group that reads it
+  vec<char> waiting_{};
+  vec<char> is_output_{};
+  vec<int> read_counts_{};   // of each join, to take back the last ones
 };
 
 }  // namespace detail

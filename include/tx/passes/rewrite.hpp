@@ -34,6 +34,12 @@ constexpr vec<char> live_nodes(graph const& g) {
 
 namespace detail {
 
+// The same value in every iteration of every region: a constant, a run-time scalar, or a node of the whole program.
+constexpr bool is_outside(graph const& g, int id) {
+  while (g[id].op->kind == op_kind::view) id = g.input(id, 0);
+  return g[id].op->kind == op_kind::constant || g[id].op == &scalar_info || (g[id].region == 0 && g[id].info.count() == 1);
+}
+
 constexpr int fold(graph& g, node const& n, int const* in) {
   if (n.op->fold == nullptr || n.inputs > 3) return -1;
   double values[3] = {};
@@ -99,12 +105,17 @@ constexpr graph rewrite(graph const& from, bool simplify) {
       if (n.op == &result_info) n.at.v[0] = result_number[static_cast<int>(from[from.input(n, 0)].at.v[0])][static_cast<int>(n.at.v[0])];
     }
     if (simplify) {
+      if (n.op->kind == op_kind::elementwise && n.info.count() == 1) {  // numbers that do not change from iteration to iteration
+        bool outside = true;
+        for (int k : in) outside = outside && detail::is_outside(to, k);
+        if (outside) n.region = to.current = 0;
+      }
       int simpler = detail::fold(to, n, in.data());
       if (simpler < 0 && n.op->simplify != nullptr) {
         simplify_context c{to, n.op, in.data(), in.size(), n.at, n.info};
         simpler = n.op->simplify(c);
       }
-      if (simpler >= 0 && to[simpler].region == n.region) {
+      if (simpler >= 0 && (to[simpler].region == n.region || to[simpler].region == 0)) {
         map[i] = simpler;
         continue;
       }

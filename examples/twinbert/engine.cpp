@@ -1,0 +1,220 @@
+// Instantiates every program of the trainer: one file, so that they share their kernels.
+#include "engine.hpp"
+
+#include TWINBERT_MODEL_HEADER
+
+#include <tx/backends/cpu.hpp>
+#include <tx/exec/executor.hpp>
+#include <tx/train/step.hpp>
+
+#include <algorithm>
+#include <optional>
+
+namespace twinbert {
+namespace {
+
+constexpr int batch = training::batch;
+constexpr int encode_batch = 32;
+using model = tx::nn::twinbert<config>;
+using loss = training::loss;
+static_assert(loss::labelled || std::is_same_v<config::crossing, tx::nn::cosine>,
+              "twinbert: the in-batch softmax compares by cosine. FIX: `using crossing = tx::nn::cosine;`");
+static_assert(training::document_words <= config::document_words,
+              "twinbert: training::document_words is above config::document_words");
+
+template <int Batch, int Words>
+using ids = config::input::ids<Batch, Words>;
+using vectors = tx::tensor<tx::f32, encode_batch, config::hidden>;
+
+// The vector of a text. Without the encoder the pooler sees the words themselves.
+template <bool Layers, side S>
+constexpr auto encode_text(auto const& model, auto const& text) {
+  if constexpr (Layers) {
+    if constexpr (S == side::query)
+      return model.query(text);
+    else
+      return model.document(text);
+  } else {
+    auto const bag = [&](auto const& tower) {
+      return tower.pooler(tower.embeddings(text), config::input::mask(text));
+    };
+    if constexpr (config::shared)
+      return bag(model.towers.both);
+    else if constexpr (S == side::query)
+      return bag(model.towers.query);
+    else
+      return bag(model.towers.document);
+  }
+}
+
+template <bool Layers>
+constexpr auto loss_of = [](auto const& model, ids<batch, config::query_words> q,
+                            ids<batch, training::document_words> d, tx::tensor<tx::f32, batch> labels) {
+  auto const query = encode_text<Layers, side::query>(model, q);
+  return loss::of(model, query, encode_text<Layers, side::document>(model, d), labels);
+};
+template <bool Layers>
+constexpr auto query_vectors = [](auto const& model, ids<encode_batch, config::query_words> x) {
+  return encode_text<Layers, side::query>(model, x);
+};
+template <bool Layers>
+constexpr auto document_vectors = [](auto const& model, ids<encode_batch, config::document_words> x) {
+  return encode_text<Layers, side::document>(model, x);
+};
+constexpr auto scores = [](auto const& model, vectors q, vectors d) { return loss::score(model, q, d); };
+
+template <bool Layers>
+using step = tx::train_step<model, loss_of<Layers>, tx::adamw, tx::clip_gradient>;
+template <class Step>
+using runner = tx::executor<Step, tx::cpu>;
+
+// A model compiled without layers has one program of each kind.
+constexpr bool has_layers = config::layers > 0;
+
+template <bool Layers>
+struct text_encoders {
+  runner<tx::function<query_vectors<Layers>, model>> query;
+  runner<tx::function<document_vectors<Layers>, model>> document;
+
+  text_encoders(auto const& parameters, tx::run_options o) : query(parameters, o), document(parameters, o) {}
+
+  std::span<float const> operator()(side s, std::span<std::int32_t const> texts) {
+    if (s == side::query) return query(texts).value;
+    return document(texts).value;
+  }
+};
+
+template <class Crossing>
+constexpr char const* crossing_name = std::is_same_v<Crossing, tx::nn::cosine> ? "cosine" : "residual";
+template <class Pooler>
+constexpr char const* pooler_name = std::is_same_v<Pooler, tx::nn::cls_pooler> ? "cls" : "weighted";
+
+template <class Input>
+constexpr int letters_of = 0;
+template <int Letters>
+constexpr int letters_of<tx::nn::tri_letter<Letters>> = Letters;
+
+template <class Executor>
+float run_step(Executor& run, auto const& queries, auto const& documents, auto const& labels, step_settings const& s) {
+  run.settings.learning_rate = static_cast<float>(s.rate);
+  run.settings.dropout = static_cast<float>(s.dropout);
+  run.settings.clip_norm = static_cast<float>(s.clip);
+  for (int g = 0; g < tx::layout<model>::groups.size(); ++g) {
+    auto& group = run.settings.groups[static_cast<std::size_t>(g)];
+    if (tx::layout<model>::groups[g].key == tx::detail::type_key<config::word_group>())
+      group.rate = static_cast<float>(s.word_rate);
+    else if (group.decay > 0)
+      group.decay = static_cast<float>(s.decay);
+  }
+  return run(queries, documents, labels).loss;
+}
+
+}  // namespace
+
+struct engine::programs {
+  explicit programs(engine_options const& o)
+      : layers(o.layers && has_layers),
+        run{o.threads},
+        seed(o.seed),
+        bag_step(tx::seed(o.seed), run),
+        crossing(bag_step, run) {
+    if (layers)
+      encoders.emplace(bag_step, run);
+    else
+      bag_encoders.emplace(bag_step, run);
+  }
+
+  bool layers;
+  tx::run_options run;
+  std::uint64_t seed;
+  runner<step<false>> bag_step;
+  std::optional<runner<step<has_layers>>> full_step;  // as few arenas as the work needs
+  std::optional<text_encoders<false>> bag_encoders;
+  std::optional<text_encoders<has_layers>> encoders;
+  runner<tx::function<scores, model>> crossing;
+};
+
+description const& compiled() {
+  static description const d{
+      config::layers,
+      config::hidden,
+      config::heads,
+      config::ffn,
+      config::vocabulary,
+      config::query_words,
+      config::document_words,
+      letters_of<config::input>,
+      config::shared,
+      letters_of<config::input> == 0 && std::is_same_v<config::pooler, tx::nn::cls_pooler>,
+      loss::labelled,
+      !loss::labelled,
+      pooler_name<config::pooler>,
+      crossing_name<config::crossing>,
+      std::is_same_v<config::block, tx::nn::pre_norm> ? "pre-norm" : "post-norm",
+      loss::name,
+      batch,
+      training::document_words,
+      encode_batch,
+      training::bag_steps,
+      training::steps,
+      training::rate,
+      static_cast<double>(config::word_group::rate),
+      training::dropout,
+      training::warmup,
+  };
+  return d;
+}
+
+engine::engine(engine_options const& options) : programs_(std::make_unique<programs>(options)) {}
+engine::~engine() = default;
+
+float engine::train(std::span<std::int32_t const> queries, std::span<std::int32_t const> documents,
+                    std::span<float const> labels, step_settings const& settings, bool layers) {
+  programs& p = *programs_;
+  if (!layers || !p.layers) return run_step(p.bag_step, queries, documents, labels, settings);
+  if (!p.full_step) p.full_step.emplace(p.bag_step, p.run);
+  return run_step(*p.full_step, queries, documents, labels, settings);
+}
+
+void engine::reset_optimizer() {
+  for (int k = 1; k <= tx::adamw::states; ++k) std::ranges::fill(programs_->bag_step.elements(k), 0.0f);
+}
+
+void engine::encode(side s, std::span<std::int32_t const> ids, std::span<float> out) {
+  auto const& d = compiled();
+  auto const text = static_cast<std::size_t>(d.words(s) * d.slots());
+  auto const hidden = static_cast<std::size_t>(d.hidden);
+  std::vector<std::int32_t> padded(text * encode_batch);
+  for (std::size_t at = 0; at * text < ids.size(); at += encode_batch) {
+    auto const part = ids.subspan(at * text, std::min(padded.size(), ids.size() - at * text));
+    std::ranges::fill(std::ranges::copy(part, padded.begin()).out, padded.end(), d.empty());
+    auto const vectors =
+        programs_->layers ? (*programs_->encoders)(s, padded) : (*programs_->bag_encoders)(s, padded);
+    std::ranges::copy(vectors.first(part.size() / text * hidden), out.begin() + static_cast<std::ptrdiff_t>(at * hidden));
+  }
+}
+
+void engine::score(std::span<float const> queries, std::span<float const> documents, std::span<float> out) {
+  std::vector<float> q(vectors::size()), d(vectors::size());
+  for (std::size_t at = 0; at < out.size(); at += encode_batch) {
+    std::size_t const count = std::min<std::size_t>(encode_batch, out.size() - at);
+    std::ranges::copy(queries.subspan(at * config::hidden, count * config::hidden), q.begin());
+    std::ranges::copy(documents.subspan(at * config::hidden, count * config::hidden), d.begin());
+    auto const result = programs_->crossing(q, d);
+    std::ranges::copy_n(result.value.begin(), static_cast<std::ptrdiff_t>(count),
+                        out.begin() + static_cast<std::ptrdiff_t>(at));
+  }
+}
+
+std::vector<named_tensor> engine::tensors() const {
+  std::vector<named_tensor> out;
+  for (auto const& t : programs_->bag_step.tensors()) {
+    if (!programs_->layers && t.name.find(".encoder.") != std::string::npos) continue;
+    out.push_back({t.name, {t.dims.dim, t.dims.dim + t.dims.rank}, t.data});
+  }
+  return out;
+}
+
+std::span<float> engine::parameters() { return programs_->bag_step.elements(); }
+
+}  // namespace twinbert

@@ -1,0 +1,81 @@
+// The compiled model behind a plain interface, so that only engine.cpp instantiates programs.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace twinbert {
+
+enum class side { query, document };
+
+// What the program was compiled for.
+struct description {
+  int layers, hidden, heads, ffn, vocabulary, query_words, document_words;
+  int letters;  // trigrams of a word; 0: WordPiece
+  bool shared;
+  bool special_tokens;  // [CLS] and [SEP] around a text
+  bool labelled;        // the loss takes labels
+  bool cosine_score;    // a score is the cosine of the two vectors
+  std::string pooler, crossing, block, loss;
+  int batch, train_document_words, encode_batch;
+  // defaults of `train`
+  std::int64_t bag_steps, steps;
+  double rate, word_rate, dropout, warmup;
+
+  int words(side s) const { return s == side::query ? query_words : document_words; }
+  int slots() const { return letters > 0 ? letters : 1; }  // ids of a word
+  std::int32_t empty() const { return letters > 0 ? -1 : 0; }
+};
+
+description const& compiled();
+
+struct named_tensor {
+  std::string name;
+  std::vector<std::int64_t> shape;
+  std::span<float> data;
+};
+
+struct engine_options {
+  std::uint64_t seed = 1;
+  int threads = 0;     // 0: as many as the machine runs at once
+  bool layers = true;  // false: the model without its encoder
+};
+
+struct step_settings {
+  double rate = 1e-3;
+  double word_rate = 10;  // factor of the rate, for the table of words
+  double decay = 0.01;
+  double dropout = 0;
+  double clip = 1;
+};
+
+class engine {
+ public:
+  explicit engine(engine_options const& options);
+  ~engine();
+
+  // One step; `layers` says whether the encoder takes part. Returns the loss.
+  float train(std::span<std::int32_t const> queries, std::span<std::int32_t const> documents,
+              std::span<float const> labels, step_settings const& settings, bool layers);
+  // Forgets what the optimizer gathered.
+  void reset_optimizer();
+
+  // Vectors [texts, hidden] of ids [texts, words, slots].
+  void encode(side s, std::span<std::int32_t const> ids, std::span<float> vectors);
+  // Scores [pairs] of vectors [pairs, hidden].
+  void score(std::span<float const> queries, std::span<float const> documents, std::span<float> scores);
+
+  // The parameters by name; those of the encoder only if it takes part.
+  std::vector<named_tensor> tensors() const;
+  // All parameters, to keep a state and to bring it back.
+  std::span<float> parameters();
+
+ private:
+  struct programs;
+  std::unique_ptr<programs> programs_;
+};
+
+}  // namespace twinbert

@@ -1,0 +1,123 @@
+#include "folder.hpp"
+
+#include <tx/io/safetensors.hpp>
+
+#include <nlohmann/json.hpp>
+
+#include <cstring>
+#include <filesystem>
+
+namespace twinbert {
+namespace {
+
+namespace fs = std::filesystem;
+// config.json's keys with their values as JSON, in order. A true third: tensors' shapes repeat the value.
+struct entry {
+  std::string key, value;
+  bool in_shapes = false;
+};
+
+std::vector<entry> describe(description const& d, bool layers) {
+  auto const number = [](int n) { return std::to_string(n); };
+  auto const text = [](std::string_view t) { return tx::io::json_string(t); };
+  return {{"model_type", text("twinbert")},
+          {"num_hidden_layers", number(layers ? d.layers : 0)},
+          {"hidden_size", number(d.hidden), true},
+          {"num_attention_heads", number(d.heads)},
+          {"intermediate_size", number(d.ffn), true},
+          {"vocab_size", number(d.vocabulary), true},
+          {"query_words", number(d.query_words)},
+          {"document_words", number(d.document_words)},
+          {"input", text(d.letters > 0 ? "tri-letter" : "wordpiece")},
+          {"letters", number(d.letters)},
+          {"shared", d.shared ? "true" : "false"},
+          {"pooler", text(d.pooler)},
+          {"crossing", text(d.crossing)},
+          {"block", text(d.block)},
+          {"loss", text(d.loss)}};
+}
+
+std::string shown(std::vector<std::int64_t> const& shape) {
+  std::string out = "[";
+  for (std::int64_t const size : shape) {
+    if (out.size() > 1) out += ", ";
+    out += std::to_string(size);
+  }
+  return out + ']';
+}
+
+}  // namespace
+
+void prepare_folder(std::string const& folder, bool force) {
+  std::error_code ignored;
+  if (!force && fs::exists(folder, ignored) && !fs::is_empty(folder, ignored))
+    throw tx::io_error(folder + " exists and is not empty. FIX: another --out, --force to write over the model in it, or "
+                                "--set-aside to rename it first");
+  tx::io::ensure_directory(folder);
+}
+
+std::string set_aside(std::string const& folder) {
+  std::error_code code;
+  std::string from = folder;
+  while (from.size() > 1 && from.back() == '/') from.pop_back();
+  if (!fs::exists(from, code) || (fs::is_directory(from, code) && fs::is_empty(from, code))) return "";
+  for (int n = 1;; ++n) {
+    std::string const to = from + '.' + std::to_string(n);
+    if (fs::exists(to, code)) continue;
+    fs::rename(from, to, code);
+    if (code) tx::io::throw_io_error("rename", from, code.value());
+    return to;
+  }
+}
+
+void write_config(std::string const& folder, description const& d, bool layers) {
+  std::string text = "{";
+  for (auto const& e : describe(d, layers))
+    text += (text.size() > 1 ? ",\n  \"" : "\n  \"") + e.key + "\": " + e.value;
+  tx::io::write_file_atomic(folder + "/config.json", text + "\n}\n");
+}
+
+void write_parameters(std::string const& folder, engine const& e) {
+  std::vector<tx::io::tensor_info> tensors;
+  for (auto const& t : e.tensors())
+    tensors.push_back({t.name, tx::dtype::f32, t.shape, std::as_bytes(std::span<float const>(t.data))});
+  tx::io::write_safetensors(folder + "/model.safetensors", tensors, {{"format", "pt"}});
+}
+
+bool read_config(std::string const& folder, description const& d) {
+  std::string const path = folder + "/config.json";
+  auto const given = nlohmann::json::parse(tx::io::read_text(path), nullptr, false);
+  if (!given.is_object()) throw tx::format_error(path + ": no JSON object");
+  auto const layers = given.find("num_hidden_layers");
+  bool const has_layers = d.layers > 0 && (layers == given.end() || *layers != 0);
+  for (auto const& e : describe(d, has_layers)) {
+    auto const at = given.find(e.key);
+    if (at == given.end()) throw tx::format_error(path + " lacks " + e.key);
+    std::string const value = at->dump(-1, ' ', true, nlohmann::json::error_handler_t::replace);
+    // Of sizes that tensors have, the tensors' own messages say more.
+    if (value != e.value && !e.in_shapes)
+      throw tx::value_error(path + ": " + e.key + " is " + value + "; this program was compiled for " + e.value);
+  }
+  return has_layers;
+}
+
+void read_parameters(std::string const& folder, engine const& e) {
+  std::string const path = folder + "/model.safetensors";
+  auto const file = tx::io::safetensors::read(path);
+  auto const wanted = e.tensors();
+  for (auto const& t : wanted) {
+    auto const* found = file.find(t.name);
+    if (found == nullptr) throw tx::format_error(path + " lacks the tensor " + t.name);
+    if (found->shape != t.shape || found->type != tx::dtype::f32) {
+      throw tx::shape_error(path + ": tensor " + t.name + " is " + tx::name_of(found->type) + shown(found->shape) +
+                            "; this program was compiled for f32" + shown(t.shape));
+    }
+    std::memcpy(t.data.data(), found->bytes.data(), found->bytes.size());
+  }
+  for (auto const& t : file.tensors()) {
+    if (std::ranges::find(wanted, t.name, &named_tensor::name) == wanted.end())
+      throw tx::format_error(path + " has the tensor " + tx::io::shown(t.name) + ", which this program's model lacks");
+  }
+}
+
+}  // namespace twinbert

@@ -1,0 +1,45 @@
+// The model and the recipe that the program `twinbert` is compiled for. tx_add_twinbert(NAME HEADER) builds another
+// program from another header like this one.
+#pragma once
+
+#include "losses.hpp"
+
+#include <tx/nn/twinbert.hpp>
+
+namespace twinbert {
+
+struct config : tx::nn::twinbert_config {
+  // Few of the table's rows change in a step, so they bear a higher rate, and a row no text uses must not fade.
+  struct words {
+    static constexpr float rate = 10.0f;
+    static constexpr float decay = 0.0f;
+  };
+
+  static constexpr int layers = 2;
+  static constexpr int hidden = 128;
+  static constexpr int heads = 4;
+  static constexpr int ffn = 256;
+  static constexpr int vocabulary = 8192;
+  static constexpr int query_words = 16;
+  static constexpr int document_words = 64;
+  using input = tx::nn::wordpiece;
+  using pooler = tx::nn::weighted_pooler;
+  using crossing = tx::nn::cosine;
+  using block = tx::nn::pre_norm;  // fresh layers are the identity: training starts from a bag of words
+  using word_group = words;
+};
+
+struct training {
+  using loss = in_batch_softmax<20>;
+  static constexpr int batch = 128;
+  static constexpr int document_words = 64;  // of a document that a step sees
+
+  // Defaults of the options of `train`.
+  static constexpr int bag_steps = 0;
+  static constexpr int steps = 600;
+  static constexpr double rate = 1e-3;
+  static constexpr double dropout = 0;
+  static constexpr double warmup = 0.05;  // share of the steps
+};
+
+}  // namespace twinbert
