@@ -102,7 +102,7 @@ float run_step(Executor& run, auto const& queries, auto const& documents, auto c
   for (int g = 0; g < tx::layout<model>::groups.size(); ++g) {
     auto& group = run.settings.groups[static_cast<std::size_t>(g)];
     if (tx::layout<model>::groups[g].key == tx::detail::type_key<config::word_group>())
-      group.rate = static_cast<float>(s.word_rate);
+      group = {static_cast<float>(s.word_rate), static_cast<float>(s.word_decay)};
     else if (group.decay > 0)
       group.decay = static_cast<float>(s.decay);
   }

@@ -48,6 +48,7 @@ struct step_settings {
   double rate = 1e-3;
   double word_rate = 10;  // factor of the rate, for the table of words
   double decay = 0.01;
+  double word_decay = 0;
   double dropout = 0;
   double clip = 1;
 };

@@ -19,7 +19,7 @@ struct config : tx::nn::twinbert_config {
   static constexpr int hidden = 128;
   static constexpr int heads = 4;
   static constexpr int ffn = 256;
-  static constexpr int vocabulary = 8192;
+  static constexpr int vocabulary = 16384;
   static constexpr int query_words = 16;
   static constexpr int document_words = 64;
   using input = tx::nn::wordpiece;

@@ -88,7 +88,7 @@ class reverse_walk final : public vjp_context {
     value_info const one = g->info(node_id);
     int const k = g->regions[source_].results.size();
     g->regions[source_].results.push_back(node_id);
-    value_info const all = stacked(one, shape{1, 0, {g->regions[source_].iterations}});
+    value_info const all = stacked(one, shape{1, {}, {g->regions[source_].iterations}});
     int const owner = g->regions[source_].owner;
     int const inside = g->current;
     g->current = g->regions[source_].parent;
@@ -188,7 +188,7 @@ class reverse_walk final : public vjp_context {
     auto deliver = [&](int k, bool stack_all) {
       int const r = produced++;
       value_info info = g->info(results[r]);
-      if (stack_all) info = stacked(info, shape{1, 0, {forward_body.iterations}});
+      if (stack_all) info = stacked(info, shape{1, {}, {forward_body.iterations}});
       var const value{g, g->emit(&result_info, &owner, 1, attributes{{r}}, info)};
       add(outer_input(k), value);
     };

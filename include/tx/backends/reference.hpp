@@ -135,7 +135,7 @@ struct kernel<exec::gemm<D, Epilogue>> {
     exec::operand_ref const& a = operands[0];
     exec::operand_ref const& b = operands[1];
     std::int64_t const all = f.rows(c);
-    std::int64_t const rows = all / c.batch;
+    std::int64_t const rows = f.matrix_rows(c);
     std::vector<double> product(static_cast<std::size_t>(all * c.cols));
     for (std::int64_t r = 0; r < all; ++r)
       for (std::int64_t j = 0; j < c.cols; ++j) {

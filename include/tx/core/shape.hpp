@@ -6,21 +6,30 @@
 
 namespace tx {
 
-// An extent known only to be at most `max`. Extents with different tags never unify.
+// Which bounded extent a leading axis varies with, and that extent's bound; id 0: none.
+struct bound_tag {
+  int id = 0;
+  int max = 0;
+
+  constexpr bool operator==(bound_tag const&) const = default;
+  constexpr explicit operator bool() const { return id != 0; }
+};
+
+// A leading extent known only to be at most `max`, a multiple of its tag's bound. Extents with different tags never unify.
 struct bounded {
   int max;
-  int tag;
+  bound_tag tag;
 
   constexpr bool operator==(bounded const&) const = default;
 };
 
 template <int Max, int Tag = 1>
   requires(Max > 0 && Tag > 0)
-inline constexpr bounded dyn{Max, Tag};
+inline constexpr bounded dyn{Max, {Tag, Max}};
 
 struct shape {
   int rank = 0;
-  int tag = 0;  // 0: all extents are fixed; otherwise dim[0] is the bound of this tag
+  bound_tag tag{};  // none: all extents are fixed; otherwise dim[0] is planned for its bound and may be smaller
   int dim[max_rank] = {};
 
   constexpr bool operator==(shape const&) const = default;
@@ -35,8 +44,8 @@ struct shape {
 
 constexpr int extent_of(int fixed) { return fixed; }
 constexpr int extent_of(bounded b) { return b.max; }
-constexpr int tag_of(int) { return 0; }
-constexpr int tag_of(bounded b) { return b.tag; }
+constexpr bound_tag tag_of(int) { return {}; }
+constexpr bound_tag tag_of(bounded b) { return b.tag; }
 
 template <auto... Dims>
 constexpr shape make_shape() {

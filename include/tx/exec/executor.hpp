@@ -119,12 +119,12 @@ class executor {
     static_assert(std::is_same_v<std::remove_const_t<T>, typename wanted::element_type>,
                   "tx::executor: a range has another element type than the step's argument. FIX: pass a range of that type");
     constexpr auto full = static_cast<std::size_t>(wanted::info.count());
-    if constexpr (wanted::dims.tag != 0) {
+    if constexpr (wanted::dims.tag) {
       constexpr std::size_t each = full / static_cast<std::size_t>(wanted::dims.dim[0]);
       if (values.size() % each != 0 || values.size() > full)
         throw shape_error("executor: argument " + std::to_string(K) + " has " + std::to_string(values.size()) +
                           " elements; it must have a multiple of " + std::to_string(each) + ", at most " + std::to_string(full));
-      frame_.extent[wanted::dims.tag] = static_cast<int>(values.size() / each);
+      frame_.extent[wanted::dims.tag.id] = static_cast<int>(values.size() / each);
     } else {
       static_assert(N == std::dynamic_extent || N == full, "tx::executor: an array has another number of elements than the step's argument");
       if (values.size() != full)

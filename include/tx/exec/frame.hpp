@@ -24,6 +24,9 @@ struct frame {
     return {static_cast<std::uint32_t>(r.slot) + (static_cast<std::uint32_t>(iteration) << 16), step};
   }
   std::int64_t rows(call const& c) const { return c.tag == 0 ? c.rows : c.rows / c.bound * extent[c.tag]; }
+  // Products: a bounded extent is that of the batch, or of the rows where there is one matrix.
+  std::int64_t matrices(call const& c) const { return c.tag == 0 || c.batch == 1 ? c.batch : c.batch / c.bound * extent[c.tag]; }
+  std::int64_t matrix_rows(call const& c) const { return c.batch == 1 ? rows(c) : c.rows / c.batch; }
   // The shape of a `whole` kernel's operand.
   shape dims(call const& c, operand_ref const& r) const {
     shape s{};

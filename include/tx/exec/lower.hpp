@@ -195,9 +195,10 @@ class lowerer {
     for (int i = has_product ? 1 : 0; i < d.in_refs.size(); ++i) out_.operands.push_back(d.in_refs[i]);
     for (operand_ref const& r : d.out_refs) out_.operands.push_back(r);
     c.operands = out_.operands.size() - c.first;
-    c.tag = g_.info(any).dims.tag;
-    if (g_[any].op->kind == op_kind::row_reduce || g_[any].op->kind == op_kind::col_reduce) c.tag = g_.info(g_.input(any, 0)).dims.tag;
-    c.bound = c.tag != 0 ? g_.info(any).dims.dim[0] : 1;
+    bool const reduces = g_[any].op->kind == op_kind::row_reduce || g_[any].op->kind == op_kind::col_reduce;
+    bound_tag const tag = g_.info(reduces ? g_.input(any, 0) : any).dims.tag;
+    c.tag = tag.id;
+    c.bound = tag ? tag.max : 1;
     sig.first_in = out_.ins.size();
     sig.ins = d.ins.size();
     sig.first_let = out_.lets.size();
@@ -223,8 +224,8 @@ class lowerer {
     c.first = out_.operands.size();
     c.operands = n.inputs + 1;
     c.at = n.at;
-    c.tag = n.info.dims.tag;
-    c.bound = c.tag != 0 ? n.info.dims.dim[0] : 1;
+    c.tag = n.info.dims.tag.id;
+    c.bound = n.info.dims.tag ? n.info.dims.tag.max : 1;
     if (n.op->index_operand >= 0) check_index(n);
     for (int k = -1; k < n.inputs; ++k) {
       int const operand = k < 0 ? id : g_.input(n, k);

@@ -48,7 +48,7 @@ namespace detail {
 template <value_info Info, int Axis>
 inline constexpr auto dim_at = Info.dims.dim[Axis];
 template <value_info Info, int Axis>
-  requires(Axis == 0 && Info.dims.tag != 0)
+  requires(Axis == 0 && Info.dims.tag.id != 0)
 inline constexpr auto dim_at<Info, Axis> = bounded{Info.dims.dim[0], Info.dims.tag};
 
 template <value_info Info, class Axes>

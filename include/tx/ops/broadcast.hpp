@@ -14,7 +14,7 @@ constexpr value_info broadcast_infer(value_info const* in, int, attributes const
       throw invalid("broadcast_to: an extent is neither 1 nor the one asked for. FIX: reshape so that extents match from the right");
     out.dims.dim[i] = to;
   }
-  if (at.v[0] > 0 && in[0].dims.rank > 0 && in[0].dims.dim[0] != out.dims.dim[0]) out.dims.tag = 0;
+  if (at.v[0] > 0 && in[0].dims.rank > 0 && in[0].dims.dim[0] != out.dims.dim[0]) out.dims.tag = {};
   return out;
 }
 constexpr void broadcast_vjp(vjp_context& c);
@@ -39,7 +39,7 @@ constexpr var broadcast_to(var x, shape const& to) {
   if (x.dims() == to) return x;
   if (x.dims().rank > to.rank) throw invalid("broadcast_to: the tensor has more axes than asked for. FIX: reshape it first");
   shape padded = to;
-  padded.tag = 0;
+  padded.tag = {};
   int const lead = to.rank - x.dims().rank;
   for (int i = 0; i < to.rank; ++i) padded.dim[i] = i < lead ? 1 : x.dims().dim[i - lead];
   if (lead == 0) padded.tag = x.dims().tag;
@@ -55,18 +55,18 @@ constexpr var broadcast_to(var x, shape const& to) {
 // The shape two operands meet in.
 constexpr shape common_shape(shape const& a, shape const& b) {
   shape out = a.rank >= b.rank ? a : b;
-  out.tag = 0;
+  out.tag = {};
   for (int i = 1; i <= out.rank; ++i) {
     int const da = i <= a.rank ? a.dim[a.rank - i] : 1;
     int const db = i <= b.rank ? b.dim[b.rank - i] : 1;
     if (da != db && da != 1 && db != 1)
       throw invalid("shapes do not broadcast: aligned at the right, extents must be equal or 1. FIX: reshape or transpose an operand");
-    int const tag_a = i == a.rank ? a.tag : 0;
-    int const tag_b = i == b.rank ? b.tag : 0;
-    if (tag_a != tag_b && !(da == 1 && tag_a == 0) && !(db == 1 && tag_b == 0))
+    bound_tag const tag_a = i == a.rank ? a.tag : bound_tag{};
+    bound_tag const tag_b = i == b.rank ? b.tag : bound_tag{};
+    if (!(tag_a == tag_b) && !(da == 1 && !tag_a) && !(db == 1 && !tag_b))
       throw invalid("a bounded extent meets another extent. FIX: give both the same dyn<Max, Tag>");
     out.dim[out.rank - i] = da > db ? da : db;
-    if (tag_a != 0 || tag_b != 0) out.tag = tag_a != 0 ? tag_a : tag_b;
+    if (tag_a || tag_b) out.tag = tag_a ? tag_a : tag_b;
   }
   return out;
 }

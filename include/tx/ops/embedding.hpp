@@ -16,7 +16,7 @@ constexpr value_info embedding_infer(value_info const* in, int, attributes const
   return out;
 }
 constexpr value_info scatter_infer(value_info const* in, int, attributes const& at) {
-  return {in[0].type, shape{2, 0, {static_cast<int>(at.v[0]), in[0].dims.last()}}};
+  return {in[0].type, shape{2, {}, {static_cast<int>(at.v[0]), in[0].dims.last()}}};
 }
 constexpr void embedding_vjp(vjp_context& c);
 }  // namespace detail

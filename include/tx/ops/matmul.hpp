@@ -13,6 +13,8 @@ constexpr value_info matmul_infer(value_info const* in, int, attributes const&) 
   if (a.dims.rank < 2 || b.dims.rank != a.dims.rank) throw invalid("matmul: both sides need at least two axes. FIX: reshape a vector to [1, n] or [n, 1]");
   if (a.dims[-1] != b.dims[-2])
     throw invalid("matmul: the last extent of the left side is not the last but one of the right side. FIX: transpose a side");
+  if (a.dims.rank == 2 ? static_cast<bool>(b.dims.tag) : !(a.dims.tag == b.dims.tag))
+    throw invalid("matmul: a bounded extent must be that of the rows or of the batch on both sides");
   for (int i = 0; i + 2 < a.dims.rank; ++i)
     if (a.dims.dim[i] != b.dims.dim[i]) throw invalid("matmul: batch extents differ. FIX: broadcast_to the same leading axes");
   value_info out = a;

@@ -46,7 +46,7 @@ template <int... Axes>
 struct max_fn {
   constexpr var operator()(var x) const {
     if constexpr (sizeof...(Axes) == 0) {
-      return reshape(emit(row_max_info, {reshape(x, shape{1, 0, {static_cast<int>(x.info().count())}})}), shape{});
+      return reshape(emit(row_max_info, {reshape(x, shape{1, {}, {static_cast<int>(x.info().count())}})}), shape{});
     } else {
       int const axes[] = {Axes...};
       return reduce_axes(x, axes, sizeof...(Axes), row_max_info, nullptr);

@@ -11,6 +11,8 @@ template <int... Axes>
 struct mean_fn {
   constexpr var operator()(var x) const {
     var const total = sum_fn<Axes...>{}(x);
+    if (x.dims().tag && !total.dims().tag)
+      throw invalid("mean: over a bounded axis the number of elements is known at run time only. FIX: sum and divide by the count");
     return total * (static_cast<double>(total.info().count()) / static_cast<double>(x.info().count()));
   }
 };

@@ -11,9 +11,9 @@ constexpr value_info reshape_infer(value_info const* in, int, attributes const& 
   for (int i = 0; i < max_rank && at.v[i] > 0; ++i) out.dims.dim[out.dims.rank++] = static_cast<int>(at.v[i] - 1);
   if (out.count() != in[0].count())
     throw invalid("reshape: the new extents hold another number of elements. FIX: make the products equal");
-  if (in[0].dims.tag != 0) {
+  if (in[0].dims.tag) {
     // A bounded extent stays leading and stays the factor that varies.
-    if (out.dims.rank == 0 || out.dims.dim[0] % in[0].dims.dim[0] != 0)
+    if (out.dims.rank == 0 || out.dims.dim[0] % in[0].dims.tag.max != 0)
       throw invalid("reshape: a bounded leading extent must stay the leading factor. FIX: keep it first");
     out.dims.tag = in[0].dims.tag;
   }
@@ -76,7 +76,9 @@ inline constexpr op_info reshape_info{.name = "reshape",
                                       .simplify = detail::reshape_simplify, .restride = detail::reshape_restride};
 
 constexpr var reshape(var x, shape const& to) {
-  if (x.dims() == to) return x;
+  bool same = x.dims().rank == to.rank;
+  for (int i = 0; i < to.rank; ++i) same = same && x.dims().dim[i] == to.dim[i];
+  if (same) return x;
   attributes at{};
   for (int i = 0; i < to.rank; ++i) at.v[i] = to.dim[i] + 1;
   return emit(reshape_info, {x}, at);

@@ -12,7 +12,7 @@ constexpr value_info slice_infer(value_info const* in, int, attributes const& at
   if (axis < 0 || axis >= out.dims.rank) throw invalid("slice: the tensor has no such axis");
   if (start < 0 || count < 0 || step < 1 || (count > 0 && start + (count - 1) * step >= out.dims.dim[axis]))
     throw invalid("slice: it reaches beyond the axis. FIX: keep start + (count - 1) * step below the extent");
-  if (axis == 0 && out.dims.tag != 0) throw invalid("slice: a bounded axis has no fixed slice");
+  if (axis == 0 && out.dims.tag) throw invalid("slice: a bounded axis has no fixed slice");
   out.dims.dim[axis] = static_cast<int>(count);
   return out;
 }

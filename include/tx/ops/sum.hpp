@@ -10,11 +10,11 @@ constexpr value_info row_reduce_infer(value_info const* in, int, attributes cons
   value_info out = in[0];
   if (out.dims.rank == 0) throw invalid("a reduction over the last axis needs a last axis");
   out.dims.dim[out.dims.rank - 1] = 1;
-  if (out.dims.rank == 1 && out.dims.tag != 0) throw invalid("a reduction over a bounded axis is not a row reduction");
+  if (out.dims.rank == 1 && out.dims.tag) throw invalid("a reduction over a bounded axis is not a row reduction");
   return out;
 }
 constexpr value_info col_reduce_infer(value_info const* in, int, attributes const&) {
-  return {in[0].type, shape{1, 0, {in[0].dims.last()}}};
+  return {in[0].type, shape{1, {}, {in[0].dims.last()}}};
 }
 constexpr void row_sum_vjp(vjp_context& c);
 constexpr void col_sum_vjp(vjp_context& c);
@@ -84,7 +84,7 @@ constexpr var reduce_axes(var x, int const* axes, int count, op_info const& rows
   for (int i = 0; i < from.rank; ++i) {
     if (reduced[i]) {
       kept.dim[i] = 1;
-      if (i == 0) kept.tag = 0;
+      if (i == 0) kept.tag = {};
       inside *= from.dim[i];
       if (from.dim[i] != 1) last_reduced = i;
       if (from.dim[i] != 1 && i < first_reduced) first_reduced = i;

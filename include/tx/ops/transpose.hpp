@@ -16,7 +16,7 @@ constexpr value_info transpose_infer(value_info const* in, int, attributes const
     seen |= 1u << from;
     out.dims.dim[i] = in[0].dims.dim[from];
   }
-  if (in[0].dims.tag != 0 && at.v[0] != 0) throw invalid("transpose: a bounded extent must stay the leading axis");
+  if (in[0].dims.tag && at.v[0] != 0) throw invalid("transpose: a bounded extent must stay the leading axis");
   return out;
 }
 constexpr void transpose_vjp(vjp_context& c);

@@ -2,7 +2,7 @@
 #pragma once
 
 #include <tx/graph/leaf.hpp>
-#include <tx/ops/constant.hpp>
+#include <tx/ops/broadcast.hpp>
 
 namespace tx::passes {
 

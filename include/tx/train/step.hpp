@@ -61,7 +61,7 @@ constexpr void append_update(graph& g, var gradient, var scale) {
   auto scalar_of = [&](scalar s, int k = 0) { return cast(run_time_scalar(g, s, k), type); };
   for (int k = 0; k < layout<Model>::groups.size(); ++k) {
     layout_group const& group = layout<Model>::groups[k];
-    shape const rows{2, 0, {static_cast<int>(group.count / block_row), block_row}};
+    shape const rows{2, {}, {static_cast<int>(group.count / block_row), block_row}};
     auto leaf = [&](int block) { return emit_leaf(g, block_info, {type, rows}, attributes{{block, group.first}}); };
     update_context u{};
     u.parameter = leaf(0);

@@ -71,11 +71,11 @@ struct kernel<exec::gemm<D, Epilogue>> {
     row_operands const o{f, c, operands + 2, operands + 1 + types::inputs};
     T const* const a = f.at<T const>(left);
     T const* const b = f.at<T const>(right);
-    std::int64_t const rows = f.rows(c) / c.batch;  // of one matrix
+    std::int64_t const rows = f.matrix_rows(c);
     std::int64_t const panel = exec::panel_rows(c.rows / c.batch, c.cols, sizeof(T));
     std::int64_t const panels = (rows + panel - 1) / panel;
-    std::int64_t const items = panels * c.batch;
-    std::int64_t const work = rows * c.batch * c.cols * (c.depth / 16 + 1);
+    std::int64_t const items = panels * f.matrices(c);
+    std::int64_t const work = f.rows(c) * c.cols * (c.depth / 16 + 1);
 
     std::int64_t const row_bytes = exec::row_scratch(exec::program_of<Epilogue>, c.cols);
     std::int64_t const packed_bytes = exec::packed_bytes(c.cols, c.depth, sizeof(T));

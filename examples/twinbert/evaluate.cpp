@@ -1,0 +1,161 @@
+#include "evaluate.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <unordered_map>
+
+namespace twinbert {
+namespace {
+
+// Each text once: `texts` in order of first appearance, `of` their places by pair.
+struct distinct {
+  std::vector<std::string_view> texts;
+  std::vector<std::size_t> of;
+
+  distinct(std::span<tx::text::pair const> pairs, std::string tx::text::pair::*text) {
+    std::unordered_map<std::string_view, std::size_t> seen;
+    for (auto const& p : pairs) {
+      auto const [at, fresh] = seen.try_emplace(p.*text, texts.size());
+      if (fresh) texts.push_back(p.*text);
+      of.push_back(at->second);
+    }
+  }
+};
+
+struct encoded_pairs {
+  distinct queries, documents;
+  std::vector<float> query_vectors, document_vectors;
+
+  encoded_pairs(engine& e, tokenizer const& t, std::span<tx::text::pair const> pairs)
+      : queries(pairs, &tx::text::pair::query),
+        documents(pairs, &tx::text::pair::document),
+        query_vectors(encode_texts(e, t, side::query, queries.texts)),
+        document_vectors(encode_texts(e, t, side::document, documents.texts)) {}
+
+  // Scores of queries and documents given by their places.
+  std::vector<float> scores(engine& e, std::span<std::size_t const> q, std::span<std::size_t const> d) const {
+    auto const hidden = static_cast<std::size_t>(compiled().hidden);
+    auto const rows = [&](std::vector<float> const& vectors, std::span<std::size_t const> places) {
+      std::vector<float> out(places.size() * hidden);
+      for (std::size_t i = 0; i < places.size(); ++i)
+        std::copy_n(vectors.data() + places[i] * hidden, hidden, out.data() + i * hidden);
+      return out;
+    };
+    std::vector<float> out(q.size());
+    e.score(rows(query_vectors, q), rows(document_vectors, d), out);
+    return out;
+  }
+};
+
+void normalize(std::vector<float>& vectors, std::size_t hidden) {
+  for (std::size_t at = 0; at < vectors.size(); at += hidden) {
+    float const square = std::inner_product(vectors.data() + at, vectors.data() + at + hidden, vectors.data() + at, 0.0f);
+    float const scale = 1 / std::sqrt(square + 1e-12f);
+    for (std::size_t i = 0; i < hidden; ++i) vectors[at + i] *= scale;
+  }
+}
+
+struct ranking {
+  double recall = 0;  // share of queries whose own document beats every other
+  double auc = 0;     // share of other documents that it beats, mean over queries
+};
+
+// Every query against every document; a query's own document is `own`.
+ranking rank(std::vector<float> queries, std::vector<float> documents, std::span<std::size_t const> own) {
+  auto const hidden = static_cast<std::size_t>(compiled().hidden);
+  normalize(queries, hidden);
+  normalize(documents, hidden);
+  std::size_t const count = documents.size() / hidden;
+  std::vector<float> columns(documents.size());  // [hidden, documents]: the inner loop runs over documents
+  for (std::size_t d = 0; d < count; ++d)
+    for (std::size_t i = 0; i < hidden; ++i) columns[i * count + d] = documents[d * hidden + i];
+  std::vector<float> scores(count);
+  ranking r;
+  for (std::size_t q = 0; q < own.size(); ++q) {
+    std::ranges::fill(scores, 0.0f);
+    for (std::size_t i = 0; i < hidden; ++i) {
+      float const x = queries[q * hidden + i];
+      float const* const column = columns.data() + i * count;
+      for (std::size_t d = 0; d < count; ++d) scores[d] += x * column[d];
+    }
+    float const mine = scores[own[q]];
+    auto const above = std::ranges::count_if(scores, [&](float s) { return s > mine; });
+    auto const level = std::ranges::count(scores, mine) - 1;
+    r.recall += above == 0 && level == 0;
+    r.auc += count < 2 ? 1 : 1 - (static_cast<double>(above) + 0.5 * static_cast<double>(level)) / static_cast<double>(count - 1);
+  }
+  r.recall /= static_cast<double>(own.size());
+  r.auc /= static_cast<double>(own.size());
+  return r;
+}
+
+}  // namespace
+
+double area_under_curve(std::span<float const> scores, std::span<float const> labels) {
+  std::vector<std::size_t> order(scores.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::ranges::sort(order, [&](std::size_t a, std::size_t b) { return scores[a] < scores[b]; });
+  double above = 0;
+  double matches = 0, others = 0;
+  for (std::size_t i = 0; i < order.size();) {  // runs of equal scores
+    double run_matches = 0, run_others = 0;
+    float const level = scores[order[i]];
+    for (; i < order.size() && !(scores[order[i]] > level); ++i) (labels[order[i]] >= 0.5f ? run_matches : run_others) += 1;
+    above += run_matches * (others + 0.5 * run_others);
+    matches += run_matches;
+    others += run_others;
+  }
+  if (matches == 0 || others == 0)
+    throw tx::value_error("AUC needs pairs that match (label 0.5 or more) and pairs that do not");
+  return above / (matches * others);
+}
+
+std::vector<float> encode_texts(engine& e, tokenizer const& t, side s, std::span<std::string_view const> texts) {
+  auto const& d = compiled();
+  auto const room = static_cast<std::size_t>(d.words(s) * d.slots());
+  std::vector<std::int32_t> ids(texts.size() * room);
+  for (std::size_t i = 0; i < texts.size(); ++i)
+    t.fill(t.encode(texts[i], static_cast<std::size_t>(d.words(s))), 0, std::span(ids).subspan(i * room, room));
+  std::vector<float> vectors(texts.size() * static_cast<std::size_t>(d.hidden));
+  e.encode(s, ids, vectors);
+  return vectors;
+}
+
+std::vector<float> score_pairs(engine& e, tokenizer const& t, std::span<tx::text::pair const> pairs) {
+  encoded_pairs const all(e, t, pairs);
+  return all.scores(e, all.queries.of, all.documents.of);
+}
+
+quality evaluate(engine& e, tokenizer const& t, std::span<tx::text::pair const> pairs) {
+  encoded_pairs const all(e, t, pairs);
+  quality result;
+  result.pairs = pairs.size();
+  std::vector<float> labels;
+  std::vector<std::size_t> own(all.queries.texts.size(), all.documents.texts.size());  // the first match of a query
+  for (std::size_t i = 0; i < pairs.size(); ++i) {
+    labels.push_back(pairs[i].label);
+    std::size_t& mine = own[all.queries.of[i]];
+    if (pairs[i].label >= 0.5f && mine == all.documents.texts.size()) mine = all.documents.of[i];
+  }
+  bool const labelled = std::ranges::any_of(pairs, &tx::text::pair::labelled);
+  if (labelled) result.auc = area_under_curve(all.scores(e, all.queries.of, all.documents.of), labels);
+  bool const all_match = std::ranges::find(own, all.documents.texts.size()) == own.end();
+  if (compiled().cosine_score && all_match) {
+    ranking const r = rank(all.query_vectors, all.document_vectors, own);
+    result.recall = r.recall;
+    result.queries = own.size();
+    result.documents = all.documents.texts.size();
+    if (!labelled) result.auc = r.auc;
+  } else if (!labelled) {  // one other document for each query: the next pair's
+    std::vector<std::size_t> other;
+    for (std::size_t i = 0; i < pairs.size(); ++i) other.push_back(all.documents.of[(i + 1) % pairs.size()]);
+    std::vector<float> scores = all.scores(e, all.queries.of, all.documents.of);
+    for (float const s : all.scores(e, all.queries.of, other)) scores.push_back(s);
+    labels.resize(scores.size(), 0.0f);
+    result.auc = area_under_curve(scores, labels);
+  }
+  return result;
+}
+
+}  // namespace twinbert

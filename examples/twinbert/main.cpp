@@ -1,0 +1,8 @@
+#include "commands.hpp"
+
+#include <vector>
+
+int main(int argc, char** argv) {
+  std::vector<std::string> const words(argv + (argc > 0), argv + argc);
+  return twinbert::run_program(words);
+}

@@ -1,0 +1,60 @@
+#include "commands.hpp"
+#include "options.hpp"
+
+#include <tx/core/error.hpp>
+
+#include <cstdio>
+#include <exception>
+#include <iterator>
+#include <new>
+#include <vector>
+
+namespace twinbert {
+namespace {
+
+constexpr char const usage[] =
+    "usage: twinbert COMMAND [option...]\n"
+    "Matches queries with documents by two encoders of text.\n\n"
+    "  train    learn a model from pairs\n"
+    "  score    how well pairs match\n"
+    "  encode   vectors of texts\n"
+    "  eval     AUC and recall over labelled pairs\n\n"
+    "`twinbert COMMAND --help` lists a command's options.\n";
+
+struct command {
+  std::string_view name;
+  void (*run)(std::span<std::string const>);
+};
+constexpr command commands[] = {
+    {"train", train_command}, {"score", score_command}, {"encode", encode_command}, {"eval", eval_command}};
+
+void dispatch(std::span<std::string const> words) {
+  if (words.empty()) throw tx::value_error("a command is missing; see twinbert --help");
+  if (words[0] == "--help" || words[0] == "-h" || words[0] == "help") {
+    std::fputs(usage, stdout);
+    return;
+  }
+  std::vector<std::string_view> names;
+  for (auto const& c : commands) {
+    if (c.name == words[0]) return c.run(words.subspan(1));
+    names.push_back(c.name);
+  }
+  std::string const near = suggestion(words[0], names);
+  throw tx::value_error("unknown command '" + words[0] + "'" + (near.empty() ? "; see twinbert --help" : near));
+}
+
+}  // namespace
+
+int run_program(std::span<std::string const> words) {
+  try {
+    dispatch(words);
+    return 0;
+  } catch (std::bad_alloc const&) {
+    std::fputs("twinbert: out of memory\n", stderr);
+  } catch (std::exception const& e) {
+    std::fprintf(stderr, "twinbert: %s\n", e.what());
+  }
+  return 1;
+}
+
+}  // namespace twinbert

@@ -1,0 +1,132 @@
+#include "batches.hpp"
+#include "commands.hpp"
+#include "folder.hpp"
+#include "options.hpp"
+#include "trainer.hpp"
+
+#include <tx/io/files.hpp>
+
+#include <cstdio>
+
+namespace twinbert {
+namespace {
+
+std::string number(double value) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%g", value);
+  return text;
+}
+
+std::vector<option> train_options() {
+  auto const& d = compiled();
+  auto const steps = std::to_string(d.steps);
+  return {{"pairs", "FILE", "training pairs: query<TAB>document[<TAB>label]"},
+          {"out", "DIR", "the model's folder, which must not exist or be empty"},
+          {"force", "", "write over the model in DIR"},
+          {"set-aside", "", "rename an existing DIR to DIR.1 (or .2, ...) first"},
+          {"dev", "FILE", "validation pairs (default: 1 of 50 training pairs, at most 1000)"},
+          {"seed", "S", "same seed and threads: same model, bit by bit (default: 1)"},
+          {"steps", "N", "steps of the whole model (default: " + steps + ")"},
+          {"bag-steps", "N", "steps of the words' vectors alone before (default: " + std::to_string(d.bag_steps) + ")"},
+          {"epochs", "N", "as many steps as see all pairs N times, in place of --steps"},
+          {"seconds", "T", "steps for so long, in place of --steps; not reproducible"},
+          {"layers", "N", std::to_string(d.layers) + ", or 0: the model without its encoder (default: " +
+                              std::to_string(d.layers) + ")"},
+          {"rate", "R", "learning rate at its highest (default: " + number(d.rate) + ")"},
+          {"word-rate", "F", "factor of the rate for the table of words (default: " + number(d.word_rate) + ")"},
+          {"warmup", "SHARE", "share of the steps before the full rate (default: " + number(d.warmup) + ")"},
+          {"decay", "W", "weight decay of the encoder (default: 0.01)"},
+          {"word-decay", "W", "weight decay of the table of words (default: 0)"},
+          {"word-dropout", "P", "share of words that a step does not see (default: 0)"},
+          {"dropout", "P", "(default: " + number(d.dropout) + ")"},
+          {"clip", "NORM", "the gradient's norm at most (default: 1)"},
+          {"vocabulary", "N", "entries to learn (default: " + std::to_string(d.vocabulary) + ", the most there may be)"},
+          {"validations", "N", "in the last half of the steps (default: 4)"},
+          {"threads", "N", "(default: as many as the machine runs at once)"},
+          {"help", "", "print this"}};
+}
+
+// Keeps 1 of 50 pairs back, by the seed alone.
+std::vector<tx::text::pair> hold_out(std::vector<tx::text::pair>& pairs, std::uint64_t seed) {
+  random_numbers random(seed ^ 0x686f6c64u);
+  std::size_t const count = std::min<std::size_t>(1000, pairs.size() / 50);
+  std::vector<tx::text::pair> held;
+  for (std::size_t i = 0; i < count; ++i) {
+    std::size_t const at = random.below(pairs.size());
+    held.push_back(std::move(pairs[at]));
+    pairs.erase(pairs.begin() + static_cast<std::ptrdiff_t>(at));
+  }
+  return held;
+}
+
+tokenizer learn_vocabulary(std::span<tx::text::pair const> pairs, int size) {
+  std::vector<std::string> texts;
+  for (auto const& p : pairs) {
+    texts.push_back(p.query);
+    texts.push_back(p.document);
+  }
+  return tokenizer::learn(compiled(), texts, size);
+}
+
+}  // namespace
+
+void train_command(std::span<std::string const> words) {
+  auto const known = train_options();
+  options const given(words, known);
+  if (given.has("help")) {
+    std::fputs(help_text("usage: twinbert train --pairs FILE --out DIR [option...]\n"
+                         "Learns a vocabulary and a model from pairs that match.\n\n",
+                         known).c_str(), stdout);
+    return;
+  }
+  auto const& d = compiled();
+  training_options o;
+  o.seed = static_cast<std::uint64_t>(given.integer("seed", 1, 0));
+  o.threads = static_cast<int>(given.integer("threads", 0, 0, 1024));
+  auto const layers = given.integer("layers", d.layers, 0);
+  if (layers != 0 && layers != d.layers)
+    throw tx::value_error("--layers is " + std::to_string(d.layers) + " or 0; other models are other programs, see tx_add_twinbert");
+  o.layers = layers != 0;
+  o.rate = given.number("rate", d.rate, 0, 1);
+  o.word_rate = given.number("word-rate", d.word_rate, 0, 1e6);
+  o.warmup = given.number("warmup", d.warmup, 0, 0.99);
+  o.decay = given.number("decay", 0.01, 0, 1);
+  o.dropout = given.number("dropout", d.dropout, 0, 0.9);
+  o.word_decay = given.number("word-decay", 0, 0, 1);
+  o.word_dropout = given.number("word-dropout", 0, 0, 0.9);
+  o.clip = given.number("clip", 1, 1e-6, 1e9);
+  o.validations = given.integer("validations", 4, 1, 1000);
+  o.bag_steps = given.integer("bag-steps", d.bag_steps, 0);
+  o.seconds = given.number("seconds", 0, 0, 1e9);
+  o.steps = o.seconds > 0 ? 1'000'000'000 : given.integer("steps", d.steps, 1);
+  if (given.has("steps") + given.has("epochs") + given.has("seconds") > 1)
+    throw tx::value_error("--steps, --epochs and --seconds exclude each other");
+  auto const vocabulary = static_cast<int>(given.integer("vocabulary", d.vocabulary, 300, d.vocabulary));
+  std::string const out = given.text("out");
+
+  auto pairs = tx::text::read_pairs(given.text("pairs"));
+  auto dev = given.has("dev") ? tx::text::read_pairs(given.text("dev")) : hold_out(pairs, o.seed);
+  if (given.has("epochs")) {
+    double const epochs = given.number("epochs", 1, 1e-6, 1e6);
+    o.steps = std::max<std::int64_t>(1, static_cast<std::int64_t>(epochs * static_cast<double>(pairs.size()) / d.batch));
+  }
+  if (given.has("set-aside")) {
+    if (auto const name = set_aside(out); !name.empty()) std::fprintf(stderr, "renamed %s to %s\n", out.c_str(), name.c_str());
+  }
+  prepare_folder(out, given.has("force"));
+  auto const learned = learn_vocabulary(pairs, vocabulary);
+  learned.save(out);
+  write_config(out, d, o.layers);
+  std::string const metrics = out + "/metrics.jsonl";
+  tx::io::write_file_atomic(metrics, std::string_view{});
+
+  engine e({o.seed, o.threads, o.layers});
+  std::fprintf(stderr, "%zu pairs, %zu for validation, vocabulary of %zu, %s\n", pairs.size(), dev.size(), learned.size(),
+               o.layers ? (std::to_string(d.layers) + " layers").c_str() : "no layers");
+  outcome const result = train(e, learned, pairs, dev, o, metrics, [&] { write_parameters(out, e); });
+  std::fprintf(stderr, "%lld steps in %.1f s; %s", static_cast<long long>(result.steps), result.seconds,
+               dev.empty() ? "" : ("best dev AUC " + number(result.best.auc) + " at step " + std::to_string(result.best_step) + "; ").c_str());
+  std::fprintf(stderr, "the model is in %s\n", out.c_str());
+}
+
+}  // namespace twinbert

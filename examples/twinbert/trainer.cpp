@@ -1,0 +1,136 @@
+#include "trainer.hpp"
+
+#include "batches.hpp"
+
+#include <tx/io/metrics.hpp>
+#include <tx/io/progress.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+
+namespace twinbert {
+namespace {
+
+using seconds = std::chrono::duration<double>;
+
+// The share of the full rate after `done` of the way: up in a line, then down along a cosine.
+double schedule(double done, double warmup) {
+  if (done < warmup) return done / warmup;
+  return 0.5 * (1 + std::cos(3.141592653589793 * std::min(1.0, (done - warmup) / (1 - warmup))));
+}
+
+class run {
+ public:
+  run(engine& e, tokenizer const& t, std::span<tx::text::pair const> pairs, std::span<tx::text::pair const> dev,
+      training_options const& o, std::string const& metrics_file, std::function<void()> const& keep)
+      : engine_(e),
+        tokenizer_(t),
+        dev_(dev),
+        options_(o),
+        keep_(keep),
+        batches_(t, pairs, o.seed, o.word_dropout),
+        log_(metrics_file),
+        progress_(o.bag_steps + o.steps) {}
+
+  outcome operator()() {
+    begin_ = clock::now();
+    if (options_.layers && options_.bag_steps > 0) {
+      phase(options_.bag_steps, 0, false);
+      engine_.reset_optimizer();  // what the words' vectors gathered was for another model
+    }
+    phase(options_.steps, options_.seconds, options_.layers);
+    progress_.finish();
+    if (!best_.empty()) std::ranges::copy(best_, engine_.parameters().begin());
+    result_.steps = step_;
+    result_.seconds = elapsed();
+    return result_;
+  }
+
+ private:
+  using clock = std::chrono::steady_clock;
+
+  double elapsed() const { return seconds(clock::now() - begin_).count(); }
+
+  void phase(std::int64_t steps, double limit, bool layers) {
+    double const from = elapsed();
+    bool const last_phase = layers == options_.layers;
+    std::int64_t validated = 0;
+    for (std::int64_t i = 0; i < steps; ++i) {
+      double const done = limit > 0 ? (elapsed() - from) / limit : static_cast<double>(i) / static_cast<double>(steps);
+      if (done >= 1) break;
+      one_step(schedule(done + 1e-3 * options_.warmup, options_.warmup), layers);
+      // The rate falls towards the end: states before the last half are never the best.
+      auto const due = static_cast<std::int64_t>((2 * done - 1) * static_cast<double>(options_.validations));
+      if (last_phase && due > validated) {
+        validated = due;
+        validate();
+      }
+    }
+    if (last_phase) validate();
+  }
+
+  void one_step(double share, bool layers) {
+    auto const start = clock::now();
+    step_settings const s{options_.rate * share, options_.word_rate, options_.decay, options_.word_decay, options_.dropout, options_.clip};
+    batches_.next();
+    float const loss = engine_.train(batches_.queries(), batches_.documents(), batches_.labels(), s, layers);
+    ++step_;
+    // Speeds count what steps take, not validation; they and the loss are smoothed over about 20 steps.
+    double const keep = std::max(0.0, std::min(0.95, 1 - 1.0 / static_cast<double>(step_)));
+    loss_ = keep * loss_ + (1 - keep) * static_cast<double>(loss);
+    spent_ = keep * spent_ + (1 - keep) * seconds(clock::now() - start).count();
+    tokens_ = keep * tokens_ + (1 - keep) * static_cast<double>(batches_.tokens());
+    if (!std::isfinite(loss)) throw tx::value_error("the loss is no number any more at step " + std::to_string(step_) + "; try a lower --rate");
+    report(static_cast<double>(loss), s.rate);
+  }
+
+  void report(double loss, double rate) {
+    double const pairs = compiled().batch / spent_;
+    double const tokens = tokens_ / spent_;
+    progress_.update(step_, {{"loss", loss_}, {"pairs/s", pairs}, {"tokens/s", tokens}, {"rate", rate}});
+    if (step_ % 10 != 0 && step_ != 1) return;
+    log_.write({{"step", step_},
+                {"loss", loss},
+                {"rate", rate},
+                {"pairs_per_second", pairs},
+                {"tokens_per_second", tokens},
+                {"seconds", elapsed()}});
+  }
+
+  void validate() {
+    if (dev_.empty()) return keep_();
+    quality const q = evaluate(engine_, tokenizer_, dev_);
+    log_.write({{"step", step_}, {"dev_auc", q.auc}, {"seconds", elapsed()}});
+    progress_.note("step " + std::to_string(step_) + ": dev AUC " + tx::io::format_number(q.auc));
+    if (!best_.empty() && q.value() <= result_.best.value()) return;
+    result_.best = q;
+    result_.best_step = step_;
+    best_.assign(engine_.parameters().begin(), engine_.parameters().end());
+    keep_();
+  }
+
+  engine& engine_;
+  tokenizer const& tokenizer_;
+  std::span<tx::text::pair const> dev_;
+  training_options const& options_;
+  std::function<void()> const& keep_;
+  batches batches_;
+  tx::io::metrics_log log_;
+  tx::io::progress progress_;
+  clock::time_point begin_;
+  std::int64_t step_ = 0;
+  double loss_ = 0, spent_ = 0, tokens_ = 0;
+  std::vector<float> best_;
+  outcome result_;
+};
+
+}  // namespace
+
+outcome train(engine& e, tokenizer const& t, std::span<tx::text::pair const> pairs,
+              std::span<tx::text::pair const> dev, training_options const& o, std::string const& metrics_file,
+              std::function<void()> const& keep) {
+  return run(e, t, pairs, dev, o, metrics_file, keep)();
+}
+
+}  // namespace twinbert

@@ -1,0 +1,37 @@
+// Training: batches, schedule, validation, progress.
+#pragma once
+
+#include "engine.hpp"
+#include "evaluate.hpp"
+
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace twinbert {
+
+struct training_options {
+  std::uint64_t seed = 1;
+  int threads = 0;
+  bool layers = true;
+  std::int64_t bag_steps = 0;  // of the words alone, before the encoder takes part
+  std::int64_t steps = 0;
+  double seconds = 0;  // > 0: stop after this long; the schedule follows the clock
+  std::int64_t validations = 4;
+  double rate = 1e-3, word_rate = 10, decay = 0.01, dropout = 0, clip = 1, warmup = 0.05,
+         word_dropout = 0, word_decay = 0;
+};
+
+struct outcome {
+  std::int64_t steps = 0, best_step = 0;
+  double seconds = 0;
+  quality best;
+};
+
+// Trains `e` and leaves the best validation state in it; calls keep() whenever that improves. Without validation pairs
+// the last state is the best.
+outcome train(engine& e, tokenizer const& t, std::span<tx::text::pair const> pairs,
+              std::span<tx::text::pair const> dev, training_options const& o, std::string const& metrics_file,
+              std::function<void()> const& keep);
+
+}  // namespace twinbert

@@ -1,0 +1,112 @@
+// score, encode and eval: what a trained model is for.
+#include "commands.hpp"
+#include "evaluate.hpp"
+#include "folder.hpp"
+#include "options.hpp"
+
+#include <tx/io/files.hpp>
+#include <tx/text/lines.hpp>
+
+#include <charconv>
+#include <cstdio>
+
+namespace twinbert {
+namespace {
+
+struct loaded {
+  tokenizer words;
+  engine run;
+
+  loaded(std::string const& folder, options const& given)
+      : words(tokenizer::load(compiled(), folder)),
+        run({1, static_cast<int>(given.integer("threads", 0, 0, 1024)), read_config(folder, compiled())}) {
+    read_parameters(folder, run);
+  }
+};
+
+option const model_option{"model", "DIR", "a folder that train wrote"};
+option const threads_option{"threads", "N", "(default: as many as the machine runs at once)"};
+option const help_option{"help", "", "print this"};
+
+// The shortest text that reads back as the same number.
+void append(std::string& out, float value) {
+  char text[32];
+  out.append(text, std::to_chars(text, text + sizeof text, value).ptr);
+}
+
+void print(std::string const& text) {
+  if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() || std::fflush(stdout) != 0)
+    throw tx::io_error("cannot write to standard output");
+}
+
+bool helped(options const& given, char const* usage, std::span<option const> known) {
+  if (given.has("help")) print(help_text(usage, known));
+  return given.has("help");
+}
+
+}  // namespace
+
+void score_command(std::span<std::string const> words) {
+  option const known[] = {model_option, {"pairs", "FILE", "query<TAB>document[<TAB>label], labels unused"}, threads_option, help_option};
+  options const given(words, known);
+  if (helped(given, "usage: twinbert score --model DIR --pairs FILE\nPrints how well each pair matches, one score a line, in order.\n\n", known)) return;
+  loaded model(given.text("model"), given);
+  std::string out;
+  for (float const s : score_pairs(model.run, model.words, tx::text::read_pairs(given.text("pairs")))) {
+    append(out, s);
+    out += '\n';
+  }
+  print(out);
+}
+
+void encode_command(std::span<std::string const> words) {
+  option const known[] = {model_option, {"side", "query|doc", "what the texts are"}, {"text", "FILE", "a text a line"}, threads_option, help_option};
+  options const given(words, known);
+  if (helped(given, "usage: twinbert encode --model DIR --side query|doc --text FILE\nPrints each text's vector, one JSON array a line.\n\n", known)) return;
+  std::string const& name = given.text("side");
+  if (name != "query" && name != "doc") throw tx::value_error("--side is query or doc, not '" + name + "'");
+  loaded model(given.text("model"), given);
+  std::string const file = tx::io::read_text(given.text("text"));
+  std::vector<std::string_view> texts;
+  tx::text::for_each_line(file, [&](std::string_view line, std::size_t number) {
+    if (!tx::io::is_utf8(line)) throw tx::format_error(given.text("text") + ':' + std::to_string(number) + ": not UTF-8");
+    texts.push_back(line);
+  });
+  auto const vectors = encode_texts(model.run, model.words, name == "query" ? side::query : side::document, texts);
+  auto const hidden = static_cast<std::size_t>(compiled().hidden);
+  std::string out;
+  for (std::size_t i = 0; i < vectors.size(); ++i) {
+    out += i % hidden == 0 ? "[" : ",";
+    append(out, vectors[i]);
+    if (i % hidden + 1 == hidden) out += "]\n";
+  }
+  print(out);
+}
+
+void eval_command(std::span<std::string const> words) {
+  option const known[] = {model_option, {"pairs", "FILE", "query<TAB>document[<TAB>label]; may be given several times"}, threads_option, help_option};
+  options const given(words, known);
+  if (helped(given,
+             "usage: twinbert eval --model DIR --pairs FILE [--pairs FILE...]\n"
+             "Prints the area under the ROC curve of labelled pairs and, where every query has a match, recall@1: the share of\n"
+             "queries whose match is the nearest of the file's documents. Without labels each query's document is compared\n"
+             "with all others.\n\n",
+             known))
+    return;
+  loaded model(given.text("model"), given);
+  std::string out;
+  for (std::string const& file : given.all("pairs")) {
+    quality const q = evaluate(model.run, model.words, tx::text::read_pairs(file));
+    char line[160];
+    std::snprintf(line, sizeof line, "  AUC %.4f over %zu pairs", q.auc, q.pairs);
+    out += file + line;
+    if (q.recall) {
+      std::snprintf(line, sizeof line, "  recall@1 %.4f of %zu queries among %zu documents", *q.recall, q.queries, q.documents);
+      out += line;
+    }
+    out += '\n';
+  }
+  print(out);
+}
+
+}  // namespace twinbert
