@@ -24,6 +24,7 @@ class arena_planner {
     for (int i = 0; i < f_.groups.size(); ++i) touch_group(i);
     for (output const& o : g_.outputs)
       if (o.kind == output_kind::result) touch(where_.locate(o.value).root, t_.leave[0], 0);
+    reuse_in_place();
     int next = buffers_.size();
     for (scratch_need const& s : scratch) {
       if (s.bytes == 0) continue;
@@ -58,6 +59,47 @@ class arena_planner {
         if (f_.group_of[base] != i && where_.in_arena(base)) touch(where_.locate(base).root, t_.time[i], gr.region);
       }
     }
+  }
+
+  // A result takes over the buffer of an operand that its kernel reads for the last time, element by element.
+  constexpr void reuse_in_place() {
+    vec<char> gone(buffers_.size(), 0);
+    for (int i = 0; i < f_.groups.size(); ++i) {
+      passes::group const& gr = f_.groups[i];
+      if (!gr.fusible || gr.head >= 0 || gr.reduces_rows) continue;
+      for (int id : gr.nodes) {
+        if (!stored_[id] || f_.places[id].kind != place_kind::own || f_.levels[id] != level::full || !where_.in_arena(id)) continue;
+        passes::buffer& mine = buffers_[buffer_of_[id]];
+        for (int base : gr.reads) {
+          if (!where_.in_arena(base) || where_.locate(base).root != base || g_[base].region != gr.region || buffer_of_[base] == buffer_of_[id]) continue;
+          passes::buffer& other = buffers_[buffer_of_[base]];
+          bool const dies = other.last == t_.time[i] && mine.first == t_.time[i] && other.first < mine.first;
+          if (!dies || other.bytes != mine.bytes || g_.info(base).type != g_.info(id).type || !reads_same_element(gr, base, id)) continue;
+          other.last = mine.last;
+          mine.bytes = 0;
+          int const freed = buffer_of_[id];
+          for (int n = 0; n < g_.size(); ++n)
+            if (buffer_of_[n] == freed) buffer_of_[n] = buffer_of_[base];
+          break;
+        }
+      }
+    }
+  }
+
+  // Every reader of `base` in the group reads, for element e of `id`'s storage, element e of `base`'s.
+  constexpr bool reads_same_element(passes::group const& gr, int base, int id) const {
+    for (int n : gr.nodes)
+      for (int k = 0; k < g_[n].inputs; ++k) {
+        int const operand = g_.input(n, k);
+        passes::view const& v = f_.physical[operand];
+        if (v.base != base) continue;
+        shape const& dims = g_.info(operand).dims;
+        if (v.step != 0 || f_.levels[n] != level::full || dims.rank != g_.info(id).dims.rank) return false;
+        for (int a = 0; a < dims.rank; ++a)
+          if (dims.dim[a] != g_.info(id).dims.dim[a]) return false;
+        if (!passes::same_strides(v.at, where_.order_of(id), dims)) return false;
+      }
+    return true;
   }
 
   // A buffer is used at a moment; inside a loop that it does not belong to, for all of the loop.

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <tx/exec/lower.hpp>
+#include <tx/graph/verify.hpp>
 #include <tx/passes/rewrite.hpp>
 
 namespace tx {
@@ -15,8 +16,16 @@ struct compile_options {
 
 namespace exec {
 
-// The graph as it will be run.
-constexpr graph optimise(graph const& recorded) { return passes::insert_copies(passes::simplify(recorded)); }
+// The graph as it will be run. The list of passes is this function.
+constexpr graph optimise(graph const& recorded) {
+  graph g = verify(recorded);
+  for (auto const pass : {passes::simplify, passes::insert_copies}) {
+    graph next = pass(g);
+    verify(next);
+    g = static_cast<graph&&>(next);
+  }
+  return g;
+}
 
 constexpr lowered compile(graph const& recorded, compile_options options) {
   graph const g = optimise(recorded);

@@ -151,7 +151,8 @@ constexpr std::string_view name_of_member() {
 
 template <class T, std::size_t I>
 constexpr std::string_view member_name() {
-  return name_of_member<address{&std::get<I>(members(fake<T>.value))}>();
+  constexpr auto& member = std::get<I>(members(fake<T>.value));
+  return name_of_member<address{&member}>();
 }
 #if defined(__clang__)
 #pragma clang diagnostic pop

@@ -26,7 +26,9 @@ struct tail<std::tuple<First, Rest...>> {
 
 // A loss may take the model as `auto const&`.
 template <class F, class Model>
-concept takes_any_model = requires { &F::template operator()<Model>; };
+using call_with = decltype(&F::template operator()<Model>);
+template <class F, class Model>
+concept takes_any_model = requires { typename call_with<F, Model>; };
 
 template <class F, class Model>
 struct signature_with_model {
@@ -35,7 +37,7 @@ struct signature_with_model {
 template <class F, class Model>
   requires takes_any_model<F, Model>
 struct signature_with_model<F, Model> {
-  using type = signature<decltype(&F::template operator()<Model>)>;
+  using type = signature<call_with<F, Model>>;
 };
 
 }  // namespace detail

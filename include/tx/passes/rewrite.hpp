@@ -104,8 +104,10 @@ constexpr graph rewrite(graph const& from, bool simplify) {
       for (int k = 0; k < n.inputs; ++k) in.push_back(map[from.input(n, k)]);
       if (n.op == &result_info) n.at.v[0] = result_number[static_cast<int>(from[from.input(n, 0)].at.v[0])][static_cast<int>(n.at.v[0])];
     }
+    if (n.op->kind == op_kind::constant || n.op == &scalar_info) n.region = to.current = 0;
     if (simplify) {
-      if (n.op->kind == op_kind::elementwise && n.info.count() == 1) {  // numbers that do not change from iteration to iteration
+      // Numbers that do not change from iteration to iteration are computed once.
+      if ((n.op->kind == op_kind::elementwise || n.op->kind == op_kind::view) && n.info.count() == 1) {
         bool outside = true;
         for (int k : in) outside = outside && detail::is_outside(to, k);
         if (outside) n.region = to.current = 0;

@@ -1,0 +1,69 @@
+// What every graph must satisfy, checked after every pass: a pass that breaks it does not compile.
+#pragma once
+
+#include <tx/graph/graph.hpp>
+#include <tx/graph/leaf.hpp>
+
+namespace tx {
+
+namespace detail {
+
+constexpr void verify_node(graph const& g, int id) {
+  node const& n = g[id];
+  if (n.op == nullptr) throw invalid("verify: a node has no op");
+  if (n.op->arity >= 0 && n.inputs != n.op->arity) throw invalid("verify: a node has another number of inputs than its op takes");
+  if (n.region < 0 || n.region >= g.regions.size()) throw invalid("verify: a node is in no region");
+  value_info in[4] = {};
+  for (int k = 0; k < n.inputs; ++k) {
+    int const from = g.input(n, k);
+    if (from < 0 || from >= id) throw invalid("verify: an input does not come before its reader");
+    bool const number = g[from].region == 0 && g.info(from).count() == 1;  // may be read anywhere
+    if (g[from].region != n.region && !number) throw invalid("verify: a value of another region is read without being an argument");
+    if (k < 4) in[k] = g.info(from);
+  }
+  bool const declared = n.op->kind == op_kind::leaf || n.op->kind == op_kind::index || n.op->kind == op_kind::region ||
+                        n.op->kind == op_kind::result || n.op == nullptr || n.inputs > 4;
+  if (declared) return;
+  value_info info = n.op->infer(in, n.inputs, n.at);
+  info.dims.tag = n.info.dims.tag;  // a broadcast may gain one
+  if (!(info == n.info)) throw invalid("verify: a node's shape or type is not what its op's shape rule gives");
+}
+
+constexpr void verify_region(graph const& g, int id) {
+  region const& r = g.regions[id];
+  if (r.owner < 0) return;  // dead
+  node const& owner = g[r.owner];
+  if (owner.op->kind != op_kind::region || owner.at.v[0] != id || owner.region != r.parent) throw invalid("verify: a region's node is not its own");
+  if (r.arguments.size() != r.carries + r.invariants + r.stacked || owner.inputs != r.arguments.size() || r.results.size() < r.carries)
+    throw invalid("verify: a region's lists disagree in length");
+  for (int k = 0; k < r.arguments.size(); ++k) {
+    node const& a = g[r.arguments[k]];
+    if (a.op != &argument_info || a.at.v[0] != k || a.at.v[1] != id || a.region != id) throw invalid("verify: a region's argument is not where it is listed");
+    value_info outside = g.info(g.input(owner, k));
+    if (k >= r.carries + r.invariants) {
+      if (outside.dims.rank == 0 || outside.dims.dim[0] != r.iterations) throw invalid("verify: a stacked input has another leading extent than iterations");
+      for (int i = 1; i < outside.dims.rank; ++i) outside.dims.dim[i - 1] = outside.dims.dim[i];
+      outside.dims.dim[--outside.dims.rank] = 0;
+    }
+    if (!(outside == a.info)) throw invalid("verify: an argument differs from what is handed in");
+    if (k < r.carries && !(g.info(r.results[k]) == a.info)) throw invalid("verify: a carry changes its shape or type");
+  }
+  for (int v : r.results)
+    if (g[v].region != id && !(g[v].region == 0 && g.info(v).count() == 1)) throw invalid("verify: a region's result is computed elsewhere");
+}
+
+}  // namespace detail
+
+// Returns the graph, so that passes can be wrapped.
+constexpr graph const& verify(graph const& g) {
+  for (int i = 0; i < g.size(); ++i) detail::verify_node(g, i);
+  for (int r = 1; r < g.regions.size(); ++r) detail::verify_region(g, r);
+  for (output const& o : g.outputs) {
+    if (o.value < 0 || o.value >= g.size() || g[o.value].region != 0) throw invalid("verify: an output is no value of the program");
+    if (o.kind == output_kind::assign && (o.target < 0 || !(g.info(o.target) == g.info(o.value))))
+      throw invalid("verify: a value replaces a leaf of another shape or type");
+  }
+  return g;
+}
+
+}  // namespace tx
