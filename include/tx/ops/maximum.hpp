@@ -40,8 +40,8 @@ constexpr auto maximum(A const& a, B const& b) {
 
 namespace tx::detail {
 constexpr void maximum_vjp(vjp_context& c) {
-  auto const half = where(equal(c.in(0), c.in(1)), 0.5, 1.0);
-  if (c.needs(0)) c.accumulate(0, where(less(c.in(0), c.in(1)), 0.0, c.gradient * half));
-  if (c.needs(1)) c.accumulate(1, where(less(c.in(1), c.in(0)), 0.0, c.gradient * half));
+  auto const share = where(equal(c.in(0), c.in(1)), c.gradient * 0.5, c.gradient);
+  if (c.needs(0)) c.accumulate(0, where(less(c.in(0), c.in(1)), 0.0, share));
+  if (c.needs(1)) c.accumulate(1, where(less(c.in(1), c.in(0)), 0.0, share));
 }
 }  // namespace tx::detail

@@ -2,79 +2,11 @@
 // values, reductions of rows, values per row, sums over columns; a product may stand at its head, the rest is its epilogue.
 #pragma once
 
-#include <tx/passes/place.hpp>
+#include <tx/passes/fusion.hpp>
 
 namespace tx::passes {
 
-enum class level : std::uint8_t { none, full, row, col };  // one value per element, per row; a sum over rows
-
-struct group {
-  int region = 0;
-  int head = -1;           // a product, or a node that is a kernel of its own
-  bool fusible = false;
-  std::int64_t rows = 1;
-  std::int64_t cols = 1;
-  bool reduces_rows = false;
-  vec<int> nodes{};        // in order
-  vec<int> reads{};        // bases read from outside
-};
-
-struct fusion {
-  vec<group> groups{};       // each depends only on earlier ones of its region
-  vec<int> group_of{};       // node -> group, -1 for what needs no kernel
-  vec<level> levels{};
-  vec<view> logical{};       // as if every value were dense: what fusing asks
-  vec<view> physical{};      // as stored: what kernels address
-  vec<char> moved{};         // views that are copies
-  vec<placement> places{};
-};
-
-// Why two neighbouring ops are in different kernels; the text of explain().
-enum class fusion_answer : std::uint8_t { fused, other_region, not_fusible, other_space, other_access, order, hazard, full };
-
-constexpr char const* to_text(fusion_answer a) {
-  switch (a) {
-    case fusion_answer::fused: return "they are fused";
-    case fusion_answer::other_region: return "one is inside a repeated block, the other is not";
-    case fusion_answer::not_fusible: return "the producer is a kernel of its own";
-    case fusion_answer::other_space: return "the consumer has other rows and columns than the producer's kernel";
-    case fusion_answer::other_access: return "the consumer needs elements of other rows, or a sum over all rows that is not complete yet";
-    case fusion_answer::order: return "another operand of the consumer is computed after the producer's kernel";
-    case fusion_answer::hazard: return "the consumer overwrites a value that the kernel still reads";
-    default: return "the kernel has as many operations as one may have";
-  }
-}
-
 namespace detail {
-
-// Extent of the innermost axis that is not 1.
-constexpr int inner_extent(shape const& s) {
-  for (int i = s.rank - 1; i >= 0; --i)
-    if (s.dim[i] != 1) return s.dim[i];
-  return 1;
-}
-
-// Strides over (rows, cols): false when rows do not lie at one stride or columns are no single axis.
-constexpr bool row_col_strides(shape const& s, strided const& at, std::int64_t cols, std::int64_t& row, std::int64_t& col) {
-  row = 0;
-  col = 0;
-  int i = s.rank - 1;
-  while (i >= 0 && s.dim[i] == 1) --i;
-  if (cols != 1) {
-    if (i < 0 || s.dim[i] != cols) return false;
-    col = at.stride[i--];
-  }
-  bool first = true;
-  std::int64_t next = 0;
-  for (; i >= 0; --i) {
-    if (s.dim[i] == 1) continue;
-    if (first) row = at.stride[i];
-    else if (at.stride[i] != next) return false;
-    first = false;
-    next = at.stride[i] * s.dim[i];
-  }
-  return true;
-}
 
 class fuser {
  public:
@@ -96,12 +28,26 @@ class fuser {
   }
 
   constexpr fusion run() {
+    settle_all();
+    return static_cast<fusion&&>(out);
+  }
+
+  constexpr void settle_all() {
     // Numbers first: whatever needs them can then join any later group.
     for (int i = 0; i < g_.size(); ++i)
       if (is_number(i)) place(i);
     for (int i = 0; i < g_.size(); ++i)
       if (out.group_of[i] < 0) visit(i);
-    return static_cast<fusion&&>(out);
+  }
+
+  // Of a finished fusion: why `consumer` is not in the kernel of `producer`.
+  constexpr fusion_answer why(int producer_node, int consumer) {
+    if (out.group_of[producer_node] < 0 || out.group_of[consumer] < 0) return fusion_answer::not_fusible;
+    if (out.group_of[producer_node] == out.group_of[consumer]) return fusion_answer::fused;
+    if (g_[producer_node].region != g_[consumer].region) return fusion_answer::other_region;
+    if (!is_space_op(consumer)) return fusion_answer::not_fusible;
+    fusion_answer const answer = fits(consumer, out.group_of[producer_node]);
+    return answer == fusion_answer::fused ? fusion_answer::order : answer;  // it would fit alone, but not with what it came with
   }
 
   fusion out{};
@@ -170,9 +116,7 @@ class fuser {
   }
 
   constexpr void settle(int id) {
-    if (!waiting_[id]) return;
-    waiting_[id] = 0;
-    place(id);
+    if (waiting_[id]) waiting_[id] = 0, place(id);
   }
   // Operands must be computed before: a region reads its own through its arguments.
   constexpr void settle_operands(int id) {
@@ -349,9 +293,6 @@ class fuser {
       waiting_[w] = 0;
       join(w, at);
     }
-    bool late = false;  // a value that fitted the trial but not the group: impossible unless a rule changed
-    for (int w : wanted) late = late || waiting_[w];
-    if (late) throw invalid("fusion lost a value");
     join(id, at);
   }
 
@@ -448,5 +389,12 @@ class fuser {
 }  // namespace detail
 
 constexpr fusion fuse(graph const& g, bool enabled = true) { return detail::fuser(g, enabled).run(); }
+
+// Why two neighbouring nodes are in different kernels, or that they are not.
+constexpr fusion_answer explain(graph const& g, int producer, int consumer) {
+  detail::fuser f(g, true);
+  f.settle_all();
+  return f.why(producer, consumer);
+}
 
 }  // namespace tx::passes

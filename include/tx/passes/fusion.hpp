@@ -1,0 +1,80 @@
+// What fusion finds: groups, each one kernel, and how their values are read and stored.
+#pragma once
+
+#include <tx/passes/place.hpp>
+
+namespace tx::passes {
+
+enum class level : std::uint8_t { none, full, row, col };  // one value per element, per row; a sum over rows
+
+struct group {
+  int region = 0;
+  int head = -1;           // a product, or a node that is a kernel of its own
+  bool fusible = false;
+  std::int64_t rows = 1;
+  std::int64_t cols = 1;
+  bool reduces_rows = false;
+  vec<int> nodes{};        // in order
+  vec<int> reads{};        // bases read from outside
+};
+
+struct fusion {
+  vec<group> groups{};       // each depends only on earlier ones of its region
+  vec<int> group_of{};       // node -> group, -1 for what needs no kernel
+  vec<level> levels{};
+  vec<view> logical{};       // as if every value were dense: what fusing asks
+  vec<view> physical{};      // as stored: what kernels address
+  vec<char> moved{};         // views that are copies
+  vec<placement> places{};
+};
+
+// Why two neighbouring ops are in different kernels; the text of explain().
+enum class fusion_answer : std::uint8_t { fused, other_region, not_fusible, other_space, other_access, order, hazard, full };
+
+constexpr char const* to_text(fusion_answer a) {
+  switch (a) {
+    case fusion_answer::fused: return "they are fused";
+    case fusion_answer::other_region: return "one is inside a repeated block, the other is not";
+    case fusion_answer::not_fusible: return "the producer is a kernel of its own";
+    case fusion_answer::other_space: return "the consumer has other rows and columns than the producer's kernel";
+    case fusion_answer::other_access: return "the consumer needs elements of other rows, or a sum over all rows that is not complete yet";
+    case fusion_answer::order: return "another operand of the consumer is computed after the producer's kernel";
+    case fusion_answer::hazard: return "the consumer overwrites a value that the kernel still reads";
+    default: return "the kernel has as many operations as one may have";
+  }
+}
+
+namespace detail {
+
+// Extent of the innermost axis that is not 1.
+constexpr int inner_extent(shape const& s) {
+  for (int i = s.rank - 1; i >= 0; --i)
+    if (s.dim[i] != 1) return s.dim[i];
+  return 1;
+}
+
+// Strides over (rows, cols): false when rows do not lie at one stride or columns are no single axis.
+constexpr bool row_col_strides(shape const& s, strided const& at, std::int64_t cols, std::int64_t& row, std::int64_t& col) {
+  row = 0;
+  col = 0;
+  int i = s.rank - 1;
+  while (i >= 0 && s.dim[i] == 1) --i;
+  if (cols != 1) {
+    if (i < 0 || s.dim[i] != cols) return false;
+    col = at.stride[i--];
+  }
+  bool first = true;
+  std::int64_t next = 0;
+  for (; i >= 0; --i) {
+    if (s.dim[i] == 1) continue;
+    if (first) row = at.stride[i];
+    else if (at.stride[i] != next) return false;
+    first = false;
+    next = at.stride[i] * s.dim[i];
+  }
+  return true;
+}
+
+}  // namespace detail
+
+}  // namespace tx::passes
