@@ -12,16 +12,28 @@ std::size_t size(int a, int b, int c = 1) {
   return static_cast<std::size_t>(a) * static_cast<std::size_t>(b) * static_cast<std::size_t>(c);
 }
 
+std::size_t slots() { return static_cast<std::size_t>(compiled().slots()); }
+
+void append(words& to, words const& from, std::size_t first, std::size_t last) {
+  auto const at = [&](std::size_t word) { return from.begin() + static_cast<std::ptrdiff_t>(word * slots()); };
+  to.insert(to.end(), at(first), at(last));
+}
+
+// Row `row` of ids [batch, words, slots].
+std::span<std::int32_t> row_of(std::vector<std::int32_t>& ids, std::size_t row) {
+  std::size_t const each = ids.size() / static_cast<std::size_t>(compiled().batch);
+  return std::span(ids).subspan(row * each, each);
+}
+
 }  // namespace
 
-batches::batches(tokenizer const& t, std::span<tx::text::pair const> pairs, std::uint64_t seed,
-                 double word_dropout)
-    : tokenizer_(t), random_(seed), word_dropout_(word_dropout) {
+batches::batches(tokenizer const& t, std::span<tx::text::pair const> pairs, std::uint64_t seed, augmentation a)
+    : tokenizer_(t), random_(seed), augmentation_(a) {
   auto const& d = compiled();
-  bool const labelled = std::ranges::any_of(pairs, &tx::text::pair::labelled);
-  negatives_ = d.labelled && !labelled;
+  negatives_ = d.labelled && std::ranges::none_of(pairs, &tx::text::pair::labelled);
   for (auto const& p : pairs) {
     if (!d.labelled && p.label < 0.5f) continue;  // this loss learns from matches alone
+    // Steps see windows of documents, so more of them is kept than one window.
     pairs_.push_back({t.encode(p.query, static_cast<std::size_t>(d.query_words)),
                       t.encode(p.document, static_cast<std::size_t>(2 * d.document_words)), p.label});
   }
@@ -49,36 +61,53 @@ void batches::next() {
   if (order_.size() >= labels_.size() && order_.size() - at_ < labels_.size()) at_ = order_.size();
   for (std::size_t row = 0; row < labels_.size(); ++row) {
     encoded const& p = pairs_[draw()];
-    bool const negative = negatives_ && row % 2 == 1;
-    put(row, p, negative ? pairs_[random_.below(pairs_.size())].document : p.document, negative ? 0.0f : p.label);
+    if (negatives_ && row % 2 == 1)
+      put(row, p.query, pairs_[random_.below(pairs_.size())].document, 0);
+    else if (p.label >= 0.5f && p.document.size() > 12 * slots() && chance(augmentation_.cloze))
+      put_passage(row, p.document, p.label);
+    else
+      put(row, p.query, p.document, p.label);
   }
 }
 
-// The text from `first` on without the words that drop out; at least one stays.
-words const& batches::thinned(words const& text, std::size_t first) {
-  auto const slots = static_cast<std::ptrdiff_t>(compiled().slots());
-  auto const limit = static_cast<std::uint64_t>(word_dropout_ * 0x1p32);
-  thinned_.clear();
-  for (auto at = text.begin() + static_cast<std::ptrdiff_t>(first) * slots; at != text.end(); at += slots)
-    if (word_dropout_ == 0 || (random_() >> 32) >= limit) thinned_.insert(thinned_.end(), at, at + slots);
-  if (thinned_.empty() && !text.empty()) thinned_.assign(text.begin(), text.begin() + slots);
-  return thinned_;
-}
-
-void batches::put(std::size_t row, encoded const& query, words const& document, float label) {
+// A document that a step cannot see whole is seen from its start half of the time, else from anywhere.
+void batches::put(std::size_t row, words const& query, words const& document, float label) {
   auto const& d = compiled();
-  auto const room = [&](std::vector<std::int32_t>& ids, int words) {
-    std::size_t const each = size(words, d.slots());
-    return std::span(ids).subspan(row * each, each);
-  };
-  // A document that a step cannot see whole is seen from its start half of the time, else from anywhere.
-  std::size_t const words = document.size() / static_cast<std::size_t>(d.slots());
+  std::size_t const length = document.size() / slots();
   auto const seen = static_cast<std::size_t>(d.train_document_words - (d.special_tokens ? 2 : 0));
   std::size_t first = 0;
-  if (words > seen && random_() % 2 == 1) first = random_.below(words - seen + 1);
-  tokens_ += static_cast<std::int64_t>(tokenizer_.fill(thinned(query.query, 0), 0, room(queries_, d.query_words)) +
-                                       tokenizer_.fill(thinned(document, first), 0, room(documents_, d.train_document_words)));
+  if (length > seen && random_() % 2 == 1) first = random_.below(length - seen + 1);
+  document_.clear();
+  append(document_, document, first, length);
+  put_rows(row, query, document_, label);
+}
+
+// A query of 4 to 11 words that follow each other in the document, which then lacks them (the inverse cloze task of
+// Lee, Chang and Toutanova, arXiv 1906.00300).
+void batches::put_passage(std::size_t row, words const& document, float label) {
+  std::size_t const length = document.size() / slots();
+  std::size_t const count = 4 + random_.below(8);
+  std::size_t const first = random_.below(length - count + 1);
+  query_.clear();
+  append(query_, document, first, first + count);
+  document_.clear();
+  append(document_, document, 0, first);
+  append(document_, document, first + count, length);
+  put_rows(row, query_, document_, label);
+}
+
+void batches::put_rows(std::size_t row, words const& query, words const& document, float label) {
+  tokens_ += static_cast<std::int64_t>(fill(query, row_of(queries_, row)) + fill(document, row_of(documents_, row)));
   labels_[row] = label;
+}
+
+// Without the words that drop out; at least one stays.
+std::size_t batches::fill(words const& text, std::span<std::int32_t> ids) {
+  if (augmentation_.word_dropout == 0) return tokenizer_.fill(text, ids);
+  thinned_.clear();
+  for (std::size_t w = 0; w < text.size() / slots(); ++w)
+    if (!chance(augmentation_.word_dropout)) append(thinned_, text, w, w + 1);
+  return tokenizer_.fill(thinned_.empty() ? text : thinned_, ids);
 }
 
 }  // namespace twinbert

@@ -27,11 +27,16 @@ class random_numbers {
   std::uint64_t state_;
 };
 
+// What keeps a model from learning a small set of pairs by heart.
+struct augmentation {
+  double cloze = 0;         // the share of pairs whose query becomes a passage cut out of the document
+  double word_dropout = 0;  // the share of words that a step does not see
+};
+
 class batches {
  public:
   // Throws value_error if no pair is left to train on.
-  // word_dropout: the share of words that a step does not see, other ones each time.
-  batches(tokenizer const& t, std::span<tx::text::pair const> pairs, std::uint64_t seed, double word_dropout);
+  batches(tokenizer const& t, std::span<tx::text::pair const> pairs, std::uint64_t seed, augmentation a);
 
   void next();
 
@@ -46,19 +51,22 @@ class batches {
     words query, document;
     float label;
   };
-  void put(std::size_t row, encoded const& query, words const& document, float label);
   std::size_t draw();
-  words const& thinned(words const& text, std::size_t first);
+  bool chance(double share) { return share > 0 && static_cast<double>(random_() >> 32) * 0x1p-32 < share; }
+  void put(std::size_t row, words const& query, words const& document, float label);
+  void put_passage(std::size_t row, words const& document, float label);
+  void put_rows(std::size_t row, words const& query, words const& document, float label);
+  std::size_t fill(words const& text, std::span<std::int32_t> ids);
 
   tokenizer const& tokenizer_;
   random_numbers random_;
+  augmentation augmentation_;
   std::vector<encoded> pairs_;
-  double word_dropout_;
-  words thinned_;
-  bool negatives_;  // the loss wants labels and the pairs have none
+  bool negatives_ = false;  // the loss wants labels and the pairs have none
   std::vector<std::size_t> order_;
   std::size_t at_ = 0;
-  std::vector<std::int32_t> queries_, documents_;
+  std::vector<std::int32_t> queries_, documents_;  // the batch
+  words query_, document_, thinned_;               // a row in the making
   std::vector<float> labels_;
   std::int64_t tokens_ = 0;
 };

@@ -158,9 +158,12 @@ description const& compiled() {
       training::bag_steps,
       training::steps,
       training::rate,
+      training::bag_word_rate,
       static_cast<double>(config::word_group::rate),
+      static_cast<double>(config::word_group::decay),
       training::dropout,
       training::warmup,
+      training::cloze,
   };
   return d;
 }

@@ -23,7 +23,7 @@ struct description {
   int batch, train_document_words, encode_batch;
   // defaults of `train`
   std::int64_t bag_steps, steps;
-  double rate, word_rate, dropout, warmup;
+  double rate, bag_word_rate, word_rate, word_decay, dropout, warmup, cloze;
 
   int words(side s) const { return s == side::query ? query_words : document_words; }
   int slots() const { return letters > 0 ? letters : 1; }  // ids of a word

@@ -116,7 +116,7 @@ std::vector<float> encode_texts(engine& e, tokenizer const& t, side s, std::span
   auto const room = static_cast<std::size_t>(d.words(s) * d.slots());
   std::vector<std::int32_t> ids(texts.size() * room);
   for (std::size_t i = 0; i < texts.size(); ++i)
-    t.fill(t.encode(texts[i], static_cast<std::size_t>(d.words(s))), 0, std::span(ids).subspan(i * room, room));
+    t.fill(t.encode(texts[i], static_cast<std::size_t>(d.words(s))), std::span(ids).subspan(i * room, room));
   std::vector<float> vectors(texts.size() * static_cast<std::size_t>(d.hidden));
   e.encode(s, ids, vectors);
   return vectors;

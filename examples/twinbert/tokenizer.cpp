@@ -86,14 +86,14 @@ words tokenizer::encode(std::string_view text, std::size_t most) const {
   return ids;
 }
 
-std::size_t tokenizer::fill(words const& text, std::size_t first, std::span<std::int32_t> ids) const {
+std::size_t tokenizer::fill(words const& text, std::span<std::int32_t> ids) const {
   auto const slots = static_cast<std::size_t>(model_->slots());
   bool const special = model_->special_tokens;
   std::size_t const room = ids.size() / slots - (special ? 2 : 0);
-  std::size_t const count = std::min(text.size() / slots - first, room);
+  std::size_t const count = std::min(text.size() / slots, room);
   auto at = ids.begin();
   if (special) *at++ = vocabulary_->pieces->cls_id();
-  at = std::copy_n(text.begin() + static_cast<std::ptrdiff_t>(first * slots), count * slots, at);
+  at = std::copy_n(text.begin(), count * slots, at);
   if (special) *at++ = vocabulary_->pieces->sep_id();
   std::fill(at, ids.end(), model_->empty());
   return count + (special ? 2 : 0);

@@ -27,9 +27,9 @@ class tokenizer {
   std::size_t size() const;
   // At most `most` words.
   words encode(std::string_view text, std::size_t most) const;
-  // Fills ids [room words, slots] with the words of a text from `first` on, special tokens and padding. Returns how
-  // many places hold words or special tokens.
-  std::size_t fill(words const& text, std::size_t first, std::span<std::int32_t> ids) const;
+  // Fills ids [room, slots] with a text's words, as many as there is room for, special tokens and padding. Returns how
+  // many of the places hold words or special tokens.
+  std::size_t fill(words const& text, std::span<std::int32_t> ids) const;
 
  private:
   struct vocabulary;

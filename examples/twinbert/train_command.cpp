@@ -19,24 +19,25 @@ std::string number(double value) {
 
 std::vector<option> train_options() {
   auto const& d = compiled();
-  auto const steps = std::to_string(d.steps);
   return {{"pairs", "FILE", "training pairs: query<TAB>document[<TAB>label]"},
           {"out", "DIR", "the model's folder, which must not exist or be empty"},
           {"force", "", "write over the model in DIR"},
           {"set-aside", "", "rename an existing DIR to DIR.1 (or .2, ...) first"},
           {"dev", "FILE", "validation pairs (default: 1 of 50 training pairs, at most 1000)"},
           {"seed", "S", "same seed and threads: same model, bit by bit (default: 1)"},
-          {"steps", "N", "steps of the whole model (default: " + steps + ")"},
+          {"steps", "N", "steps of the whole model (default: " + std::to_string(d.steps) + "; without layers that of --bag-steps)"},
           {"bag-steps", "N", "steps of the words' vectors alone before (default: " + std::to_string(d.bag_steps) + ")"},
           {"epochs", "N", "as many steps as see all pairs N times, in place of --steps"},
           {"seconds", "T", "steps for so long, in place of --steps; not reproducible"},
           {"layers", "N", std::to_string(d.layers) + ", or 0: the model without its encoder (default: " +
                               std::to_string(d.layers) + ")"},
           {"rate", "R", "learning rate at its highest (default: " + number(d.rate) + ")"},
-          {"word-rate", "F", "factor of the rate for the table of words (default: " + number(d.word_rate) + ")"},
+          {"bag-word-rate", "F", "factor of the rate for the table of words, without encoder (default: " + number(d.bag_word_rate) + ")"},
+          {"word-rate", "F", "the same, with encoder (default: " + number(d.word_rate) + ")"},
           {"warmup", "SHARE", "share of the steps before the full rate (default: " + number(d.warmup) + ")"},
           {"decay", "W", "weight decay of the encoder (default: 0.01)"},
-          {"word-decay", "W", "weight decay of the table of words (default: 0)"},
+          {"word-decay", "W", "weight decay of the table of words (default: " + number(d.word_decay) + ")"},
+          {"cloze", "P", "share of pairs whose query becomes a passage of the document (default: " + number(d.cloze) + ")"},
           {"word-dropout", "P", "share of words that a step does not see (default: 0)"},
           {"dropout", "P", "(default: " + number(d.dropout) + ")"},
           {"clip", "NORM", "the gradient's norm at most (default: 1)"},
@@ -89,16 +90,17 @@ void train_command(std::span<std::string const> words) {
   o.layers = layers != 0;
   o.rate = given.number("rate", d.rate, 0, 1);
   o.word_rate = given.number("word-rate", d.word_rate, 0, 1e6);
+  o.bag_word_rate = given.number("bag-word-rate", d.bag_word_rate, 0, 1e6);
   o.warmup = given.number("warmup", d.warmup, 0, 0.99);
   o.decay = given.number("decay", 0.01, 0, 1);
   o.dropout = given.number("dropout", d.dropout, 0, 0.9);
-  o.word_decay = given.number("word-decay", 0, 0, 1);
-  o.word_dropout = given.number("word-dropout", 0, 0, 0.9);
+  o.word_decay = given.number("word-decay", d.word_decay, 0, 1);
+  o.augment = {given.number("cloze", d.cloze, 0, 1), given.number("word-dropout", 0, 0, 0.9)};
   o.clip = given.number("clip", 1, 1e-6, 1e9);
   o.validations = given.integer("validations", 4, 1, 1000);
   o.bag_steps = given.integer("bag-steps", d.bag_steps, 0);
   o.seconds = given.number("seconds", 0, 0, 1e9);
-  o.steps = o.seconds > 0 ? 1'000'000'000 : given.integer("steps", d.steps, 1);
+  o.steps = given.integer("steps", o.layers || d.bag_steps == 0 ? d.steps : d.bag_steps, 1);
   if (given.has("steps") + given.has("epochs") + given.has("seconds") > 1)
     throw tx::value_error("--steps, --epochs and --seconds exclude each other");
   auto const vocabulary = static_cast<int>(given.integer("vocabulary", d.vocabulary, 300, d.vocabulary));

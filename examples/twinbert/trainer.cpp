@@ -1,13 +1,12 @@
 #include "trainer.hpp"
 
-#include "batches.hpp"
-
 #include <tx/io/metrics.hpp>
 #include <tx/io/progress.hpp>
 
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <optional>
 
 namespace twinbert {
 namespace {
@@ -29,18 +28,17 @@ class run {
         dev_(dev),
         options_(o),
         keep_(keep),
-        batches_(t, pairs, o.seed, o.word_dropout),
-        log_(metrics_file),
-        progress_(o.bag_steps + o.steps) {}
+        batches_(t, pairs, o.seed, o.augment),
+        log_(metrics_file) {}
 
   outcome operator()() {
     begin_ = clock::now();
     if (options_.layers && options_.bag_steps > 0) {
       phase(options_.bag_steps, 0, false);
-      engine_.reset_optimizer();  // what the words' vectors gathered was for another model
+      engine_.reset_optimizer();  // what it gathered was for another model
     }
     phase(options_.steps, options_.seconds, options_.layers);
-    progress_.finish();
+    if (progress_) progress_->finish();
     if (!best_.empty()) std::ranges::copy(best_, engine_.parameters().begin());
     result_.steps = step_;
     result_.seconds = elapsed();
@@ -52,14 +50,21 @@ class run {
 
   double elapsed() const { return seconds(clock::now() - begin_).count(); }
 
+  // Steps of one kind under one schedule; of the time left, progress knows what this phase takes.
   void phase(std::int64_t steps, double limit, bool layers) {
     double const from = elapsed();
     bool const last_phase = layers == options_.layers;
+    std::int64_t const first = step_;
     std::int64_t validated = 0;
-    for (std::int64_t i = 0; i < steps; ++i) {
-      double const done = limit > 0 ? (elapsed() - from) / limit : static_cast<double>(i) / static_cast<double>(steps);
+    if (limit <= 0) progress_.emplace(first + steps, first);
+    for (std::int64_t i = 0; limit > 0 || i < steps; ++i) {
+      double const spent = elapsed() - from;
+      double const done = limit > 0 ? spent / limit : static_cast<double>(i) / static_cast<double>(steps);
       if (done >= 1) break;
-      one_step(schedule(done + 1e-3 * options_.warmup, options_.warmup), layers);
+      if (limit > 0 && i == 20)  // the number of steps is a guess by now
+        progress_.emplace(first + static_cast<std::int64_t>(20 * limit / spent), step_);
+      double const begun = limit > 0 ? done : done + 0.5 / static_cast<double>(steps);
+      one_step(schedule(begun, options_.warmup), layers);
       // The rate falls towards the end: states before the last half are never the best.
       auto const due = static_cast<std::int64_t>((2 * done - 1) * static_cast<double>(options_.validations));
       if (last_phase && due > validated) {
@@ -70,9 +75,12 @@ class run {
     if (last_phase) validate();
   }
 
+  std::string at_step() const { return std::string("step ").append(std::to_string(step_)).append(": "); }
+
   void one_step(double share, bool layers) {
     auto const start = clock::now();
-    step_settings const s{options_.rate * share, options_.word_rate, options_.decay, options_.word_decay, options_.dropout, options_.clip};
+    step_settings const s{options_.rate * share, layers ? options_.word_rate : options_.bag_word_rate, options_.decay,
+                          options_.word_decay, options_.dropout, options_.clip};
     batches_.next();
     float const loss = engine_.train(batches_.queries(), batches_.documents(), batches_.labels(), s, layers);
     ++step_;
@@ -81,14 +89,15 @@ class run {
     loss_ = keep * loss_ + (1 - keep) * static_cast<double>(loss);
     spent_ = keep * spent_ + (1 - keep) * seconds(clock::now() - start).count();
     tokens_ = keep * tokens_ + (1 - keep) * static_cast<double>(batches_.tokens());
-    if (!std::isfinite(loss)) throw tx::value_error("the loss is no number any more at step " + std::to_string(step_) + "; try a lower --rate");
+    if (!std::isfinite(loss)) throw tx::value_error(at_step() + "the loss is no number any more; try a lower --rate");
     report(static_cast<double>(loss), s.rate);
   }
 
   void report(double loss, double rate) {
     double const pairs = compiled().batch / spent_;
     double const tokens = tokens_ / spent_;
-    progress_.update(step_, {{"loss", loss_}, {"pairs/s", pairs}, {"tokens/s", tokens}, {"rate", rate}});
+    if (progress_)
+      progress_->update(step_, {{"loss", loss_}, {"pairs/s", pairs}, {"tokens/s", tokens}, {"rate", rate}});
     if (step_ % 10 != 0 && step_ != 1) return;
     log_.write({{"step", step_},
                 {"loss", loss},
@@ -102,7 +111,7 @@ class run {
     if (dev_.empty()) return keep_();
     quality const q = evaluate(engine_, tokenizer_, dev_);
     log_.write({{"step", step_}, {"dev_auc", q.auc}, {"seconds", elapsed()}});
-    progress_.note("step " + std::to_string(step_) + ": dev AUC " + tx::io::format_number(q.auc));
+    if (progress_) progress_->note(at_step() + "dev AUC " + tx::io::format_number(q.auc));
     if (!best_.empty() && q.value() <= result_.best.value()) return;
     result_.best = q;
     result_.best_step = step_;
@@ -117,7 +126,7 @@ class run {
   std::function<void()> const& keep_;
   batches batches_;
   tx::io::metrics_log log_;
-  tx::io::progress progress_;
+  std::optional<tx::io::progress> progress_;
   clock::time_point begin_;
   std::int64_t step_ = 0;
   double loss_ = 0, spent_ = 0, tokens_ = 0;

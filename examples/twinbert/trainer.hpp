@@ -1,7 +1,7 @@
 // Training: batches, schedule, validation, progress.
 #pragma once
 
-#include "engine.hpp"
+#include "batches.hpp"
 #include "evaluate.hpp"
 
 #include <functional>
@@ -15,11 +15,11 @@ struct training_options {
   int threads = 0;
   bool layers = true;
   std::int64_t bag_steps = 0;  // of the words alone, before the encoder takes part
-  std::int64_t steps = 0;
-  double seconds = 0;  // > 0: stop after this long; the schedule follows the clock
+  std::int64_t steps = 0;      // after these
+  double seconds = 0;          // > 0: in place of `steps`; the schedule follows the clock
   std::int64_t validations = 4;
-  double rate = 1e-3, word_rate = 10, decay = 0.01, dropout = 0, clip = 1, warmup = 0.05,
-         word_dropout = 0, word_decay = 0;
+  double rate = 1e-3, bag_word_rate = 1, word_rate = 1, decay = 0.01, word_decay = 0, dropout = 0, clip = 1, warmup = 0.05;
+  augmentation augment;
 };
 
 struct outcome {

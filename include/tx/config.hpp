@@ -12,6 +12,8 @@
 #endif
 
 #define TX_INLINE inline __attribute__((always_inline))
+// Run once or rarely: compiled for size, which is faster to compile.
+#define TX_COLD __attribute__((cold, noinline))
 
 namespace tx {
 

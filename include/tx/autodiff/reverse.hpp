@@ -2,6 +2,7 @@
 // No tape, nothing recorded at run time. It walks op_info::vjp and knows no op by name but what makes up regions.
 #pragma once
 
+#include <tx/expr/layout.hpp>
 #include <tx/graph/leaf.hpp>
 #include <tx/ops/add.hpp>
 
@@ -10,7 +11,10 @@ namespace tx {
 namespace detail {
 
 // The gradient reached an op without a rule. The op's name stands in the call that the compiler prints.
-inline void op_has_no_gradient(char const* /*op*/) {}
+constexpr void op_has_no_gradient(char const* op) {
+  if (op != nullptr)
+    throw invalid("this op has no gradient. FIX: give its op_info a vjp, or put stop_gradient(x) around its operand");
+}
 
 // What a backward pass keeps of a forward one inside a repeated block: results of products, reductions and look-ups.
 // Elementwise values in between are computed again from those, which costs less than the memory they would hold.

@@ -61,7 +61,7 @@ class values<exec::fused<Exact, exec::ins<In...>, exec::lets<Let...>, exec::outs
           return static_cast<double>(r.rank == 0 ? col : row / r.stride[0] % r.extent[0]);
         else if constexpr (sig.how == exec::access::random) {
           auto const column = static_cast<std::uint32_t>(col);
-          return to_uniform(random_block(f_.key, f_.stream(r), static_cast<std::uint64_t>(row), column)[column % 4]);
+          return to_uniform(random_block(f_.key, f_.stream(r), f_.random_row(r, row), column)[column % 4]);
         } else {
           std::int64_t const k = exec::row_offset(r, row) + (sig.how == exec::access::row ? 0 : col * r.col);
           return load<sig.type>(f_.at<std::byte>(r) + k * size_of(sig.type));

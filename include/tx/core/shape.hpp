@@ -55,6 +55,10 @@ constexpr shape make_shape() {
   return s;
 }
 
+// Bytes, for budgets: static_assert(step::memory.peak < MiB(8)).
+constexpr std::int64_t MiB(std::int64_t n) { return n << 20; }
+constexpr std::int64_t GiB(std::int64_t n) { return n << 30; }
+
 // What is known of a value before it exists.
 struct value_info {
   dtype type = dtype::f32;

@@ -30,7 +30,7 @@ class addresses {
       case place_kind::replace: return locate(p.target);
       case place_kind::slice: {
         location l = locate(p.target);
-        l.step = g_.info(id).count();
+        l.step = g_.regions[g_[id].region].iterations == 1 ? 0 : g_.info(id).count();
         return l;
       }
       case place_kind::within: {

@@ -77,9 +77,7 @@ class arena_planner {
           if (!dies || other.bytes != mine.bytes || g_.info(base).type != g_.info(id).type || !reads_same_element(gr, base, id)) continue;
           other.last = mine.last;
           mine.bytes = 0;
-          int const freed = buffer_of_[id];
-          for (int n = 0; n < g_.size(); ++n)
-            if (buffer_of_[n] == freed) buffer_of_[n] = buffer_of_[base];
+          buffer_of_[id] = buffer_of_[base];  // `id` is the root of its buffer, and the only one
           break;
         }
       }

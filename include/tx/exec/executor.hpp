@@ -1,8 +1,8 @@
 // executor<step, backend>: a program with its storage. run(x, y) runs it once and hands back what the step returns.
 #pragma once
 
-#include <tx/exec/memory.hpp>
 #include <tx/exec/run.hpp>
+#include <tx/exec/staging.hpp>
 #include <tx/expr/trace.hpp>
 
 #include <array>
@@ -57,14 +57,24 @@ class executor {
   using result = typename Step::result;
   using arguments = typename Step::arguments;
   static constexpr exec::memory_use memory = program::memory;
+  static_assert(!program::collective || exec::ranked<Backend>,
+                "tx::executor: the step speaks to other ranks, which this backend cannot. FIX: tx::distributed<backend, communicator>");
 
   // Fresh parameters.
-  explicit executor(tx::seed s, run_options options = {}) : executor(std::make_shared<block>(s, Step::states), s, options) {}
+  explicit executor(tx::seed s, run_options options = {})
+    requires(!exec::ranked<Backend>)
+      : executor(std::make_shared<block>(s, Step::states), s, options) {}
+  // The same on all ranks that are given the same seed. The communicator must outlive the executor.
+  template <exec::communicator_of<Backend> Communicator>
+  executor(tx::seed s, Communicator& ranks, run_options options = {}) : executor(std::make_shared<block>(s, Step::states), s, options) {
+    join(ranks);
+  }
   // The parameters of another program of the same model.
   template <class OtherStep>
   explicit executor(executor<OtherStep, Backend> const& other, run_options options = {}) : executor(other.parameters_, tx::seed(0), options) {
     static_assert(std::is_same_v<model, typename OtherStep::model>, "tx::executor: both programs must be of one model type");
     if (parameters_->states() < Step::states) throw value_error("executor: the other program keeps no optimizer state to share");
+    if constexpr (exec::ranked<Backend>) join(*other.frame_.ranks);
   }
 
   run_settings settings{};
@@ -80,6 +90,9 @@ class executor {
   // The tensors of the model by name, writable; k > 0: optimizer state k - 1.
   auto tensors(int k = 0) const { return parameters_->tensors(k); }
   std::span<typename block::element_type> elements(int k = 0) const { return parameters_->elements(k); }
+  // Copies of all elements, also where the host does not reach the backend's memory.
+  std::vector<typename block::element_type> read(int k = 0) const { return parameters_->read(k); }
+  void write(std::span<typename block::element_type const> values, int k = 0) { parameters_->write(values, k); }
 
  private:
   template <class, class>
@@ -97,6 +110,17 @@ class executor {
       settings.groups[static_cast<std::size_t>(g)] = {layout<model>::groups[g].rate, layout<model>::groups[g].decay};
   }
 
+  template <class Communicator>
+  void join(Communicator& ranks) {
+    frame_.ranks = &ranks;
+    if constexpr (requires { Step::division; }) {
+      if (Step::division.given && Step::division.ranks != ranks.size())
+        throw value_error("executor: the step was compiled for " + std::to_string(Step::division.ranks) + " ranks; there are " +
+                          std::to_string(ranks.size()));
+      frame_.shard = std::int64_t{ranks.rank()} * Step::division.shards;
+    }
+  }
+
   template <int... K, class... A>
   result run(std::integer_sequence<int, K...>, A const&... a) {
     (bind<K>(std::span(a)), ...);
@@ -107,6 +131,7 @@ class executor {
       }(), ...);
     }
     set_scalars();
+    frame_.base[exec::base_scalars] = staging_.scalars(reinterpret_cast<std::byte*>(scalars_.data()), sizeof scalars_);
     frame_.step = static_cast<std::uint32_t>(step_);
     exec::runner<program, Backend>::run(frame_);
     ++step_;
@@ -131,7 +156,7 @@ class executor {
         throw shape_error("executor: argument " + std::to_string(K) + " has " + std::to_string(values.size()) + " elements; the step was compiled for " +
                           std::to_string(full));
     }
-    frame_.base[exec::base_input + K] = const_cast<std::byte*>(reinterpret_cast<std::byte const*>(values.data()));
+    frame_.base[exec::base_input + K] = staging_.argument(K, reinterpret_cast<std::byte const*>(values.data()), values.size_bytes());
   }
 
   template <class T, std::size_t N>
@@ -157,20 +182,22 @@ class executor {
     }
   }
 
-  result results() const {
+  result results() {
     result r{};
     int k = 0;
     for_each_result(r, [&](auto& t) {
       using T = typename std::remove_cvref_t<decltype(t)>::element_type;
-      t.data = reinterpret_cast<T const*>(arena_.data() + program::results[k++].offset);
+      t.data = reinterpret_cast<T const*>(staging_.result(k, arena_.data() + program::results[k].offset));
+      ++k;
     });
     return r;
   }
 
   std::shared_ptr<block> parameters_;
   exec::bytes<Backend> arena_;
+  [[no_unique_address]] exec::staging<Step, Backend> staging_;
   std::array<float, 64> scalars_{};
-  exec::frame frame_{};
+  typename exec::frame_type<Backend>::type frame_{};
   std::int64_t step_ = 0;
 };
 

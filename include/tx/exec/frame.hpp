@@ -13,6 +13,7 @@ struct frame {
   std::uint32_t step = 0;        // counts runs: part of every random stream
   int threads = 1;
   int extent[8] = {};            // of each dyn tag
+  std::int64_t shard = 0;        // of the whole batch: the first that this rank has
 
   template <class T>
   T* at(operand_ref const& r) const {
@@ -22,6 +23,10 @@ struct frame {
   // The random stream of an op: its number, the step and the iteration it is drawn in.
   philox_stream stream(operand_ref const& r) const {
     return {static_cast<std::uint32_t>(r.slot) + (static_cast<std::uint32_t>(iteration) << 16), step};
+  }
+  // The row of a random operand among those of all shards of all ranks.
+  std::uint64_t random_row(operand_ref const& r, std::int64_t row) const {
+    return static_cast<std::uint64_t>((shard + r.offset) * r.step + row);
   }
   std::int64_t rows(call const& c) const { return c.tag == 0 ? c.rows : c.rows / c.bound * extent[c.tag]; }
   // Products: a bounded extent is that of the batch, or of the rows where there is one matrix.
@@ -35,6 +40,20 @@ struct frame {
     if (c.tag != 0 && r.rank > 0 && s.dim[0] % c.bound == 0) s.dim[0] = s.dim[0] / c.bound * extent[c.tag];
     return s;
   }
+};
+
+// A backend of several ranks has its own, with the communicator.
+template <class Backend>
+concept ranked = requires { typename Backend::communicator; };
+template <class Communicator, class Backend>
+concept communicator_of = ranked<Backend> && std::is_same_v<Communicator, typename Backend::communicator>;
+template <class Backend>
+struct frame_type {
+  using type = frame;
+};
+template <ranked Backend>
+struct frame_type<Backend> {
+  using type = typename Backend::frame;
 };
 
 // Elements between the start of an operand and its row number `row`.

@@ -16,7 +16,7 @@ struct single_result {
 template <auto F, class Model = no_model, compile_options Options = compile_options{}>
 struct function {
   using model = Model;
-  using call = callable<std::remove_const_t<decltype(F)>, Model>;
+  using call = callable<std::remove_cvref_t<decltype(F)>, Model>;
   using arguments = typename call::arguments;
   using result = std::conditional_t<typed_handle<typename call::result>, single_result<typename call::result>, typename call::result>;
   static constexpr int states = 0;

@@ -9,7 +9,7 @@ namespace detail {
 
 class lowerer {
  public:
-  constexpr lowerer(graph const& g, passes::fusion const& f) : g_(g), f_(f), where_(g, f), t_(g, f) {}
+  constexpr lowerer(graph const& g, passes::fusion const& f) : g_(g), f_(f), where_(g, f), t_(g, f), kernels_(out_), value_of_(g.size(), -1) {}
 
   constexpr lowered run() {
     find_stored();
@@ -84,7 +84,11 @@ class lowerer {
     r.type = n.info.type;
     r.base = -1;  // computed, not read
     r.slot = static_cast<int>(n.at.v[0]);
-    if (n.info.type == dtype::f32 || n.info.type == dtype::f64) return input_value(d, {n.info.type, access::random}, r);
+    if (n.info.type == dtype::f32 || n.info.type == dtype::f64) {
+      r.offset = n.at.v[1];
+      r.step = n.info.count() / n.info.dims.last();
+      return input_value(d, {n.info.type, access::random}, r);
+    }
     // position: (row / stride) % extent, or the column for the last axis
     int const axis = static_cast<int>(n.at.v[0]);
     if (axis == n.info.dims.rank - 1) {
@@ -115,21 +119,19 @@ class lowerer {
   }
 
   constexpr void finish_call(call c, kernel_sig const& sig, int group_time) {
-    kernel_table table(out_);
-    c.kernel = table.intern(sig);
+    c.kernel = kernels_.intern(sig);
     call_of_.back() = out_.calls.size();
-    scratch_.push_back({table.scratch_bytes(out_.kernels[c.kernel], c), group_time});
+    scratch_.push_back({kernels_.scratch_bytes(c), group_time});
     out_.calls.push_back(c);
   }
 
   constexpr void lower_fused(passes::group const& gr) {
     draft d{};
     bool const has_product = gr.head >= 0;
-    vec<int> value_of(g_.size(), -1);
     if (has_product) {
       d.ins.push_back({g_.info(gr.head).type, access::product});
       d.in_refs.push_back(operand_ref{});
-      value_of[gr.head] = 0;
+      value_of_[gr.head] = 0;
     }
     // Inputs first, so that lets can be numbered behind them.
     vec<int> operand_value{};
@@ -163,16 +165,16 @@ class lowerer {
       l.operands = n.op->kind == op_kind::index ? 1 : n.inputs;
       for (int k = 0; k < l.operands; ++k) {
         int const v = operand_value[next_operand++];
-        l.operand[k] = v >= 0 ? v : value_of[f_.physical[g_.input(id, k)].base];
+        l.operand[k] = v >= 0 ? v : value_of_[f_.physical[g_.input(id, k)].base];
       }
-      value_of[id] = d.ins.size() + d.lets.size();
+      value_of_[id] = d.ins.size() + d.lets.size();
       d.lets.push_back(l);
     }
     for (int id : gr.nodes) {
       if (!stored_[id]) continue;
       bool const column = f_.levels[id] == level::col;
       bool const per_row = f_.levels[id] == level::row;
-      d.outs.push_back({value_of[id], g_.info(id).type, column ? form::col_reduce : form::map, per_row});
+      d.outs.push_back({value_of_[id], g_.info(id).type, column ? form::col_reduce : form::map, per_row});
       operand_ref r = where_.at_location(id, 0, 0, g_.info(id).type);
       d.out_refs.push_back(column ? r : where_.by_rows(r, g_.info(id).dims, where_.order_of(id), gr.cols, per_row));
     }
@@ -214,7 +216,7 @@ class lowerer {
   constexpr void lower_whole(int id) {
     node const& n = g_[id];
     kernel_sig sig{};
-    sig.kind = kernel_kind::whole;
+    sig.kind = n.op->kind == op_kind::collective ? kernel_kind::collective : kernel_kind::whole;
     sig.op = n.op;
     sig.first_in = out_.ins.size();
     sig.first_let = out_.lets.size();
@@ -312,6 +314,8 @@ class lowerer {
   addresses where_;
   timeline t_;
   lowered out_{};
+  kernel_table kernels_;
+  vec<int> value_of_;   // node -> its number in the kernel at hand; groups share no node
   vec<char> stored_{};
   vec<int> call_of_{};  // group -> its first call
   vec<int> gap_group_{}, gap_end_{};

@@ -61,10 +61,15 @@ class kernel_table {
     return out_.kernels.size() - 1;
   }
 
-  constexpr std::int64_t scratch_bytes(kernel_sig const& k, call const& c) const {
+  constexpr std::int64_t scratch_bytes(call const& c) {
+    kernel_sig const& k = out_.kernels[c.kernel];
     if (k.kind != kernel_kind::fused && k.kind != kernel_kind::gemm) return 0;
-    row_program const p = analyse(sig_view{out_, k});
-    std::int64_t bytes = shares * row_scratch(p, c.cols);
+    if (c.kernel >= needs_.size()) needs_.resize(c.kernel + 1, -1);
+    if (needs_[c.kernel] < 0) {
+      needs_[c.kernel] = programs_.size();
+      programs_.push_back(analyse(sig_view{out_, k}));
+    }
+    std::int64_t bytes = shares * row_scratch(programs_[needs_[c.kernel]], c.cols);
     if (k.kind == kernel_kind::gemm) bytes += gemm_scratch(c.batch, c.rows / c.batch, c.cols, c.depth, size_of(k.type));
     return bytes;
   }
@@ -87,6 +92,8 @@ class kernel_table {
   }
 
   lowered& out_;
+  vec<int> needs_{};  // kernel -> its program
+  vec<row_program> programs_{};
 };
 
 }  // namespace detail

@@ -19,6 +19,14 @@ struct seed {
 
 namespace exec {
 
+// A backend whose memory the host cannot reach copies to and from it.
+template <class Backend>
+concept remote = requires(std::byte* device, std::byte* host, std::int64_t count) {
+  Backend::clear(device, count);
+  Backend::upload(device, host, count);
+  Backend::download(host, device, count);
+};
+
 // Bytes from a backend, freed by it.
 template <class Backend>
 class bytes {
@@ -63,18 +71,43 @@ class parameter_block {
 
   // Fresh parameters: each drawn by its initializer, a function of the seed and its place only.
   parameter_block(tx::seed s, int states) : storage_(block_bytes * (1 + states) + exec::alignment), states_(states) {
-    __builtin_memset(storage_.data(), 0, static_cast<std::size_t>(storage_.size()));
-    initialise(s);
+    if constexpr (exec::remote<Backend>) {
+      Backend::clear(storage_.data(), storage_.size());
+      std::vector<element_type> fresh(static_cast<std::size_t>(layout<Model>::size));
+      initialise(s, fresh);
+      write(fresh);
+    } else {
+      __builtin_memset(storage_.data(), 0, static_cast<std::size_t>(storage_.size()));
+      initialise(s, elements());
+    }
   }
 
   std::byte* block(int k) const { return storage_.data() + k * block_bytes; }
   int states() const { return states_; }
   std::span<element_type> elements(int k = 0) const {
+    static_assert(!exec::remote<Backend>, "tx: the host does not reach this backend's memory. FIX: read(k) and write(values, k) copy it");
     return {reinterpret_cast<element_type*>(block(k)), static_cast<std::size_t>(layout<Model>::size)};
   }
 
+  // Copies of all elements, wherever they lie; k as below.
+  std::vector<element_type> read(int k = 0) const {
+    if constexpr (exec::remote<Backend>) {
+      std::vector<element_type> out(static_cast<std::size_t>(layout<Model>::size));
+      Backend::download(reinterpret_cast<std::byte*>(out.data()), block(k), static_cast<std::int64_t>(out.size() * sizeof(element_type)));
+      return out;
+    } else {
+      return {elements(k).begin(), elements(k).end()};
+    }
+  }
+  void write(std::span<element_type const> values, int k = 0) {
+    if (values.size() != static_cast<std::size_t>(layout<Model>::size))
+      throw shape_error("parameters: " + std::to_string(values.size()) + " elements were given; the model has " + std::to_string(layout<Model>::size));
+    if constexpr (exec::remote<Backend>) Backend::upload(block(k), reinterpret_cast<std::byte const*>(values.data()), static_cast<std::int64_t>(values.size_bytes()));
+    else __builtin_memcpy(block(k), values.data(), values.size_bytes());
+  }
+
   // All tensors by name; k: 0 the parameters, 1 + s state s.
-  std::vector<parameter_ref<element_type>> tensors(int k = 0) const {
+  TX_COLD std::vector<parameter_ref<element_type>> tensors(int k = 0) const {
     std::vector<parameter_ref<element_type>> out;
     for (auto& v : parameters_of<Model>())
       out.push_back({std::move(v.name), v.info.dims, elements(k).subspan(static_cast<std::size_t>(v.offset), static_cast<std::size_t>(v.info.count()))});
@@ -82,13 +115,13 @@ class parameter_block {
   }
 
  private:
-  void initialise(tx::seed s) {
+  TX_COLD static void initialise(tx::seed s, std::span<element_type> all) {
     Model model{};
     int entry = 0;
     auto fill = [&]<class P>(P&, shape const&) {
       layout_entry const& e = layout<Model>::entries[entry];
       std::int64_t const fan_in = P::info.dims.last();
-      auto const data = elements().subspan(static_cast<std::size_t>(e.offset), static_cast<std::size_t>(e.info.count()));
+      auto const data = all.subspan(static_cast<std::size_t>(e.offset), static_cast<std::size_t>(e.info.count()));
       for (std::size_t i = 0; i < data.size(); ++i) {
         philox_block const r = philox(philox_key::from(s.value), {{static_cast<std::uint32_t>(i), static_cast<std::uint32_t>(i >> 32),
                                                                    static_cast<std::uint32_t>(entry), 0x696e6974u}});

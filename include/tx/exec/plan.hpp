@@ -24,8 +24,8 @@ struct operand_ref {
   int base = base_arena;
   dtype type = dtype::f32;
   int slot = 0;             // access::random: the stream
-  std::int64_t offset = 0;  // bytes
-  std::int64_t step = 0;    // bytes per iteration of the enclosing repeat
+  std::int64_t offset = 0;  // bytes; access::random: which shard of this rank's batch
+  std::int64_t step = 0;    // bytes per iteration of the enclosing repeat; access::random: rows of a shard
   int rank = 0;             // of the row index, outermost axis first
   int extent[max_rank] = {};  // `whole` kernels: the shape
   std::int64_t stride[max_rank] = {};
@@ -62,12 +62,12 @@ struct loop {
   bool reversed = false;
 };
 
-enum class kernel_kind : std::uint8_t { fused, gemm, whole, zero };
+enum class kernel_kind : std::uint8_t { fused, gemm, whole, collective, zero };
 
 // A distinct kernel: its signature lists.
 struct kernel_sig {
   kernel_kind kind = kernel_kind::fused;
-  op_info const* op = nullptr;  // whole
+  op_info const* op = nullptr;  // whole, collective
   dtype type = dtype::f32;      // gemm: of the operands
   bool exact = false;           // columns are a multiple of 16
   int first_in = 0, ins = 0;

@@ -70,20 +70,44 @@ struct program {
   static constexpr auto results = freeze<result_ref, loose.results.count>(loose.results);
   static constexpr auto checks = freeze<index_check, loose.checks.count>(loose.checks);
   static constexpr memory_use memory = loose.memory;
+  // Does it speak to other ranks?
+  static constexpr bool collective = [] {
+    for (kernel_sig const& k : kernels)
+      if (k.kind == kernel_kind::collective) return true;
+    return false;
+  }();
 };
 
 namespace detail {
 
+// An op without a kernel is named in the first lines of the error.
+template <op_info const* Op>
+concept has_scalar_rule = requires { typename scalar_rule<Op>::type; };
+template <op_info const* Op>
+concept has_partitioned_rule = requires { typename partitioned_rule<Op>::type; };
+template <op_info const* Op>
+constexpr auto require_scalar_rule() {
+  static_assert(has_scalar_rule<Op>, "tx: the op has no kernel. FIX: specialise tx::scalar_rule<&its_info>, its arithmetic on one element");
+  return std::bool_constant<has_scalar_rule<Op>>{};
+}
+template <op_info const* Op>
+constexpr auto require_partitioned_rule() {
+  static_assert(has_partitioned_rule<Op>, "tx: the op has no kernel. FIX: specialise tx::partitioned_rule<&its_info>, which works on whole operands");
+  return std::bool_constant<has_partitioned_rule<Op>>{};
+}
+
 template <class P, int I>
 constexpr auto let_type() {
   constexpr let_sig l = P::lets[I];
-  using rule = typename scalar_rule<l.op>::type;
-  if constexpr (l.operands == 1)
-    return let<rule, l.type, l.shape, l.op->costly, l.operand[0]>{};
-  else if constexpr (l.operands == 2)
-    return let<rule, l.type, l.shape, l.op->costly, l.operand[0], l.operand[1]>{};
-  else
-    return let<rule, l.type, l.shape, l.op->costly, l.operand[0], l.operand[1], l.operand[2]>{};
+  if constexpr (decltype(require_scalar_rule<l.op>())::value) {
+    using rule = typename scalar_rule<l.op>::type;
+    if constexpr (l.operands == 1)
+      return let<rule, l.type, l.shape, l.op->costly, l.operand[0]>{};
+    else if constexpr (l.operands == 2)
+      return let<rule, l.type, l.shape, l.op->costly, l.operand[0], l.operand[1]>{};
+    else
+      return let<rule, l.type, l.shape, l.op->costly, l.operand[0], l.operand[1], l.operand[2]>{};
+  }
 }
 
 template <class P, int K, int... I, int... L, int... O>
@@ -97,7 +121,13 @@ constexpr auto fused_type(std::integer_sequence<int, I...>, std::integer_sequenc
 template <class P, int K, int... I>
 constexpr auto whole_type(std::integer_sequence<int, I...>) {
   constexpr kernel_sig k = P::kernels[K];
-  return whole<typename partitioned_rule<k.op>::type, P::ins[k.first_in + I].type...>{};
+  if constexpr (decltype(require_partitioned_rule<k.op>())::value) return whole<typename partitioned_rule<k.op>::type, P::ins[k.first_in + I].type...>{};
+}
+
+template <class P, int K, int... I>
+constexpr auto collective_type(std::integer_sequence<int, I...>) {
+  constexpr kernel_sig k = P::kernels[K];
+  return collective<typename collective_rule<k.op>::type, P::ins[k.first_in + I].type...>{};
 }
 
 template <class T>
@@ -112,6 +142,8 @@ constexpr auto kernel_type() {
     return type_of<zero>{};
   } else if constexpr (k.kind == kernel_kind::whole) {
     return type_of<decltype(whole_type<P, K>(std::make_integer_sequence<int, k.ins>{}))>{};
+  } else if constexpr (k.kind == kernel_kind::collective) {
+    return type_of<decltype(collective_type<P, K>(std::make_integer_sequence<int, k.ins>{}))>{};
   } else {
     using body = decltype(fused_type<P, K>(std::make_integer_sequence<int, k.ins>{}, std::make_integer_sequence<int, k.lets>{},
                                            std::make_integer_sequence<int, k.outs>{}));

@@ -8,6 +8,8 @@ namespace tx::exec {
 
 template <class Program, class Backend>
 struct runner {
+  using frame = typename frame_type<Backend>::type;
+
   static void run(frame& f) { body<0>(f, std::make_integer_sequence<int, Program::loops[0].count>{}); }
 
  private:

@@ -88,6 +88,14 @@ struct gemm {};
 template <class Rule, dtype... D>
 struct whole {};
 
+// An op that acts on all ranks, on whole dense operands; the result first. Only a `distributed` backend has such kernels.
+template <class Rule, dtype... D>
+struct collective {};
+
+// Of a collective op: `run(communicator, attributes, out, in...)`.
+template <op_info const* Op>
+struct collective_rule;
+
 // Sets bytes to zero.
 struct zero {};
 
@@ -180,10 +188,9 @@ constexpr row_program analyse(Sigs const& s) {
   }
   // A costly chain of an earlier pass is stashed where a later one asks for it.
   for (int pass = 1; pass < p.passes; ++pass) {
+    pass_demand d = demand_of(s, p, pass);
     for (int v = p.values - 1; v >= p.inputs; --v) {
-      if (p.pass[v] >= pass || p.stash[v] >= 0 || !p.by_column[v] || s.let(v - p.inputs).shape != form::map) continue;
-      pass_demand const d = demand_of(s, p, pass);
-      if (!d.value[v]) continue;
+      if (!d.value[v] || p.pass[v] >= pass || p.stash[v] >= 0 || s.let(v - p.inputs).shape != form::map) continue;
       bool chain[max_values] = {};  // what computing it again would take
       chain[v] = true;
       int cost = 0;
@@ -194,7 +201,9 @@ constexpr row_program analyse(Sigs const& s) {
         auto const m = s.let(u - p.inputs);
         for (int o = 0; o < m.operands; ++o) chain[m.operand[o]] = chain[m.operand[o]] || p.by_column[m.operand[o]];
       }
-      if (cost > 8) p.stash[v] = p.stashes++;
+      if (cost <= 8) continue;
+      p.stash[v] = p.stashes++;
+      d = demand_of(s, p, pass);  // what only the chain needed is needed no more
     }
   }
   return p;

@@ -116,6 +116,11 @@ struct parameter_view {
 
 namespace detail {
 
+TX_COLD inline std::string member_path(std::string const& outer, std::string_view member) {
+  std::string path = outer.empty() ? outer : outer + ".";
+  return path.append(member);
+}
+
 template <class Model>
 struct parameter_namer {
   std::vector<parameter_view> views;
@@ -123,7 +128,7 @@ struct parameter_namer {
   int entry = 0;
 
   template <class M>
-  void visit(std::string const& name) {
+  TX_COLD void visit(std::string const& name) {
     if constexpr (parameter<M>) {
       layout_entry const& e = layout<Model>::entries[entry++];
       std::int64_t index = 0;
@@ -140,9 +145,7 @@ struct parameter_namer {
     } else if constexpr (std::is_class_v<M>) {
       using tuple = decltype(members(std::declval<M&>()));
       [&]<std::size_t... I>(std::index_sequence<I...>) {
-        (visit<std::remove_reference_t<std::tuple_element_t<I, tuple>>>((name.empty() ? name : name + ".") +
-                                                                        std::string(member_name<M, I>())),
-         ...);
+        (visit<std::remove_reference_t<std::tuple_element_t<I, tuple>>>(member_path(name, member_name<M, I>())), ...);
       }(std::make_index_sequence<static_cast<std::size_t>(count_members<M>())>{});
     }
   }
@@ -152,7 +155,7 @@ struct parameter_namer {
 
 // All tensors of a model, by name, in declaration order with repeated blocks expanded.
 template <class Model>
-std::vector<parameter_view> parameters_of() {
+TX_COLD std::vector<parameter_view> parameters_of() {
   detail::parameter_namer<Model> namer{};
   namer.template visit<Model>("");
   return std::move(namer.views);

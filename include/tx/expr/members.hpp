@@ -22,6 +22,10 @@ template <class T, std::size_t... I>
 constexpr bool takes(std::index_sequence<I...>) {
   return brace_initializable<T, I...>;
 }
+template <class T, std::size_t N>
+constexpr bool takes_members() {
+  return takes<T>(std::make_index_sequence<N>{});
+}
 
 inline constexpr int max_members = 24;
 
@@ -29,10 +33,10 @@ template <class T>
 constexpr int count_members() {
   static_assert(std::is_aggregate_v<T>,
                 "tx: a model is an aggregate: a struct with public members, no constructors and no private state");
-  static_assert(!takes<T>(std::make_index_sequence<max_members + 1>{}), "tx: a module has at most 24 members; group some in a struct");
+  static_assert(!takes_members<T, max_members + 1>(), "tx: a module has at most 24 members; group some in a struct");
   int found = 0;
   [&]<int... N>(std::integer_sequence<int, N...>) {
-    ((found = takes<T>(std::make_index_sequence<static_cast<std::size_t>(N) + 1>{}) ? N + 1 : found), ...);
+    ((found = takes_members<T, static_cast<std::size_t>(N) + 1>() ? N + 1 : found), ...);
   }(std::make_integer_sequence<int, max_members>{});
   return found;
 }

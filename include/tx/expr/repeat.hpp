@@ -6,8 +6,11 @@
 
 namespace tx {
 
-// As a member `repeat<12, encoder_layer> layer;` its parameters are named layer.0.… to layer.11.….
-template <int N, class Block>
+// Where the last iteration is written out after the scan, so that what reads only part of its result can shrink it.
+enum class peel : std::uint8_t { none, last };
+
+// As a member `repeat<12, encoder_layer> layer;` its parameters are named layer.0.… to layer.11.…, peeled or not.
+template <int N, class Block, peel Peel = peel::none>
 struct repeat {
   static_assert(N > 0, "tx::repeat: at least one iteration");
   static constexpr int repeat_count = N;
@@ -16,12 +19,47 @@ struct repeat {
   // The carry goes through all blocks; the other tensors are the same for each. block(carry, invariants...) -> carry.
   template <typed_handle X, handle... Same>
   constexpr auto operator()(X const& carry, Same const&... same) const {
+    if constexpr (Peel == peel::none) {
+      return scan<N>(block, carry, same...);
+    } else if constexpr (N == 1) {
+      return part<0, 1, false>()(carry, same...);
+    } else {
+      auto const before = scan<N - 1>(part<0, N - 1, true>(), carry, same...);
+      return part<N - 1, 1, false>()(before, same...);
+    }
+  }
+
+ private:
+  // The block with iterations [First, First + Count) of its parameters, as leaves of their own.
+  template <int First, int Count, bool Stacked>
+  constexpr Block part() const {
+    Block out = block;
+    auto narrow = [](auto& p, shape const&) {
+      node const whole = (*p.g)[p.id];
+      if (whole.op != &parameter_info) throw invalid("repeat: inside another repeat nothing can be peeled");
+      value_info info = whole.info;
+      std::int64_t const each = info.count() / N;
+      info.dims.dim[0] = Count;
+      if (!Stacked) {
+        for (int i = 1; i < info.dims.rank; ++i) info.dims.dim[i - 1] = info.dims.dim[i];
+        info.dims.dim[--info.dims.rank] = 0;
+      }
+      attributes at = whole.at;
+      at.v[0] += First * each;
+      p.id = emit_leaf(*p.g, parameter_info, info, at).id;
+    };
+    detail::for_each_parameter(out, narrow);
+    return out;
+  }
+
+  template <int Iterations, typed_handle X, handle... Same>
+  static constexpr auto scan(Block const& stacked_block, X const& carry, Same const&... same) {
     using tensor_type = typename X::tensor_type;
     graph& g = *carry.g;
     int const id = g.regions.size();
     region body{};
     body.parent = g.current;
-    body.iterations = N;
+    body.iterations = Iterations;
     body.carries = 1;
     body.invariants = sizeof...(Same);
     g.regions.push_back(body);
@@ -40,7 +78,7 @@ struct repeat {
     tensor_type inside{&g, argument(carry.id, carry.info)};
     std::tuple<Same...> invariants{same...};
     std::apply([&](auto&... s) { ((s.id = argument(s.id, s.info)), ...); }, invariants);
-    Block slice = block;
+    Block slice = stacked_block;
     auto bind = [&](auto& p, shape const&) {
       value_info one = g.info(p.id);
       for (int i = 1; i < one.dims.rank; ++i) one.dims.dim[i - 1] = one.dims.dim[i];

@@ -92,7 +92,7 @@ constexpr void for_each_result(R& result, F f) {
 // Records F on a model and fresh inputs; the outputs of the graph are F's results.
 template <class Model, auto F>
 constexpr void trace(graph& g) {
-  using call = callable<std::remove_const_t<decltype(F)>, Model>;
+  using call = callable<std::remove_cvref_t<decltype(F)>, Model>;
   typename call::arguments inputs{};
   int position = 0;
   std::apply(
@@ -101,7 +101,7 @@ constexpr void trace(graph& g) {
       },
       inputs);
   auto finish = [&](auto result) {
-    for_each_result(result, [&](auto const& r) { g.outputs.push_back({r.id, output_kind::result, -1}); });
+    for_each_result(result, [&](auto const& r) { g.outputs.push_back(output{r.id, output_kind::result, -1}); });
   };
   if constexpr (call::has_model) {
     Model model{};

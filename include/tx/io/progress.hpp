@@ -38,7 +38,7 @@ inline std::string format_number(double value) {
 
 // `h:mm:ss`, with the days before it from one day on.
 inline std::string format_duration(std::chrono::seconds time) {
-  auto const two = [](std::int64_t n) { return (n < 10 ? "0" : "") + std::to_string(n); };
+  auto const two = [](std::int64_t n) { return std::string(n < 10 ? "0" : "").append(std::to_string(n)); };
   std::int64_t const s = std::max<std::int64_t>(time.count(), 0);
   std::string const days = s >= 86400 ? std::to_string(s / 86400) + "d " : "";
   return days + std::to_string(s / 3600 % 24) + ':' + two(s / 60 % 60) + ':' + two(s % 60);

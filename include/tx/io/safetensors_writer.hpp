@@ -53,7 +53,7 @@ inline std::string safetensors_header_text(std::span<tensor_info const* const> o
   for (tensor_info const* t : order) {
     if (text.size() > 1) text += ',';
     text += json_string(t->name) + ":{\"dtype\":\"" + std::string(safetensors_name(t->type)) + "\",\"shape\":[";
-    for (std::size_t i = 0; i < t->shape.size(); ++i) text += (i > 0 ? "," : "") + std::to_string(t->shape[i]);
+    for (std::size_t i = 0; i < t->shape.size(); ++i) text.append(i > 0 ? "," : "").append(std::to_string(t->shape[i]));
     text += "],\"data_offsets\":[" + std::to_string(begin) + ',' + std::to_string(begin + t->bytes.size()) + "]}";
     begin += t->bytes.size();
   }

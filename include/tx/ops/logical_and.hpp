@@ -9,7 +9,8 @@ namespace rules {
 struct logical_and {
   template <class V>
   static TX_HD constexpr auto apply(V a, V b) {
-    return a && b;
+    if constexpr (std::is_floating_point_v<V>) return a != 0 && b != 0;  // folded in f64
+    else return a && b;
   }
 };
 }  // namespace rules

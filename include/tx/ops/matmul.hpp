@@ -1,6 +1,7 @@
 // matmul(a, b): [..., M, K] x [..., K, N] -> [..., M, N]. A rank-2 right side serves all leading axes of the left one.
 #pragma once
 
+#include <tx/ops/copy.hpp>
 #include <tx/ops/reshape.hpp>
 
 namespace tx {
@@ -22,10 +23,12 @@ constexpr value_info matmul_infer(value_info const* in, int, attributes const&) 
   return out;
 }
 constexpr void matmul_vjp(vjp_context& c);
+constexpr int matmul_simplify(simplify_context& c);
 }  // namespace detail
 
 inline constexpr op_info matmul_info{
-    .name = "matmul", .kind = op_kind::product, .arity = 2, .infer = detail::matmul_infer, .vjp = detail::matmul_vjp, .costly = true};
+    .name = "matmul", .kind = op_kind::product, .arity = 2, .infer = detail::matmul_infer, .vjp = detail::matmul_vjp,
+    .simplify = detail::matmul_simplify, .costly = true};
 
 constexpr var matmul(var a, var b) {
   if (b.dims().rank == 2 && a.dims().rank > 2) {  // [..., M, K] -> [rows, K]
@@ -53,6 +56,15 @@ constexpr auto matmul(A const& a, B const& b) {
 #include <tx/ops/transpose.hpp>
 
 namespace tx::detail {
+// A product reads its operands from memory, so a number that is broadcast, as the gradient of a sum is, gets a place there.
+constexpr int matmul_simplify(simplify_context& c) {
+  double value = 0;
+  bool const left = is_constant(c.g, c.in[0], value);
+  bool const right = is_constant(c.g, c.in[1], value);
+  if (!left && !right) return -1;
+  return emit(matmul_info, {left ? emit(copy_info, {c.input(0)}) : c.input(0), right ? emit(copy_info, {c.input(1)}) : c.input(1)}).id;
+}
+
 constexpr void matmul_vjp(vjp_context& c) {
   if (c.needs(0)) c.accumulate(0, matmul(c.gradient, transpose(c.in(1))));
   if (c.needs(1)) c.accumulate(1, matmul(transpose(c.in(0)), c.gradient));

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <tx/autodiff/reverse.hpp>
+#include <tx/dist/data_parallel.hpp>
 #include <tx/exec/function.hpp>
 #include <tx/ops/cast.hpp>
 #include <tx/ops/gather_all.hpp>
@@ -11,7 +12,7 @@
 
 namespace tx {
 
-// Options of a step.
+// Options of a step; tx/dist has more.
 struct clip_gradient {};  // scales the gradient down to run_settings::clip_norm
 template <compile_options Options>
 struct compiled_with {};
@@ -35,24 +36,32 @@ struct options_in<compiled_with<O>> {
   static constexpr bool given = true;
 };
 
-// Gradients of all parameters as one flat block, [rows, block_row].
-template <class Model>
-constexpr var flat_gradient(graph& g, int loss) {
+// The gradients of the parameters that a loss depends on, and where each belongs in the flat block.
+struct gradient_list {
+  vec<int> ids{};
+  vec<std::int64_t> first{};
+};
+constexpr gradient_list parameter_gradients(graph& g, int loss) {
   vec<int> leaves{};
   for (int i = 0; i < g.size(); ++i)
     if (g[i].op == &parameter_info) leaves.push_back(i);
   vec<int> const grads = gradients(g, loss, leaves);
-  vec<int> parts{};
-  attributes at{};
-  at.v[0] = g.numbers.size();
-  at.v[1] = layout<Model>::size / block_row;
+  gradient_list list{};
   for (int i = 0; i < leaves.size(); ++i) {
     if (grads[i] < 0) continue;
-    parts.push_back(grads[i]);
-    g.numbers.push_back(g[leaves[i]].at.v[0]);
+    list.ids.push_back(grads[i]);
+    list.first.push_back(g[leaves[i]].at.v[0]);
   }
-  if (parts.empty()) throw invalid("train_step: the loss depends on no parameter");
-  return {&g, g.emit(&gather_all_info, parts.data(), parts.size(), at)};
+  if (list.ids.empty()) throw invalid("train_step: the loss depends on no parameter");
+  return list;
+}
+
+// Gradients of all parameters as one flat block, [rows, block_row].
+template <class Model>
+constexpr var flat_gradient(graph& g, vec<int> const& ids, vec<std::int64_t> const& first) {
+  attributes const at{{g.numbers.size(), layout<Model>::size / block_row}};
+  for (std::int64_t f : first) g.numbers.push_back(f);
+  return {&g, g.emit(&gather_all_info, ids.data(), ids.size(), at)};
 }
 
 template <class Model, class Optimizer>
@@ -82,8 +91,9 @@ constexpr void append_update(graph& g, var gradient, var scale) {
 template <class Model, auto Loss, class Optimizer, class... Options>
 struct train_step {
   using model = Model;
-  using call = callable<std::remove_const_t<decltype(Loss)>, Model>;
-  using arguments = typename call::arguments;
+  using call = callable<std::remove_cvref_t<decltype(Loss)>, Model>;
+  static constexpr dist::division division = dist::division_of<Options...>;
+  using arguments = dist::arguments_of_shards<division.shards, typename call::arguments>;
   using result = std::conditional_t<typed_handle<typename call::result>, loss_result<typename call::result>, typename call::result>;
   static constexpr int states = Optimizer::states;
   static constexpr bool clips = (std::is_same_v<Options, clip_gradient> || ...);
@@ -95,8 +105,12 @@ struct train_step {
 
   // The whole step as a graph.
   static constexpr void record(graph& g) {
-    trace<Model, Loss>(g);
-    var const gradient = detail::flat_gradient<Model>(g, g.outputs[0].value);
+    graph one{};  // a shard of the batch, or all of it
+    graph& recorded = division.given ? one : g;
+    trace<Model, Loss>(recorded);
+    auto const list = detail::parameter_gradients(recorded, recorded.outputs[0].value);
+    auto flatten = [&](vec<int> const& ids) { return detail::flat_gradient<Model>(g, ids, list.first); };
+    var const gradient = division.given ? dist::append_shards(g, division, one, list.ids, flatten) : flatten(list.ids);
     g.when = phase::update;
     var scale{};
     if constexpr (clips) {

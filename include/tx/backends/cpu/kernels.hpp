@@ -1,8 +1,7 @@
 // The kernels of the CPU backend: fused rows, products with an epilogue, whole operands, zeros.
 #pragma once
 
-#include <tx/backends/cpu/gemm_kernel.hpp>
-#include <tx/backends/cpu/parallel.hpp>
+#include <tx/backends/cpu/gemm_walk.hpp>
 #include <tx/backends/cpu/row_body.hpp>
 #include <tx/ops/partitioned.hpp>
 
@@ -62,75 +61,19 @@ template <dtype D, class Epilogue>
 struct kernel<exec::gemm<D, Epilogue>> {
   using T = element_t<D>;
   using types = detail::row_types<Epilogue>;
-  static_assert(detail::scratch_of_a<T>(1 << 20, 1 << 20) * static_cast<std::int64_t>(sizeof(T)) + 64 <= exec::largest_left_block);
   static constexpr bool plain = types::lets == 0 && types::outputs == 1;
 
   static void run(exec::frame const& f, exec::call const& c, exec::operand_ref const* operands) {
-    exec::operand_ref const& left = operands[0];
-    exec::operand_ref const& right = operands[1];
     row_operands const o{f, c, operands + 2, operands + 1 + types::inputs};
-    T const* const a = f.at<T const>(left);
-    T const* const b = f.at<T const>(right);
-    std::int64_t const rows = f.matrix_rows(c);
-    std::int64_t const panel = exec::panel_rows(c.rows / c.batch, c.cols, sizeof(T));
-    std::int64_t const panels = (rows + panel - 1) / panel;
-    std::int64_t const items = panels * f.matrices(c);
-    std::int64_t const work = f.rows(c) * c.cols * (c.depth / 16 + 1);
-
     std::int64_t const row_bytes = exec::row_scratch(exec::program_of<Epilogue>, c.cols);
-    std::int64_t const packed_bytes = exec::packed_bytes(c.cols, c.depth, sizeof(T));
-    std::int64_t const panel_bytes = exec::aligned(panel * c.cols * static_cast<std::int64_t>(sizeof(T)));
-    std::byte* const scratch = f.scratch(c);
-    std::byte* const packed = scratch + exec::shares * row_bytes;
-    std::byte* const panel_scratch = packed + (c.batch > 1 ? exec::shares : 1) * packed_bytes;
-    std::byte* const left_scratch = panel_scratch + exec::shares * panel_bytes;
-    std::int64_t const left_bytes = exec::left_bytes(c.rows / c.batch, c.cols, c.depth, sizeof(T));
-
-    if (c.batch == 1) {  // one right side, packed once by all
-      constexpr std::int64_t width = gemm_tile<T>::columns;
-      std::int64_t const tiles = (c.cols + width - 1) / width;
-      for_shares(f.threads, c.cols * c.depth, [&](int s) {
-        for (std::int64_t t = exec::share_begin(tiles, s); t < exec::share_begin(tiles, s + 1); ++t) {
-          std::int64_t const j = t * width;
-          pack_b<T>(c.depth, std::min(width, c.cols - j), {b + j * right.col, right.row, right.col}, reinterpret_cast<T*>(packed) + j * c.depth);
-        }
-      });
-    }
-    for_shares(f.threads, work, [&](int s) {
-      row_body<Epilogue> epilogue(o, scratch + s * row_bytes);
-      T* const mine = reinterpret_cast<T*>(c.batch > 1 ? packed + s * packed_bytes : packed);
-      T* const room = reinterpret_cast<T*>(panel_scratch + s * panel_bytes);
-      std::int64_t packed_matrix = c.batch == 1 ? 0 : -1;
-      for (std::int64_t item = exec::share_begin(items, s); item < exec::share_begin(items, s + 1); ++item) {
-        std::int64_t const matrix = item / panels;
-        std::int64_t const first = item % panels * panel;
-        std::int64_t const count = std::min(panel, rows - first);
-        if (matrix != packed_matrix) {
-          pack_b<T>(c.depth, c.cols, {b + exec::row_offset(right, matrix), right.row, right.col}, mine);
-          packed_matrix = matrix;
-        }
-        std::int64_t const row = matrix * rows + first;
-        T* to = room;
-        std::int64_t to_row = c.cols;
-        if constexpr (plain) straight(f, o, row, count, to, to_row);
-        gemm_packed<T>(count, c.cols, c.depth, {a + exec::row_offset(left, matrix) + first * left.row, left.row, left.col}, mine, to, to_row,
-                       product::assign, left_scratch + s * left_bytes);
-        if (to == room) epilogue.run(row, row + count, reinterpret_cast<std::byte const*>(room), c.cols * static_cast<std::int64_t>(sizeof(T)));
-      }
+    gemm_task<T> const task(f, c, operands, plain ? o.out : nullptr, exec::shares * row_bytes);
+    for_shares(f.threads, task.work(), [&](int s) {
+      row_body<Epilogue> epilogue(o, f.scratch(c) + s * row_bytes);
+      gemm_walk<T> walk(task, s);
+      while (walk.next())
+        if (!walk.finished) epilogue.run(walk.row, walk.row + walk.count, walk.data, walk.row_bytes);
     });
-    detail::add_shares<Epilogue>(o, scratch, row_bytes);
-  }
-
- private:
-  // A product without epilogue goes where it belongs at once, if its rows lie at one stride there.
-  static void straight(exec::frame const& f, row_operands const& o, std::int64_t row, std::int64_t count, T*& to, std::int64_t& to_row) {
-    exec::operand_ref const& out = o.out[0];
-    if (out.type != D || (o.c.cols > 1 && out.col != 1)) return;
-    std::int64_t const start = exec::row_offset(out, row);
-    std::int64_t const stride = count > 1 ? exec::row_offset(out, row + 1) - start : o.c.cols;
-    if (exec::row_offset(out, row + count - 1) != start + (count - 1) * stride) return;
-    to = f.at<T>(out) + start;
-    to_row = stride;
+    detail::add_shares<Epilogue>(o, f.scratch(c), row_bytes);
   }
 };
 

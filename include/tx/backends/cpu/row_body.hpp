@@ -201,7 +201,7 @@ class row_body {
     } else {
       static_assert(sig.how == access::random);
       exec::operand_ref const& r = o_.in[V - first_input];
-      return convert<scalar_t<sig.type>>(uniform<lanes>(o_.f.key, o_.f.stream(r), static_cast<std::uint64_t>(row_), static_cast<std::uint32_t>(c)));
+      return convert<scalar_t<sig.type>>(uniform<lanes>(o_.f.key, o_.f.stream(r), o_.f.random_row(r, row_), static_cast<std::uint32_t>(c)));
     }
   }
 

@@ -1,0 +1,63 @@
+#!/usr/bin/env bash
+# What compiling costs: user + system seconds, largest resident size, object size. Compares with the limits and exits 1 where
+# one is passed. Usage: bench/compile_cost.sh [COMPILER]
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+cxx=${1:-g++}
+build=build/release
+[ -f "$build/compile_commands.json" ] || cmake --preset release >/dev/null
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+g++ -O1 -std=c++20 bench/compile_cost/measure.cpp -o "$work/measure"
+flags=(@"$build/tests/compiler.flags" -O3)
+failed=0
+
+limit() {  # limit WHAT VALUE MOST
+  if awk "BEGIN { exit !($2 <= $3) }"; then verdict=ok; else verdict="OVER $3"; failed=1; fi
+  printf '%-58s %12s   %s\n' "$1" "$2" "$verdict"
+}
+compile() {  # compile SOURCE OBJECT FLAGS...: sets seconds, kilobytes
+  local out
+  out=$("$work/measure" "$cxx" "${flags[@]}" "${@:3}" -c "$1" -o "$2")
+  read -r seconds kilobytes <<<"$out"
+}
+
+compile bench/compile_cost/include.cpp "$work/include.o"
+limit "#include <tx/tx.hpp>: seconds" "$seconds" 1.0
+
+total=0
+largest=0
+while IFS= read -r command; do  # as the build compiles them, objects and dependencies put elsewhere
+  command=$(sed -E "s# -o [^ ]+# -o $work/unit.o#; s# -MF [^ ]+# -MF $work/unit.d#" <<<"$command")
+  read -r seconds kilobytes <<<"$(cd "$build" && "$work/measure" bash -c "$command")"
+  printf '  %-56s %12s   %s MB\n' "$(sed -E 's#.*/(examples/[^ ]+)$#\1#' <<<"$command")" "$seconds" $((kilobytes / 1024))
+  total=$(awk "BEGIN { print $total + $seconds }")
+  if [ "$kilobytes" -gt "$largest" ]; then largest=$kilobytes; fi
+done < <(ninja -C "$build" -t commands twinbert | grep -E ' -c [^ ]*examples/twinbert/')
+[ "$total" != 0 ] || { echo "the build knows no program twinbert" >&2; exit 1; }
+limit "TwinBERT trainer, all units: seconds" "$total" 30
+limit "TwinBERT trainer, largest unit: MB" $((largest / 1024)) 1536
+
+for layers in 2 12; do
+  compile bench/compile_cost/bert.cpp "$work/bert$layers.o" -DLAYERS=$layers
+  "$cxx" "$work/bert$layers.o" -fopenmp -o "$work/bert$layers"
+  eval "s$layers=$seconds k$layers=$kilobytes o$layers=$(stat -c %s "$work/bert$layers.o")"
+  kernels=$("$work/bert$layers")
+  eval "n$layers='$kernels'"
+  printf '  %-56s %12s   %s MB, object %s, %s\n' "BERT-base step, $layers layers" "$seconds" $((kilobytes / 1024)) "$(stat -c %s "$work/bert$layers.o")" "$kernels"
+done
+ratio() { awk "BEGIN { r = $1 / $2; print (r > 1 ? r : 1 / r) }"; }
+limit "12 layers over 2 layers: seconds" "$(ratio "$s12" "$s2")" 1.1
+limit "12 layers over 2 layers: memory" "$(ratio "$k12" "$k2")" 1.1
+limit "12 layers over 2 layers: object size" "$(ratio "$o12" "$o2")" 1.1
+limit "12 layers less 2 layers: kernels" $((${n12%% *} - ${n2%% *})) 0
+
+compile bench/compile_cost/unequal.cpp "$work/unequal.o"
+limit "twelve unequal blocks without repeat: seconds" "$seconds" 120
+limit "twelve unequal blocks without repeat: MB" $((kilobytes / 1024)) 4096
+
+start=$(date +%s.%N)
+"$cxx" "${flags[@]}" -DLAYERS=2 bench/compile_cost/bert.cpp -fopenmp -o "$work/edit"
+"$work/edit" run >/dev/null
+printf '%-58s %12s\n' "from an edit of the model to its first step: wall seconds" "$(awk "BEGIN { printf \"%.1f\", $(date +%s.%N) - $start }")"
+exit $failed

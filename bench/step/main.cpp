@@ -1,0 +1,52 @@
+// bench_step --model NAME [--batch N --seq N] [--steps N] [--threads N] [--dropout RATE]: times a compiled training step and
+// prints one JSON line.
+#include "model.hpp"
+
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+
+int main(int argc, char** argv) {
+  std::string name = "twin";
+  int batch = 0;
+  int seq = 0;
+  bench::options o;
+  for (int i = 1; i + 1 < argc; i += 2) {
+    std::string_view const key = argv[i];
+    if (key == "--model") name = argv[i + 1];
+    else if (key == "--batch") batch = std::atoi(argv[i + 1]);
+    else if (key == "--seq") seq = std::atoi(argv[i + 1]);
+    else if (key == "--steps") o.steps = std::max(1, std::atoi(argv[i + 1]));
+    else if (key == "--threads") o.threads = std::atoi(argv[i + 1]);
+    else if (key == "--dropout") o.dropout = static_cast<float>(std::atof(argv[i + 1]));
+    else if (key == "--dtype" && std::string_view(argv[i + 1]) == "f32") continue;
+    else if (key == "--pool" && std::string_view(argv[i + 1]) == "first") continue;
+    else {
+      std::fprintf(stderr, "bench_step: unknown option or value: %s %s\n", argv[i], argv[i + 1]);
+      return 2;
+    }
+  }
+  for (int i = 0; i < bench::model_count; ++i) {
+    bench::entry const& m = bench::models[i];
+    if (m.name != name || (batch != 0 && batch != m.batch) || (seq != 0 && seq != m.seq)) continue;
+    bench::timing t = m.run(o);
+    std::sort(t.seconds.begin(), t.seconds.end());
+    double const median = t.seconds[t.seconds.size() / 2];
+    rusage use{};
+    getrusage(RUSAGE_SELF, &use);
+    std::printf("{\"peer\": \"tx\", \"model\": \"%s\", \"batch\": %d, \"seq\": %d, \"dtype\": \"f32\", \"device\": \"cpu\", \"pool\": \"first\", \"threads\": %d, "
+                "\"median_s\": %.4f, \"best_s\": %.4f, \"tokens_per_s\": %.1f, \"first_step_s\": %.2f, \"peak_bytes\": %lld, \"planned_bytes\": %lld, "
+                "\"loss\": [%.4f, %.4f]}\n",
+                name.c_str(), t.batch, t.seq, o.threads, median, t.seconds.front(), t.batch * t.seq / median, t.first_step,
+                static_cast<long long>(use.ru_maxrss) * 1024, static_cast<long long>(t.planned_peak), static_cast<double>(t.losses.front()),
+                static_cast<double>(t.losses.back()));
+    return 0;
+  }
+  std::fprintf(stderr, "bench_step: no model %s of that batch and length is compiled in; there are:\n", name.c_str());
+  for (int i = 0; i < bench::model_count; ++i)
+    std::fprintf(stderr, "  --model %s --batch %d --seq %d\n", std::string(bench::models[i].name).c_str(), bench::models[i].batch, bench::models[i].seq);
+  return 2;
+}

@@ -1,0 +1,34 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+namespace bench {
+
+struct options {
+  int steps = 8;
+  int threads = 2;
+  float dropout = 0.1f;
+};
+
+struct timing {
+  int batch, seq;
+  std::int64_t planned_peak;      // bytes, by the plan
+  double first_step = 0;          // seconds until the first loss, construction included
+  std::vector<double> seconds{};  // of each timed step
+  std::vector<float> losses{};
+};
+
+struct entry {
+  std::string_view name;
+  int batch, seq;
+  timing (*run)(options const&);
+};
+
+// Written by the build.
+extern entry const models[];
+extern int const model_count;
+
+}  // namespace bench

@@ -1,0 +1,146 @@
+// The kernels of a device backend: each call becomes launches of tasks. `Device` launches them; see vocabulary.hpp.
+#pragma once
+
+#include <tx/backends/cuda/product_task.hpp>
+#include <tx/backends/cuda/row_task.hpp>
+#include <tx/backends/cuda/whole_task.hpp>
+
+namespace tx::backends::cuda {
+
+namespace detail {
+
+constexpr std::int64_t lower_of(std::int64_t a, std::int64_t b) { return a < b ? a : b; }
+constexpr std::int64_t upper_of(std::int64_t a, std::int64_t b) { return a > b ? a : b; }
+constexpr int blocks_for(std::int64_t items, std::int64_t each) {
+  return static_cast<int>(lower_of((items + each - 1) / each, most_blocks));
+}
+
+// Rows [first, last) of a fused group; `product`: where its head's rows lie, from `first` on.
+template <class Device, class F>
+void launch_rows(exec::frame const& f, exec::call const& c, exec::operand_ref const* operands, std::int64_t first, std::int64_t last,
+                 std::byte const* product = nullptr) {
+  using task = row_task<F>;
+  if (!task::sums && first == last) return;
+  typename task::arguments a{};
+  a.rows = f.rows(c);
+  a.first = first;
+  a.last = last;
+  a.cols = c.cols;
+  a.key = f.key;
+  a.scratch = f.scratch(c);
+  a.per_share = exec::row_scratch(exec::program_of<F>, c.cols);
+  a.product = product;
+  for (int i = 0; i < task::types::operands; ++i) a.operand[i] = place::of(f, operands[i]);
+
+  // Narrow rows share a warp, medium ones a block; a row is never shared by blocks.
+  a.team_size = 1;
+  while (a.team_size < most_threads && (a.team_size < warp ? a.team_size < c.cols : c.cols > 8 * a.team_size)) a.team_size *= 2;
+  if (task::sums && a.team_size < warp) a.team_size = warp;
+  int teams = task::sums ? 1 : most_threads / a.team_size;
+  std::int64_t const stash = task::stashes * exec::row_bytes(c.cols, task::element);
+  while (teams > 1 && teams * a.team_size > warp && combine_bytes + teams * stash > most_shared) teams /= 2;
+  a.stash_in_shared = combine_bytes + teams * stash <= most_shared;
+  int blocks = task::sums ? exec::shares : blocks_for(last - first, teams);
+  if (!a.stash_in_shared && blocks > exec::shares) blocks = exec::shares;  // as many as have scratch
+  Device::template launch<task>(blocks, teams * a.team_size, combine_bytes + (a.stash_in_shared ? teams * stash : 0), a);
+}
+
+template <class Device, class F>
+void launch_sums(exec::frame const& f, exec::call const& c, exec::operand_ref const* outputs) {
+  if constexpr (row_task<F>::sums) {
+    typename share_task<F>::arguments a{};
+    a.scratch = f.scratch(c);
+    a.per_share = exec::row_scratch(exec::program_of<F>, c.cols);
+    a.cols = c.cols;
+    for (int k = 0; k < row_task<F>::types::outputs; ++k) a.out[k] = place::of(f, outputs[k]);
+    Device::template launch<share_task<F>>(blocks_for(c.cols, most_threads), most_threads, 0, a);
+  }
+}
+
+}  // namespace detail
+
+template <class Device, class Signature>
+struct kernel;
+
+template <class Device, bool Exact, class Ins, class Lets, class Outs>
+struct kernel<Device, exec::fused<Exact, Ins, Lets, Outs>> {
+  using body = exec::fused<Exact, Ins, Lets, Outs>;
+
+  static void run(exec::frame const& f, exec::call const& c, exec::operand_ref const* operands) {
+    detail::launch_rows<Device, body>(f, c, operands, 0, f.rows(c));
+    detail::launch_sums<Device, body>(f, c, operands + row_task<body>::types::inputs);
+  }
+};
+
+// The product goes to scratch, as many bands of rows at a time as fit, then through the epilogue.
+template <class Device, dtype D, class Epilogue>
+struct kernel<Device, exec::gemm<D, Epilogue>> {
+  using types = typename row_task<Epilogue>::types;
+  using product = product_task<D>;
+
+  static void run(exec::frame const& f, exec::call const& c, exec::operand_ref const* operands) {
+    exec::operand_ref const* const others = operands + 2;
+    exec::operand_ref const* const outputs = others + types::inputs - 1;
+    std::int64_t const rows = f.matrix_rows(c);
+    typename product::arguments a{};
+    a.left = place::of(f, operands[0]);
+    a.right = place::of(f, operands[1]);
+    a.rows = rows;
+    a.cols = c.cols;
+    a.depth = c.depth;
+    a.bands = (rows + tile - 1) / tile;
+    std::int64_t const items = a.bands * f.matrices(c);
+    std::int64_t const tiles = (c.cols + tile - 1) / tile;
+    if constexpr (types::lets == 0 && types::outputs == 1) {
+      if (outputs[0].type == D && (c.cols == 1 || outputs[0].col == 1)) {  // straight to where it belongs
+        a.to = place::of(f, outputs[0]);
+        if (items > 0) Device::template launch<product>(static_cast<int>(items * tiles), tile_threads, product::shared_bytes, a);
+        return;
+      }
+    }
+    std::int64_t const epilogue_bytes = exec::shares * exec::row_scratch(exec::program_of<Epilogue>, c.cols);
+    std::int64_t const room = exec::gemm_scratch(c.batch, c.rows / c.batch, c.cols, c.depth, size_of(D));
+    std::int64_t const fit = room / (detail::lower_of(rows, tile) * c.cols * size_of(D));
+    a.to.at = f.scratch(c) + epilogue_bytes;
+    a.to.ref.rank = 1;
+    a.to.ref.stride[0] = c.cols;
+    auto const row_of = [&](std::int64_t item) { return item / a.bands * rows + item % a.bands * tile; };
+    for (std::int64_t item = 0; item < items; item += fit) {
+      std::int64_t const count = detail::lower_of(fit, items - item);
+      a.first_item = item;
+      a.to_first = row_of(item);
+      Device::template launch<product>(static_cast<int>(count * tiles), tile_threads, product::shared_bytes, a);
+      detail::launch_rows<Device, Epilogue>(f, c, others, a.to_first, item + count < items ? row_of(item + count) : f.rows(c), a.to.at);
+    }
+    detail::launch_sums<Device, Epilogue>(f, c, outputs);
+  }
+};
+
+template <class Device, class Rule, dtype Out, dtype... In>
+struct kernel<Device, exec::whole<Rule, Out, In...>> {
+  static void run(exec::frame const& f, exec::call const& c, exec::operand_ref const* operands) {
+    run(f, c, operands, std::make_integer_sequence<int, sizeof...(In)>{});
+  }
+
+ private:
+  template <int... K>
+  static void run(exec::frame const& f, exec::call const& c, exec::operand_ref const* operands, std::integer_sequence<int, K...>) {
+    using task = whole_task<Rule, Out, In...>;
+    typename task::arguments a{};
+    a.at = c.at;
+    a.out = {f.at<element_t<Out>>(operands[0]), f.dims(c, operands[0])};
+    ((get<K>(a.in) = {f.at<element_t<In> const>(operands[K + 1]), f.dims(c, operands[K + 1])}), ...);
+    constexpr int threads = 128;
+    int const blocks = detail::blocks_for(a.out.dims.count() / detail::upper_of(a.out.dims.last(), 1), threads);  // rules cut by rows
+    if (a.out.dims.count() > 0) Device::template launch<task>(blocks, threads, 0, a);
+  }
+};
+
+template <class Device>
+struct kernel<Device, exec::zero> {
+  static void run(exec::frame const& f, exec::call const& c, exec::operand_ref const* operands) {
+    Device::clear(f.at<std::byte>(operands[0]), c.cols);
+  }
+};
+
+}  // namespace tx::backends::cuda

@@ -1,0 +1,80 @@
+// The words that device code is written with, so that an interpreter on the host can run it too.
+//
+// A task is a struct with `arguments` (trivially copyable, passed by value) and `run(b, arguments)`, which each thread of a
+// block `b` runs:
+//   b.thread(), b.threads()  number of this thread, and how many the block has: a multiple of 32
+//   b.block(), b.blocks()    number of the block, and how many there are
+//   b.shared()               the block's fast memory, as many bytes as the launch asked for
+//   b.sync(), b.sync_warp()  all threads of the block, or of the warp, meet
+//   b.exchange(x, mask)      the x of the thread whose number differs in the bits of mask < 32; all threads of a warp meet
+// A device launches tasks, in order: `launch<Task>(blocks, threads, shared_bytes, arguments)`, `clear(to, bytes)`.
+#pragma once
+
+#include <tx/config.hpp>
+
+#include <utility>
+
+#if defined(__CUDACC__) || defined(__HIPCC__)
+#define TX_DEVICE __device__
+#else
+#define TX_DEVICE
+#endif
+
+namespace tx::backends::cuda {
+
+inline constexpr int warp = 32;
+inline constexpr int most_threads = 256;               // of a block
+inline constexpr int most_blocks = 4096;               // more work is a loop
+inline constexpr std::int64_t most_shared = 48 << 10;  // bytes, without asking the device for more
+inline constexpr std::size_t most_arguments = 32764;   // bytes, from compute capability 7.0 on
+
+// Threads that work on one row: a part of a warp (a power of two), a warp, or the whole block.
+template <class Block>
+class team {
+ public:
+  TX_DEVICE team(Block& b, int size) : b_(b), size_(size) {}
+  TX_DEVICE int size() const { return size_; }
+  TX_DEVICE int lane() const { return b_.thread() % size_; }
+  TX_DEVICE int index() const { return b_.thread() / size_; }  // among the teams of the block
+
+  // All of x combined, the same for every lane: always the same tree. All teams of the block must come here. `room`: a
+  // number per warp, in shared memory.
+  template <class Rule, class T>
+  TX_DEVICE T combine(T x, std::byte* room) const {
+    for (int mask = 1; mask < (size_ < warp ? size_ : warp); mask *= 2) {
+      T const other = b_.exchange(x, mask);
+      x = (lane() & mask) != 0 ? Rule::apply(other, x) : Rule::apply(x, other);
+    }
+    if (size_ <= warp) return x;
+    T* const of_warp = reinterpret_cast<T*>(room);
+    if (lane() % warp == 0) of_warp[lane() / warp] = x;
+    b_.sync();
+    x = of_warp[0];
+    for (int w = 1; w < size_ / warp; ++w) x = Rule::apply(x, of_warp[w]);
+    b_.sync();
+    return x;
+  }
+
+ private:
+  Block& b_;
+  int size_;
+};
+
+// Bytes that combine() needs.
+inline constexpr std::int64_t combine_bytes = most_threads / warp * 8;
+
+// Numbered members, for packs of different types.
+template <int K, class T>
+struct slot {
+  T x;
+};
+template <int K, class T>
+TX_DEVICE T& get(slot<K, T>& s) {
+  return s.x;
+}
+template <int K, class T>
+TX_DEVICE T const& get(slot<K, T> const& s) {
+  return s.x;
+}
+
+}  // namespace tx::backends::cuda

@@ -1,0 +1,53 @@
+// all_reduce(x): the sum of x over all ranks, on all of them. The gradient is the sum of the ranks' gradients.
+// Errors: f32 and f64 only; ranks that bring different shapes get a rank_error.
+#pragma once
+
+#include <tx/exec/signature.hpp>
+#include <tx/ops/partitioned.hpp>
+
+#include <span>
+
+namespace tx {
+
+namespace detail {
+constexpr value_info all_reduce_infer(value_info const* in, int, attributes const&) {
+  if (in[0].type != dtype::f32 && in[0].type != dtype::f64)
+    throw invalid("all_reduce: sums are of f32 or f64. FIX: cast<tx::f32>(x)");
+  return in[0];
+}
+constexpr void all_reduce_vjp(vjp_context& c);
+}  // namespace detail
+
+inline constexpr op_info all_reduce_info{.name = "all_reduce",
+                                         .kind = op_kind::collective,
+                                         .arity = 1,
+                                         .infer = detail::all_reduce_infer,
+                                         .vjp = detail::all_reduce_vjp};
+
+namespace rules {
+struct all_reduce {
+  template <class Communicator, class T>
+  static void run(Communicator& ranks, attributes const&, whole_operand<T> out, whole_operand<T const> in) {
+    auto const count = static_cast<std::size_t>(out.dims.count());
+    ranks.all_reduce(std::span<T const>(in.data, count), std::span<T>(out.data, count));
+  }
+};
+}  // namespace rules
+template <>
+struct exec::collective_rule<&all_reduce_info> {
+  using type = rules::all_reduce;
+};
+
+namespace detail {
+struct all_reduce_fn {
+  constexpr var operator()(var x) const { return emit(all_reduce_info, {x}); }
+};
+constexpr void all_reduce_vjp(vjp_context& c) { c.accumulate(0, all_reduce_fn{}(c.gradient)); }
+}  // namespace detail
+
+template <handle X>
+constexpr auto all_reduce(X const& x) {
+  return lift<detail::all_reduce_fn>(x);
+}
+
+}  // namespace tx

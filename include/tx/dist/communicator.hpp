@@ -1,0 +1,33 @@
+// What carries values between the ranks of a distributed program. Every rank runs the same program, so all meet in the
+// same order. A communicator is one rank's end; it belongs to one thread.
+//
+//   rank(), size()        which rank this is, of how many
+//   all_reduce(from, to)  `to` becomes the sum of all ranks' `from`, added in the order of tree_sum.hpp: bit for bit
+//                         the same on every rank and every time. `from` may be `to`.
+//   barrier()             waits until all ranks are here
+//
+// When a rank fails, the others get a rank_error instead of waiting for ever; what they compute with stays usable, the
+// communicator does not.
+#pragma once
+
+#include <tx/core/error.hpp>
+
+#include <concepts>
+#include <span>
+
+namespace tx::dist {
+
+template <class C>
+concept communicator = requires(C& c, std::span<float const> from, std::span<float> to) {
+  { c.rank() } -> std::same_as<int>;
+  { c.size() } -> std::same_as<int>;
+  c.all_reduce(from, to);
+  c.barrier();
+};
+
+// Another rank failed or left, or ranks asked for different things. Names the rank and its reason.
+struct rank_error : error {
+  using error::error;
+};
+
+}  // namespace tx::dist

@@ -1,0 +1,149 @@
+// Options of a step that divide the batch. The loss is recorded for one shard, and so are its arguments' types;
+// gradients, loss and other results are averaged over all shards.
+//
+//   train_step<model, loss, adamw, data_parallel<4>>                      4 ranks, each with its shard
+//   train_step<model, loss, adamw, data_parallel<2>, virtual_shards<2>>   2 ranks with 2 shards each
+//   train_step<model, loss, adamw, virtual_shards<4>>                     1 rank with all 4: 4 times as long arguments
+//
+// These three compute the same bits: every shard goes through the same kernels, dropout counts rows over all shards,
+// and sums follow tree_sum.hpp. A rank's shards are neighbours: rank r of R has shards r V to r V + V - 1.
+#pragma once
+
+#include <tx/dist/all_reduce.hpp>
+#include <tx/dist/shard.hpp>
+#include <tx/dist/shard_add.hpp>
+#include <tx/ops/mul.hpp>
+
+namespace tx {
+
+template <int Ranks>
+struct data_parallel {
+  static_assert(Ranks >= 1, "tx::data_parallel: at least one rank");
+};
+template <int Shards>
+struct virtual_shards {
+  static_assert(Shards >= 1 && Shards <= 8, "tx::virtual_shards: 1 to 8 shards a rank");
+};
+
+namespace dist {
+
+struct division {
+  int ranks = 1;
+  int shards = 1;      // of each rank
+  bool given = false;  // else the step is recorded as it is
+
+  constexpr int parts() const { return ranks * shards; }
+};
+
+namespace detail {
+
+template <class Option>
+struct apply_division {
+  static constexpr void to(division&) {}
+};
+template <int Ranks>
+struct apply_division<data_parallel<Ranks>> {
+  static constexpr void to(division& d) { d = {Ranks, d.shards, true}; }
+};
+template <int Shards>
+struct apply_division<virtual_shards<Shards>> {
+  static constexpr void to(division& d) { d = {d.ranks, Shards, true}; }
+};
+
+template <int Shards, class T>
+struct joined {
+  static_assert(Shards == 1,
+                "tx::virtual_shards: an argument of the loss has no leading axis to cut. FIX: tensor<T, 1>");
+  using type = T;
+};
+template <int Shards, class T, auto First, auto... Rest>
+struct joined<Shards, tensor<T, First, Rest...>> {
+  static_assert(std::is_integral_v<decltype(First)>,
+                "tx::virtual_shards: a bounded extent cannot be cut. FIX: a fixed one");
+  using type = tensor<T, First * Shards, Rest...>;
+};
+template <class T, auto First, auto... Rest>
+struct joined<1, tensor<T, First, Rest...>> {
+  using type = tensor<T, First, Rest...>;
+};
+
+template <int Shards, class Tuple>
+struct joined_arguments;
+template <int Shards, class... A>
+struct joined_arguments<Shards, std::tuple<A...>> {
+  using type = std::tuple<typename joined<Shards, A>::type...>;
+};
+
+// Values added up as they come: partial sums of 2^k neighbours, the longest first.
+class running_sum {
+ public:
+  constexpr void push(var x) {
+    parts_.push_back(x);
+    for (int n = ++count_; n % 2 == 0; n /= 2) merge();
+  }
+  constexpr var total() {
+    while (parts_.size() > 1) merge();
+    return parts_.back();
+  }
+
+ private:
+  constexpr void merge() {
+    var const last = parts_.back();
+    parts_.pop_back();
+    parts_.back() = shard_add(parts_.back(), last);
+  }
+  vec<var> parts_{};
+  int count_ = 0;
+};
+
+}  // namespace detail
+
+template <class... Options>
+inline constexpr division division_of = [] {
+  division d{};
+  (detail::apply_division<Options>::to(d), ...);
+  if (d.ranks > 1 && (d.shards & (d.shards - 1)) != 0)
+    throw invalid(
+        "virtual_shards on several ranks must be 1, 2, 4 or 8, so that their sums are a part of the tree over all");
+  return d;
+}();
+
+// The arguments of a step, from those of one shard.
+template <int Shards, class Tuple>
+using arguments_of_shards = typename detail::joined_arguments<Shards, Tuple>::type;
+
+// Appends the shards of a rank to g, each recorded as `one`, whose outputs are scalars: g's outputs become their means.
+// Returns the mean of what flatten(ids of the values) makes of each shard's values.
+template <class Flatten>
+constexpr var append_shards(graph& g, division d, graph const& one, vec<int> const& values, Flatten const& flatten) {
+  vec<int> wanted{};
+  for (output const& o : one.outputs) wanted.push_back(o.value);
+  int const results = wanted.size();
+  for (int v : values) wanted.push_back(v);
+
+  vec<detail::running_sum> sums(results + 1);
+  for (int s = 0; s < d.shards; ++s) {
+    vec<int> const ids = append_shard(g, one, wanted, s, d.shards);
+    vec<int> own{};
+    for (int k = results; k < ids.size(); ++k) own.push_back(ids[k]);
+    sums[results].push(flatten(own));
+    for (int k = 0; k < results; ++k) sums[k].push(var{&g, ids[k]});
+  }
+  auto mean = [&](int k) {
+    var x = sums[k].total();
+    if (d.ranks > 1) x = all_reduce(x);
+    return x * (1.0 / d.parts());
+  };
+  for (int k = 0; k < results; ++k) {
+    value_info const& info = one.info(one.outputs[k].value);
+    if (info.count() != 1 || !is_float(info.type))
+      throw invalid(
+          "data_parallel, virtual_shards: a step hands back means over the shards, so its results must be "
+          "floating-point scalars");
+    g.outputs.push_back(output{mean(k).id, output_kind::result, -1});
+  }
+  return mean(results);
+}
+
+}  // namespace dist
+}  // namespace tx

@@ -1,0 +1,170 @@
+// Ranks as threads of one process.
+//
+//   tx::dist::local_group two(2);
+//   two.run([&](tx::dist::local& rank) {
+//     tx::executor<step, tx::distributed<tx::cpu, tx::dist::local>> run{tx::seed(0), rank};
+//     ...
+//   });
+//
+// run() returns when all ranks have. If one throws, or returns while others wait for it, they get a rank_error, and
+// run() throws what was thrown first. Ranks share the machine: give each its share in run_options::threads.
+#pragma once
+
+#include <tx/dist/communicator.hpp>
+#include <tx/dist/tree_sum.hpp>
+
+#include <condition_variable>
+#include <cstdint>
+#include <cstring>
+#include <exception>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace tx::dist {
+
+class local;
+
+class local_group {
+ public:
+  explicit local_group(int ranks) : posts_(static_cast<std::size_t>(ranks > 0 ? ranks : 1)) {
+    if (ranks < 1) throw value_error("local_group: " + std::to_string(ranks) + " ranks. FIX: at least one");
+  }
+  local_group(local_group const&) = delete;
+  local_group& operator=(local_group const&) = delete;
+
+  int size() const { return static_cast<int>(posts_.size()); }
+
+  // f(local&) on each rank, in a thread of its own.
+  template <class F>
+  void run(F const& f);
+
+  // Ends every wait of this run, now and later, with a rank_error that gives the reason. From any thread.
+  void fail(std::string const& why) {
+    {
+      std::scoped_lock const lock(mutex_);
+      if (broken_.empty()) broken_ = why;
+    }
+    changed_.notify_all();
+  }
+
+ private:
+  friend class local;
+
+  // What a rank brings to a meeting: written before it comes, read when all are there.
+  struct post {
+    void const* from = nullptr;
+    void* to = nullptr;
+    std::size_t count = 0;
+    std::size_t element = 0;  // bytes
+  };
+
+  // Either all ranks pass or all throw: once the last has come, nothing can stop those that still wake up.
+  void meet() {
+    std::unique_lock lock(mutex_);
+    if (!broken_.empty()) throw rank_error(broken_);
+    if (!pass(lock, [&] { return !broken_.empty(); })) throw rank_error(broken_);
+  }
+  // The same where every rank is sure to come: between meeting and parting they only compute.
+  void part() {
+    std::unique_lock lock(mutex_);
+    pass(lock, [] { return false; });
+  }
+  template <class Stop>
+  bool pass(std::unique_lock<std::mutex>& lock, Stop const& stop) {
+    std::uint64_t const mine = round_;
+    if (++here_ == size()) {
+      here_ = 0;
+      ++round_;
+      changed_.notify_all();
+    }
+    changed_.wait(lock, [&] { return round_ != mine || stop(); });
+    return round_ != mine;
+  }
+
+  std::mutex mutex_{};
+  std::condition_variable changed_{};
+  std::vector<post> posts_;
+  std::string broken_{};     // why no meeting can be held any more
+  std::uint64_t round_ = 0;  // meetings held
+  int here_ = 0;             // ranks that wait for the next one
+};
+
+// One rank's end.
+class local {
+ public:
+  local(local_group& group, int rank) : group_(group), rank_(rank) {}
+
+  int rank() const { return rank_; }
+  int size() const { return group_.size(); }
+  void barrier() { group_.meet(); }
+
+  // Each rank adds a share of the elements and hands the sums to all.
+  template <class T>
+  void all_reduce(std::span<T const> from, std::span<T> to) {
+    static_assert(std::is_floating_point_v<T>, "tx::dist::local: sums are of f32 or f64");
+    if (from.size() != to.size()) throw rank_error("all_reduce: from and to differ in length");
+    auto& posts = group_.posts_;
+    posts[static_cast<std::size_t>(rank_)] = {from.data(), to.data(), to.size(), sizeof(T)};
+    group_.meet();
+    bool equal = true;
+    for (auto const& p : posts) equal = equal && p.count == posts[0].count && p.element == posts[0].element;
+    if (equal) {
+      auto const count = static_cast<std::int64_t>(to.size());
+      auto const part = [&](int r) { return static_cast<T const*>(posts[static_cast<std::size_t>(r)].from); };
+      tree_sum<T>(part, size(), count * rank_ / size(), count * (rank_ + 1) / size(),
+                  [&](std::int64_t at, int n, T const* sum) {
+                    for (auto const& p : posts)
+                      std::memcpy(static_cast<T*>(p.to) + at, sum, static_cast<std::size_t>(n) * sizeof(T));
+                  });
+    }
+    group_.part();
+    if (!equal)
+      throw rank_error(
+          "all_reduce: the ranks bring different numbers or types of elements. FIX: run one program on all");
+  }
+
+ private:
+  local_group& group_;
+  int rank_;
+};
+static_assert(communicator<local>);
+
+template <class F>
+void local_group::run(F const& f) {
+  broken_.clear();
+  here_ = 0;
+  std::exception_ptr first{};
+  auto failed = [&](std::string const& why) {  // with an exception at hand
+    {
+      std::scoped_lock const lock(mutex_);
+      if (first == nullptr) first = std::current_exception();
+    }
+    fail(why);
+  };
+  auto one = [&](int rank) {
+    std::string const name = "rank " + std::to_string(rank);
+    try {
+      local end(*this, rank);
+      f(end);
+      fail(name + " has ended and meets the others no more");
+    } catch (std::exception const& e) {
+      failed(name + " failed: " + e.what());
+    } catch (...) {
+      failed(name + " failed");
+    }
+  };
+  std::vector<std::thread> threads;
+  try {
+    for (int rank = 0; rank < size(); ++rank) threads.emplace_back(one, rank);
+  } catch (...) {
+    failed("a rank could not be started");
+  }
+  for (auto& t : threads) t.join();
+  if (first != nullptr) std::rethrow_exception(first);
+}
+
+}  // namespace tx::dist

@@ -1,0 +1,95 @@
+// A recorded graph as one shard of a larger one: it becomes a region that runs once. Nodes of different regions are
+// never merged, so shards are compiled to the same kernels in the same order, on one rank or on many.
+#pragma once
+
+#include <tx/expr/layout.hpp>
+#include <tx/ops/random.hpp>
+#include <tx/ops/reshape.hpp>
+#include <tx/ops/slice.hpp>
+
+namespace tx::dist {
+
+namespace detail {
+
+// A leaf of `one` as the shard sees it: parameters are shared, an argument is cut along its leading axis.
+constexpr int shard_leaf(graph& g, node const& n, int shard, int shards) {
+  value_info info = n.info;
+  if (n.op != &input_info || shards == 1) return emit_leaf(g, *n.op, info, n.at).id;
+  if (info.dims.rank == 0 || info.dims.tag)
+    throw invalid("virtual_shards: an argument needs a fixed leading axis that can be cut");
+  int const each = info.dims.dim[0];
+  info.dims.dim[0] *= shards;
+  return slice(emit_leaf(g, *n.op, info, n.at), 0, shard * each, each, 1).id;
+}
+
+}  // namespace detail
+
+// Appends `one` to g as shard number `shard` of `shards`; returns the ids in g of its `values`.
+constexpr vec<int> append_shard(graph& g, graph const& one, vec<int> const& values, int shard, int shards) {
+  int const home = g.current;
+  int const first = g.regions.size();  // region k of `one` becomes first + k
+  for (region const& from : one.regions) {
+    region r = from;
+    r.parent = from.parent + first;
+    r.arguments.clear();
+    r.results.clear();
+    g.regions.push_back(r);
+  }
+  g.regions[first].parent = home;
+  g.training = one.training;
+  g.random_streams = one.random_streams;
+  int const numbers = g.numbers.size();
+  for (std::int64_t n : one.numbers) g.numbers.push_back(n);
+
+  vec<int> map(one.size(), -1);
+  vec<int> inputs{};
+  vec<int> leaves{};
+  for (int i = 0; i < one.size(); ++i) {
+    if (one[i].op != &input_info && one[i].op != &parameter_info) continue;
+    leaves.push_back(i);
+    inputs.push_back(detail::shard_leaf(g, one[i], shard, shards));
+  }
+  for (int k = 0; k < leaves.size(); ++k) {
+    g.current = first;
+    map[leaves[k]] = emit_leaf(g, argument_info, one.info(leaves[k]), attributes{{k, first}}).id;
+    g.regions[first].arguments.push_back(map[leaves[k]]);
+  }
+  g.regions[first].invariants = leaves.size();
+
+  for (int i = 0; i < one.size(); ++i) {
+    if (map[i] >= 0) continue;
+    node const& n = one[i];
+    attributes at = n.at;
+    if (n.op == &argument_info) at.v[1] += first;
+    if (n.op == &repeat_info) at.v[0] += first;
+    if (n.op == &random_info) at.v[1] = shard;
+    if (n.op->kind == op_kind::gather_all) at.v[0] += numbers;
+    g.current = first + n.region;
+    g.when = n.when;
+    vec<int> in{};
+    for (int k = 0; k < n.inputs; ++k) in.push_back(map[one.input(n, k)]);
+    map[i] = g.emit(n.op, in.data(), in.size(), at, n.info);
+    if (n.op == &repeat_info) g.regions[static_cast<int>(at.v[0])].owner = map[i];
+  }
+  for (int k = 1; k < one.regions.size(); ++k) {
+    for (int a : one.regions[k].arguments) g.regions[first + k].arguments.push_back(map[a]);
+    for (int r : one.regions[k].results) g.regions[first + k].results.push_back(map[r]);
+  }
+
+  // What the shard hands out has a leading axis of its one iteration.
+  shape const once{1, {}, {1}};
+  for (int v : values) g.regions[first].results.push_back(map[v]);
+  g.current = home;
+  int const owner = g.emit(&repeat_info, inputs.data(), inputs.size(), attributes{{first}},
+                           tx::detail::stacked(one.info(values[0]), once));
+  g.regions[first].owner = owner;
+  vec<int> out{};
+  for (int k = 0; k < values.size(); ++k) {
+    value_info const& info = one.info(values[k]);
+    int const result = g.emit(&result_info, &owner, 1, attributes{{k}}, tx::detail::stacked(info, once));
+    out.push_back(reshape(var{&g, result}, info.dims).id);
+  }
+  return out;
+}
+
+}  // namespace tx::dist

@@ -1,0 +1,38 @@
+// shard_add(a, b): what two shards of a batch hand out, added. An addition that no pass merges with its neighbours: a
+// rank's own shards are added by the same instructions as those of different ranks.
+#pragma once
+
+#include <tx/ops/partitioned.hpp>
+
+namespace tx {
+
+namespace detail {
+constexpr value_info shard_add_infer(value_info const* in, int, attributes const&) {
+  if (!(in[0] == in[1]) || !is_float(in[0].type))
+    throw invalid("shard_add: two values of one floating-point type and shape");
+  return in[0];
+}
+}  // namespace detail
+
+inline constexpr op_info shard_add_info{
+    .name = "shard_add", .kind = op_kind::whole, .arity = 2, .infer = detail::shard_add_infer, .differentiable = false};
+
+namespace rules {
+struct shard_add {
+  template <class T>
+  static TX_HD void run(int part, int parts, attributes const&, whole_operand<T> out, whole_operand<T const> a,
+                        whole_operand<T const> b) {
+    std::int64_t const count = out.dims.count();
+    for (std::int64_t i = count * part / parts; i < count * (part + 1) / parts; ++i)
+      out.data[i] = a.data[i] + b.data[i];
+  }
+};
+}  // namespace rules
+template <>
+struct partitioned_rule<&shard_add_info> {
+  using type = rules::shard_add;
+};
+
+constexpr var shard_add(var a, var b) { return emit(shard_add_info, {a, b}); }
+
+}  // namespace tx

@@ -1,0 +1,199 @@
+// The run time: errors leave an executor usable, nothing is allocated by a run, results depend on the seed alone.
+#include <tx/backends/cpu.hpp>
+#include <tx/exec/executor.hpp>
+#include <tx/nn/linear.hpp>
+#include <tx/ops/cross_entropy.hpp>
+#include <tx/ops/dropout.hpp>
+#include <tx/ops/embedding.hpp>
+#include <tx/ops/gelu.hpp>
+#include <tx/ops/layer_norm.hpp>
+#include <tx/train/step.hpp>
+
+#include <catch2/catch.hpp>
+
+#include <atomic>
+#include <cstdlib>
+#include <thread>
+
+namespace {
+std::atomic<long> allocations{0};
+
+__attribute__((noinline)) void* counted(std::size_t bytes, std::size_t alignment) {
+  ++allocations;
+  void* const p = std::aligned_alloc(alignment, (bytes + alignment) / alignment * alignment);
+  if (p == nullptr) throw std::bad_alloc();
+  return p;
+}
+__attribute__((noinline)) void released(void* p) { std::free(p); }
+}  // namespace
+
+void* operator new(std::size_t bytes) { return counted(bytes, 16); }
+void* operator new[](std::size_t bytes) { return counted(bytes, 16); }
+void* operator new(std::size_t bytes, std::align_val_t a) { return counted(bytes, static_cast<std::size_t>(a)); }
+void* operator new[](std::size_t bytes, std::align_val_t a) { return counted(bytes, static_cast<std::size_t>(a)); }
+void operator delete(void* p) noexcept { released(p); }
+void operator delete[](void* p) noexcept { released(p); }
+void operator delete(void* p, std::size_t) noexcept { released(p); }
+void operator delete[](void* p, std::size_t) noexcept { released(p); }
+void operator delete(void* p, std::align_val_t) noexcept { released(p); }
+void operator delete[](void* p, std::align_val_t) noexcept { released(p); }
+void operator delete(void* p, std::size_t, std::align_val_t) noexcept { released(p); }
+void operator delete[](void* p, std::size_t, std::align_val_t) noexcept { released(p); }
+
+namespace {
+
+using tx::param;
+using tx::tensor;
+
+// Large enough for several threads to be woken.
+struct block {
+  tx::nn::linear<48, 48> inner;
+  param<tensor<float, 48>, tx::init::ones, tx::not_decayed> scale;
+  param<tensor<float, 48>, tx::init::zeros, tx::not_decayed> shift;
+  constexpr auto operator()(auto const& x) const { return tx::layer_norm(x + tx::dropout(tx::gelu(inner(x))), scale, shift); }
+};
+struct classifier {
+  param<tensor<float, 50, 48>> table;
+  tx::repeat<2, block> layer;
+  tx::nn::linear<48, 7> out;
+  constexpr auto operator()(auto const& ids) const { return out(layer(tx::embedding(table, tx::reshape<512, 1>(ids)))); }
+};
+constexpr auto loss = [](auto const& m, tensor<tx::i32, 512> x, tensor<tx::i32, 512> y) { return tx::cross_entropy(m(x), y); };
+using step = tx::train_step<classifier, loss, tx::adamw, tx::clip_gradient>;
+using predict = tx::function<[](classifier const& m, tensor<tx::i32, 512> x) { return m(x); }, classifier>;
+
+static_assert(20 * step::memory.arena <= 21 * step::memory.largest_live);
+static_assert(20 * predict::memory.arena <= 21 * predict::memory.largest_live);
+static_assert(step::memory.peak == step::memory.parameters + step::memory.optimizer + step::memory.arena);
+static_assert(step::memory.optimizer == 2 * step::memory.parameters);
+static_assert(step::memory.parameters == 4 * tx::layout<classifier>::size);
+static_assert(step::memory.gradients >= 4 * (50 * 48 + 2 * 48 * 50 + 48 * 7 + 7));
+static_assert(predict::memory.arena < step::memory.arena);
+
+struct batch {
+  std::vector<tx::i32> x, y;
+  explicit batch(int shift = 0) {
+    for (int i = 0; i < 512; ++i) {
+      x.push_back((i * 7 + shift) % 50);
+      y.push_back((i * 3) % 7);
+    }
+  }
+};
+using trainer = tx::executor<step, tx::cpu>;
+
+std::vector<float> trained(std::uint64_t seed, int threads, int steps = 10) {
+  trainer run{tx::seed(seed), {.threads = threads}};
+  batch const b;
+  for (int i = 0; i < steps; ++i) run(b.x, b.y);
+  return {run.elements().begin(), run.elements().end()};
+}
+
+}  // namespace
+
+TEST_CASE("an exception leaves the executor as it was") {
+  trainer run{tx::seed(1)};
+  trainer untouched{tx::seed(1)};
+  batch const b;
+  batch wrong = b;
+  wrong.x.push_back(0);
+  CHECK_THROWS_AS(run(wrong.x, b.y), tx::shape_error);
+  CHECK_THROWS_WITH(run(wrong.x, b.y), Catch::Contains("argument 0") && Catch::Contains("513") && Catch::Contains("512"));
+  wrong.x.resize(511);
+  CHECK_THROWS_AS(run(wrong.x, b.y), tx::shape_error);
+  CHECK_THROWS_AS(run(b.x, std::vector<tx::i32>{}), tx::shape_error);
+  wrong = b;
+  wrong.x[17] = 50;
+  CHECK_THROWS_AS(run(wrong.x, b.y), tx::value_error);
+  CHECK_THROWS_WITH(run(wrong.x, b.y), Catch::Contains("index 50") && Catch::Contains("element 17") && Catch::Contains("50 rows"));
+  wrong.x[17] = std::numeric_limits<tx::i32>::max();
+  CHECK_THROWS_AS(run(wrong.x, b.y), tx::error);
+  CHECK(run.steps_run() == 0);
+  for (int i = 0; i < 3; ++i) CHECK(run(b.x, b.y).loss == untouched(b.x, b.y).loss);
+  CHECK(std::equal(run.elements().begin(), run.elements().end(), untouched.elements().begin()));
+  wrong.x[17] = -1;  // names no row
+  CHECK(std::isfinite(static_cast<float>(run(wrong.x, b.y).loss)));
+}
+
+TEST_CASE("a run allocates nothing") {
+  for (int threads : {1, 2}) {
+    trainer run{tx::seed(1), {.threads = threads}};
+    tx::executor<predict, tx::cpu> look{run, {.threads = threads}};
+    batch const b;
+    run(b.x, b.y);  // OpenMP makes its threads
+    look(b.x);
+    long const before = allocations;
+    for (int i = 0; i < 3; ++i) {
+      run(b.x, b.y);
+      look(b.x);
+    }
+    CHECK(allocations == before);
+  }
+}
+
+TEST_CASE("the same seed gives the same parameters, bitwise, whatever the number of threads") {
+  auto const one = trained(1, 1);
+  CHECK(trained(1, 1) == one);
+  CHECK(trained(1, 2) == one);
+  CHECK(trained(1, 2) == one);
+  CHECK(trained(1, 3) == one);
+  CHECK(trained(2, 1) != one);
+}
+
+TEST_CASE("two executors in two threads") {
+  auto const wanted_a = trained(1, 1);
+  auto const wanted_b = trained(2, 1);
+  std::vector<float> a;
+  std::vector<float> b;
+  std::thread other([&] { b = trained(2, 1); });
+  a = trained(1, 1);
+  other.join();
+  CHECK(a == wanted_a);
+  CHECK(b == wanted_b);
+}
+
+TEST_CASE("training lowers the loss, and inference shares its parameters") {
+  trainer run{tx::seed(1)};
+  run.settings.dropout = 0;
+  run.settings.learning_rate = 3e-3f;
+  tx::executor<predict, tx::cpu> look{run};
+  batch const b;
+  auto loss_of = [&] {  // cross entropy of what `look` says, by hand
+    auto const logits = look(b.x).value;
+    double sum = 0;
+    for (std::size_t r = 0; r < 512; ++r) {
+      double total = 0;
+      for (std::size_t c = 0; c < 7; ++c) total += std::exp(static_cast<double>(logits[r * 7 + c]));
+      sum += std::log(total) - static_cast<double>(logits[r * 7 + static_cast<std::size_t>(b.y[r])]);
+    }
+    return sum / 512;
+  };
+  double const first = loss_of();
+  for (int i = 0; i < 20; ++i) {
+    double const expected = loss_of();
+    CHECK(static_cast<double>(run(b.x, b.y).loss) == Approx(expected).epsilon(1e-4));
+  }
+  CHECK(loss_of() < first - 0.005);
+  CHECK(run.steps_run() == 20);
+}
+
+TEST_CASE("parameters and states by name") {
+  trainer run{tx::seed(1)};
+  std::vector<std::string> names;
+  for (auto const& t : run.tensors()) names.push_back(t.name);
+  CHECK(names == std::vector<std::string>{"table", "layer.0.inner.weight", "layer.0.inner.bias", "layer.0.scale", "layer.0.shift", "layer.1.inner.weight",
+                                          "layer.1.inner.bias", "layer.1.scale", "layer.1.shift", "out.weight", "out.bias"});
+  auto const tensors = run.tensors();
+  CHECK(tensors[0].data.size() == 50 * 48);
+  CHECK((tensors[9].dims.rank == 2 && tensors[9].dims.dim[0] == 7 && tensors[9].dims.dim[1] == 48));
+  for (float x : tensors[3].data) REQUIRE(x == 1);
+  for (float x : tensors[4].data) REQUIRE(x == 0);
+  // Writing a parameter changes what the program computes: with equal logits the loss is log 7.
+  for (std::size_t k : {9u, 10u})
+    for (float& x : tensors[k].data) x = 0;
+  batch const b;
+  CHECK(static_cast<float>(run(b.x, b.y).loss) == Approx(std::log(7.0)));
+  double moved = 0;
+  for (auto const& t : run.tensors(1))
+    for (float x : t.data) moved += std::abs(static_cast<double>(x));
+  CHECK(moved > 0);
+}
