@@ -19,9 +19,9 @@ void append(words& to, words const& from, std::size_t first, std::size_t last) {
   to.insert(to.end(), at(first), at(last));
 }
 
-// Row `row` of ids [batch, words, slots].
-std::span<std::int32_t> row_of(std::vector<std::int32_t>& ids, std::size_t row) {
-  std::size_t const each = ids.size() / static_cast<std::size_t>(compiled().batch);
+// Row `row` of ids [rows, words, slots].
+std::span<std::int32_t> row_of(std::vector<std::int32_t>& ids, std::size_t row, int words) {
+  std::size_t const each = size(words, compiled().slots());
   return std::span(ids).subspan(row * each, each);
 }
 
@@ -41,15 +41,66 @@ batches::batches(tokenizer const& t, std::span<tx::text::pair const> pairs, std:
   order_.resize(pairs_.size());
   std::iota(order_.begin(), order_.end(), std::size_t{0});
   at_ = order_.size();
-  queries_.resize(size(d.batch, d.query_words, d.slots()));
-  documents_.resize(size(d.batch, d.train_document_words, d.slots()));
-  labels_.resize(static_cast<std::size_t>(d.batch));
+  resize(d.batch);
+}
+
+void batches::resize(int pairs) {
+  auto const& d = compiled();
+  queries_.resize(size(pairs, d.query_words, d.slots()));
+  documents_.resize(size(pairs, d.train_document_words, d.slots()));
+  labels_.resize(static_cast<std::size_t>(pairs));
+}
+
+std::vector<std::int32_t> batches::all_documents() const {
+  std::vector<std::int32_t> ids(pairs_.size() * size(compiled().document_words, compiled().slots()));
+  for (std::size_t i = 0; i < pairs_.size(); ++i)
+    tokenizer_.fill(pairs_[i].document, row_of(ids, i, compiled().document_words));
+  return ids;
+}
+
+void batches::group(std::vector<float> vectors, int pairs) {
+  vectors_ = std::move(vectors);
+  group_ = static_cast<std::size_t>(pairs);
+  at_ = order_.size();
+}
+
+void batches::shuffle(std::span<std::size_t> order) {
+  for (std::size_t i = order.size(); i > 1; --i) std::swap(order[i - 1], order[random_.below(i)]);
+}
+
+// Halves the pairs by which of two of them they are nearer to, and the halves again, down to groups. Other pairs are
+// asked each time, so groups differ from epoch to epoch.
+void batches::sort_by_likeness(std::span<std::size_t> order) {
+  if (order.size() <= group_) return;
+  auto const hidden = static_cast<std::size_t>(compiled().hidden);
+  float const* const a = vectors_.data() + order[random_.below(order.size())] * hidden;
+  float const* const b = vectors_.data() + order[random_.below(order.size())] * hidden;
+  std::vector<std::pair<float, std::size_t>> nearer;
+  for (std::size_t const pair : order) {
+    float sum = 0;
+    for (std::size_t i = 0; i < hidden; ++i) sum += vectors_[pair * hidden + i] * (a[i] - b[i]);
+    nearer.emplace_back(sum, pair);
+  }
+  std::size_t const half = (order.size() / group_ + 1) / 2 * group_;  // whole groups but for the last one
+  std::ranges::sort(nearer);
+  for (std::size_t i = 0; i < order.size(); ++i) order[i] = nearer[i].second;
+  sort_by_likeness(order.first(half));
+  sort_by_likeness(order.subspan(half));
 }
 
 // Every pair once before any comes again.
 std::size_t batches::draw() {
   if (at_ == order_.size()) {
-    for (std::size_t i = order_.size(); i > 1; --i) std::swap(order_[i - 1], order_[random_.below(i)]);
+    shuffle(order_);
+    if (group_ > 1) {
+      sort_by_likeness(order_);
+      std::vector<std::size_t> groups(order_.size() / group_);  // what is over stays at the end
+      std::iota(groups.begin(), groups.end(), std::size_t{0});
+      shuffle(groups);
+      std::vector<std::size_t> const sorted = order_;
+      for (std::size_t g = 0; g < groups.size(); ++g)
+        std::copy_n(sorted.data() + groups[g] * group_, group_, order_.data() + g * group_);
+    }
     at_ = 0;
   }
   return order_[at_++];
@@ -97,7 +148,7 @@ void batches::put_passage(std::size_t row, words const& document, float label) {
 }
 
 void batches::put_rows(std::size_t row, words const& query, words const& document, float label) {
-  tokens_ += static_cast<std::int64_t>(fill(query, row_of(queries_, row)) + fill(document, row_of(documents_, row)));
+  tokens_ += static_cast<std::int64_t>(fill(query, row_of(queries_, row, compiled().query_words)) + fill(document, row_of(documents_, row, compiled().train_document_words)));
   labels_[row] = label;
 }
 

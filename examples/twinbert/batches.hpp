@@ -38,6 +38,14 @@ class batches {
   // Throws value_error if no pair is left to train on.
   batches(tokenizer const& t, std::span<tx::text::pair const> pairs, std::uint64_t seed, augmentation a);
 
+  // Pairs in each of the next batches.
+  void resize(int size);
+  // From the next epoch on, batches are made of groups of `size` pairs with similar documents, so that a pair is told
+  // from its like. vectors: [pairs, hidden], of all_documents().
+  void group(std::vector<float> vectors, int size);
+  // The documents of the pairs, as ids [pairs, document_words, slots].
+  std::vector<std::int32_t> all_documents() const;
+
   void next();
 
   std::span<std::int32_t const> queries() const { return queries_; }
@@ -52,6 +60,8 @@ class batches {
     float label;
   };
   std::size_t draw();
+  void shuffle(std::span<std::size_t> order);
+  void sort_by_likeness(std::span<std::size_t> order);
   bool chance(double share) { return share > 0 && static_cast<double>(random_() >> 32) * 0x1p-32 < share; }
   void put(std::size_t row, words const& query, words const& document, float label);
   void put_passage(std::size_t row, words const& document, float label);
@@ -65,6 +75,8 @@ class batches {
   bool negatives_ = false;  // the loss wants labels and the pairs have none
   std::vector<std::size_t> order_;
   std::size_t at_ = 0;
+  std::vector<float> vectors_;
+  std::size_t group_ = 1;
   std::vector<std::int32_t> queries_, documents_;  // the batch
   words query_, document_, thinned_;               // a row in the making
   std::vector<float> labels_;

@@ -11,10 +11,9 @@
 #include <optional>
 
 namespace twinbert {
-namespace {
+namespace detail {
 
-constexpr int batch = training::batch;
-constexpr int encode_batch = 32;
+inline constexpr int encode_batch = 32;
 using model = tx::nn::twinbert<config>;
 using loss = training::loss;
 static_assert(loss::labelled || std::is_same_v<config::crossing, tx::nn::cosine>,
@@ -48,20 +47,22 @@ constexpr auto encode_text(auto const& model, auto const& text) {
 }
 
 template <bool Layers>
-constexpr auto loss_of = [](auto const& model, ids<batch, config::query_words> q,
-                            ids<batch, training::document_words> d, tx::tensor<tx::f32, batch> labels) {
+inline constexpr int batch = Layers ? training::batch : training::bag_batch;
+template <bool Layers>
+inline constexpr auto loss_of = [](auto const& model, ids<batch<Layers>, config::query_words> q,
+                            ids<batch<Layers>, training::document_words> d, tx::tensor<tx::f32, batch<Layers>> labels) {
   auto const query = encode_text<Layers, side::query>(model, q);
   return loss::of(model, query, encode_text<Layers, side::document>(model, d), labels);
 };
 template <bool Layers>
-constexpr auto query_vectors = [](auto const& model, ids<encode_batch, config::query_words> x) {
+inline constexpr auto query_vectors = [](auto const& model, ids<encode_batch, config::query_words> x) {
   return encode_text<Layers, side::query>(model, x);
 };
 template <bool Layers>
-constexpr auto document_vectors = [](auto const& model, ids<encode_batch, config::document_words> x) {
+inline constexpr auto document_vectors = [](auto const& model, ids<encode_batch, config::document_words> x) {
   return encode_text<Layers, side::document>(model, x);
 };
-constexpr auto scores = [](auto const& model, vectors q, vectors d) { return loss::score(model, q, d); };
+inline constexpr auto scores = [](auto const& model, vectors q, vectors d) { return loss::score(model, q, d); };
 
 template <bool Layers>
 using step = tx::train_step<model, loss_of<Layers>, tx::adamw, tx::clip_gradient>;
@@ -69,7 +70,7 @@ template <class Step>
 using runner = tx::executor<Step, tx::cpu>;
 
 // A model compiled without layers has one program of each kind.
-constexpr bool has_layers = config::layers > 0;
+inline constexpr bool has_layers = config::layers > 0;
 
 template <bool Layers>
 struct text_encoders {
@@ -109,26 +110,22 @@ float run_step(Executor& run, auto const& queries, auto const& documents, auto c
   return run(queries, documents, labels).loss;
 }
 
-}  // namespace
+}  // namespace detail
+
+using namespace detail;
 
 struct engine::programs {
   explicit programs(engine_options const& o)
       : layers(o.layers && has_layers),
         run{o.threads},
-        seed(o.seed),
         bag_step(tx::seed(o.seed), run),
-        crossing(bag_step, run) {
-    if (layers)
-      encoders.emplace(bag_step, run);
-    else
-      bag_encoders.emplace(bag_step, run);
-  }
+        crossing(bag_step, run) {}
 
   bool layers;
   tx::run_options run;
-  std::uint64_t seed;
   runner<step<false>> bag_step;
-  std::optional<runner<step<has_layers>>> full_step;  // as few arenas as the work needs
+  // As few arenas as the work needs.
+  std::optional<runner<step<has_layers>>> full_step;
   std::optional<text_encoders<false>> bag_encoders;
   std::optional<text_encoders<has_layers>> encoders;
   runner<tx::function<scores, model>> crossing;
@@ -152,11 +149,13 @@ description const& compiled() {
       crossing_name<config::crossing>,
       std::is_same_v<config::block, tx::nn::pre_norm> ? "pre-norm" : "post-norm",
       loss::name,
-      batch,
+      training::batch,
+      training::bag_batch,
       training::document_words,
       encode_batch,
       training::bag_steps,
       training::steps,
+      training::group,
       training::rate,
       training::bag_word_rate,
       static_cast<double>(config::word_group::rate),
@@ -183,7 +182,9 @@ void engine::reset_optimizer() {
   for (int k = 1; k <= tx::adamw::states; ++k) std::ranges::fill(programs_->bag_step.elements(k), 0.0f);
 }
 
-void engine::encode(side s, std::span<std::int32_t const> ids, std::span<float> out) {
+namespace {
+
+void encode_all(auto& encoders, side s, std::span<std::int32_t const> ids, std::span<float> out) {
   auto const& d = compiled();
   auto const text = static_cast<std::size_t>(d.words(s) * d.slots());
   auto const hidden = static_cast<std::size_t>(d.hidden);
@@ -191,10 +192,22 @@ void engine::encode(side s, std::span<std::int32_t const> ids, std::span<float> 
   for (std::size_t at = 0; at * text < ids.size(); at += encode_batch) {
     auto const part = ids.subspan(at * text, std::min(padded.size(), ids.size() - at * text));
     std::ranges::fill(std::ranges::copy(part, padded.begin()).out, padded.end(), d.empty());
-    auto const vectors =
-        programs_->layers ? (*programs_->encoders)(s, padded) : (*programs_->bag_encoders)(s, padded);
+    auto const vectors = encoders(s, padded);
     std::ranges::copy(vectors.first(part.size() / text * hidden), out.begin() + static_cast<std::ptrdiff_t>(at * hidden));
   }
+}
+
+}  // namespace
+
+void engine::encode(side s, std::span<std::int32_t const> ids, std::span<float> out) {
+  if (!programs_->layers) return encode_bags(s, ids, out);
+  if (!programs_->encoders) programs_->encoders.emplace(programs_->bag_step, programs_->run);
+  encode_all(*programs_->encoders, s, ids, out);
+}
+
+void engine::encode_bags(side s, std::span<std::int32_t const> ids, std::span<float> out) {
+  if (!programs_->bag_encoders) programs_->bag_encoders.emplace(programs_->bag_step, programs_->run);
+  encode_all(*programs_->bag_encoders, s, ids, out);
 }
 
 void engine::score(std::span<float const> queries, std::span<float const> documents, std::span<float> out) {

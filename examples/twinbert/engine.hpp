@@ -20,9 +20,10 @@ struct description {
   bool labelled;        // the loss takes labels
   bool cosine_score;    // a score is the cosine of the two vectors
   std::string pooler, crossing, block, loss;
-  int batch, train_document_words, encode_batch;
+  int batch, bag_batch, train_document_words, encode_batch;
   // defaults of `train`
   std::int64_t bag_steps, steps;
+  int group;
   double rate, bag_word_rate, word_rate, word_decay, dropout, warmup, cloze;
 
   int words(side s) const { return s == side::query ? query_words : document_words; }
@@ -66,6 +67,7 @@ class engine {
 
   // Vectors [texts, hidden] of ids [texts, words, slots].
   void encode(side s, std::span<std::int32_t const> ids, std::span<float> vectors);
+  void encode_bags(side s, std::span<std::int32_t const> ids, std::span<float> vectors);  // without the encoder
   // Scores [pairs] of vectors [pairs, hidden].
   void score(std::span<float const> queries, std::span<float const> documents, std::span<float> scores);
 

@@ -38,7 +38,7 @@ T parsed(std::string_view name, std::string const& text, T least, T most) {
 
 std::string suggestion(std::string_view word, std::span<std::string_view const> known) {
   std::string_view best;
-  std::size_t least = std::max<std::size_t>(2, word.size() / 2);
+  std::size_t least = std::max<std::size_t>(3, word.size() / 2);  // farther than this is no slip
   for (std::string_view const k : known) {
     std::size_t const d = k.starts_with(word) && !word.empty() ? 1 : distance(word, k);
     if (d < least) {

@@ -38,6 +38,7 @@ std::vector<option> train_options() {
           {"decay", "W", "weight decay of the encoder (default: 0.01)"},
           {"word-decay", "W", "weight decay of the table of words (default: " + number(d.word_decay) + ")"},
           {"cloze", "P", "share of pairs whose query becomes a passage of the document (default: " + number(d.cloze) + ")"},
+          {"group", "N", "similar pairs beside each other in a batch (default: " + std::to_string(d.group) + ")"},
           {"word-dropout", "P", "share of words that a step does not see (default: 0)"},
           {"dropout", "P", "(default: " + number(d.dropout) + ")"},
           {"clip", "NORM", "the gradient's norm at most (default: 1)"},
@@ -96,6 +97,7 @@ void train_command(std::span<std::string const> words) {
   o.dropout = given.number("dropout", d.dropout, 0, 0.9);
   o.word_decay = given.number("word-decay", d.word_decay, 0, 1);
   o.augment = {given.number("cloze", d.cloze, 0, 1), given.number("word-dropout", 0, 0, 0.9)};
+  o.group = static_cast<int>(given.integer("group", d.group, 1, d.bag_batch));
   o.clip = given.number("clip", 1, 1e-6, 1e9);
   o.validations = given.integer("validations", 4, 1, 1000);
   o.bag_steps = given.integer("bag-steps", d.bag_steps, 0);
@@ -110,7 +112,8 @@ void train_command(std::span<std::string const> words) {
   auto dev = given.has("dev") ? tx::text::read_pairs(given.text("dev")) : hold_out(pairs, o.seed);
   if (given.has("epochs")) {
     double const epochs = given.number("epochs", 1, 1e-6, 1e6);
-    o.steps = std::max<std::int64_t>(1, static_cast<std::int64_t>(epochs * static_cast<double>(pairs.size()) / d.batch));
+    int const batch = o.layers ? d.batch : d.bag_batch;
+    o.steps = std::max<std::int64_t>(1, static_cast<std::int64_t>(epochs * static_cast<double>(pairs.size()) / batch));
   }
   if (given.has("set-aside")) {
     if (auto const name = set_aside(out); !name.empty()) std::fprintf(stderr, "renamed %s to %s\n", out.c_str(), name.c_str());

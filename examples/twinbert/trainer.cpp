@@ -54,6 +54,7 @@ class run {
   void phase(std::int64_t steps, double limit, bool layers) {
     double const from = elapsed();
     bool const last_phase = layers == options_.layers;
+    batches_.resize(batch(layers));
     std::int64_t const first = step_;
     std::int64_t validated = 0;
     if (limit <= 0) progress_.emplace(first + steps, first);
@@ -64,6 +65,7 @@ class run {
       if (limit > 0 && i == 20)  // the number of steps is a guess by now
         progress_.emplace(first + static_cast<std::int64_t>(20 * limit / spent), step_);
       double const begun = limit > 0 ? done : done + 0.5 / static_cast<double>(steps);
+      if (options_.group > 1 && i == steps / 2 && !layers) group();
       one_step(schedule(begun, options_.warmup), layers);
       // The rate falls towards the end: states before the last half are never the best.
       auto const due = static_cast<std::int64_t>((2 * done - 1) * static_cast<double>(options_.validations));
@@ -74,6 +76,15 @@ class run {
     }
     if (last_phase) validate();
   }
+
+  void group() {
+    auto const ids = batches_.all_documents();
+    std::vector<float> vectors(batches_.pairs() * static_cast<std::size_t>(compiled().hidden));
+    engine_.encode_bags(side::document, ids, vectors);
+    batches_.group(std::move(vectors), options_.group);
+  }
+
+  static int batch(bool layers) { return layers ? compiled().batch : compiled().bag_batch; }
 
   std::string at_step() const { return std::string("step ").append(std::to_string(step_)).append(": "); }
 
@@ -90,11 +101,11 @@ class run {
     spent_ = keep * spent_ + (1 - keep) * seconds(clock::now() - start).count();
     tokens_ = keep * tokens_ + (1 - keep) * static_cast<double>(batches_.tokens());
     if (!std::isfinite(loss)) throw tx::value_error(at_step() + "the loss is no number any more; try a lower --rate");
-    report(static_cast<double>(loss), s.rate);
+    report(static_cast<double>(loss), s.rate, batch(layers));
   }
 
-  void report(double loss, double rate) {
-    double const pairs = compiled().batch / spent_;
+  void report(double loss, double rate, int batch) {
+    double const pairs = batch / spent_;
     double const tokens = tokens_ / spent_;
     if (progress_)
       progress_->update(step_, {{"loss", loss_}, {"pairs/s", pairs}, {"tokens/s", tokens}, {"rate", rate}});

@@ -20,6 +20,7 @@ struct training_options {
   std::int64_t validations = 4;
   double rate = 1e-3, bag_word_rate = 1, word_rate = 1, decay = 0.01, word_decay = 0, dropout = 0, clip = 1, warmup = 0.05;
   augmentation augment;
+  int group = 1;  // similar pairs beside each other in a batch, once words have vectors
 };
 
 struct outcome {

@@ -43,8 +43,18 @@ class values<exec::fused<Exact, exec::ins<In...>, exec::lets<Let...>, exec::outs
   values(exec::frame const& f, exec::call const& c, exec::operand_ref const* operands, std::vector<double> const& product)
       : f_(f), c_(c), in_(operands), out_(operands + inputs - has_product), product_(product) {}
 
+  // A result may lie over an operand that is read for the last time, at the same element: sums over rows are known before
+  // anything is written, and the results of a row before any of them is.
   void run() {
-    [&]<int... O>(std::integer_sequence<int, O...>) { (write<O>(), ...); }(std::make_integer_sequence<int, sizeof...(Out)>{});
+    [&]<int... O>(std::integer_sequence<int, O...>) {
+      std::vector<double> sums[sizeof...(Out)] = {sum_columns<O>()...};
+      std::vector<double> row_values[sizeof...(Out)];
+      for (std::int64_t row = 0; row < f_.rows(c_); ++row) {
+        ((row_values[O] = map_row<O>(row)), ...);
+        (write<O>(row, row_values[O]), ...);
+      }
+      (write<O>(-1, sums[O]), ...);
+    }(std::make_integer_sequence<int, sizeof...(Out)>{});
   }
 
  private:
@@ -97,19 +107,31 @@ class values<exec::fused<Exact, exec::ins<In...>, exec::lets<Let...>, exec::outs
   }
 
   template <int O>
-  void write() const {
-    constexpr exec::out_sig sig = std::tuple_element_t<O, std::tuple<Out...>>::sig;
-    exec::operand_ref const& r = out_[O];
-    std::byte* const to = f_.at<std::byte>(r);
-    if constexpr (sig.shape == exec::form::col_reduce) {
+  static constexpr exec::out_sig out_of = std::tuple_element_t<O, std::tuple<Out...>>::sig;
+
+  template <int O>
+  std::vector<double> sum_columns() const {
+    std::vector<double> v;
+    if constexpr (out_of<O>.shape == exec::form::col_reduce) {
       bool const full = exec::program_of<exec::fused<Exact, exec::ins<In...>, exec::lets<Let...>, exec::outs<Out...>>>
-                            .by_column[let<sig.value - inputs>::operand[0]];
-      for (std::int64_t c = 0; c < (full ? c_.cols : 1); ++c) store<sig.type>(to + c * size_of(sig.type), at<sig.value>(0, c));
-    } else {
-      for (std::int64_t row = 0; row < f_.rows(c_); ++row)
-        for (std::int64_t c = 0; c < (sig.per_row ? 1 : c_.cols); ++c)
-          store<sig.type>(to + (exec::row_offset(r, row) + c) * size_of(sig.type), at<sig.value>(row, c));
+                            .by_column[let<out_of<O>.value - inputs>::operand[0]];
+      for (std::int64_t c = 0; c < (full ? c_.cols : 1); ++c) v.push_back(at<out_of<O>.value>(0, c));
     }
+    return v;
+  }
+  template <int O>
+  std::vector<double> map_row(std::int64_t row) const {
+    std::vector<double> v;
+    if constexpr (out_of<O>.shape != exec::form::col_reduce)
+      for (std::int64_t c = 0; c < (out_of<O>.per_row ? 1 : c_.cols); ++c) v.push_back(at<out_of<O>.value>(row, c));
+    return v;
+  }
+  template <int O>
+  void write(std::int64_t row, std::vector<double> const& row_values) const {
+    exec::operand_ref const& r = out_[O];
+    std::int64_t const first = row < 0 ? 0 : exec::row_offset(r, row);
+    for (std::size_t c = 0; c < row_values.size(); ++c)
+      store<out_of<O>.type>(f_.at<std::byte>(r) + (first + static_cast<std::int64_t>(c)) * size_of(out_of<O>.type), row_values[c]);
   }
 
   exec::frame const& f_;

@@ -125,7 +125,7 @@ class executor {
   result run(std::integer_sequence<int, K...>, A const&... a) {
     (bind<K>(std::span(a)), ...);
     for (exec::index_check const& c : program::checks) {
-      int k = 0;
+      [[maybe_unused]] int k = 0;
       ([&] {
         if (k++ == c.input) check_indices(std::span(a), c);
       }(), ...);

@@ -146,7 +146,7 @@ class fuser {
 
   constexpr level level_in(group const& gr, value_info const& info, bool exact_last) const {
     std::int64_t const count = info.count();
-    std::int64_t const inner = exact_last ? info.dims.last() : inner_extent(info.dims);
+    std::int64_t const inner = exact_last ? info.dims.last() : innermost(info.dims);
     if (count == gr.rows * gr.cols && (inner == gr.cols || gr.cols == 1)) return level::full;
     if (count == gr.rows && gr.cols != 1) return level::row;
     return level::none;
@@ -335,7 +335,7 @@ class fuser {
       case op_kind::elementwise:
       case op_kind::view:
         gr.fusible = true;
-        gr.cols = inner_extent(dims);
+        gr.cols = innermost(dims);
         // An index operand is numbered by its own last axis.
         for (int k = 0; k < n.inputs; ++k)
           if (g_[base_of(g_.input(n, k))].op->kind == op_kind::index) gr.cols = dims.last();

@@ -46,13 +46,6 @@ constexpr char const* to_text(fusion_answer a) {
 
 namespace detail {
 
-// Extent of the innermost axis that is not 1.
-constexpr int inner_extent(shape const& s) {
-  for (int i = s.rank - 1; i >= 0; --i)
-    if (s.dim[i] != 1) return s.dim[i];
-  return 1;
-}
-
 // Strides over (rows, cols): false when rows do not lie at one stride or columns are no single axis.
 constexpr bool row_col_strides(shape const& s, strided const& at, std::int64_t cols, std::int64_t& row, std::int64_t& col) {
   row = 0;

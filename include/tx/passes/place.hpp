@@ -19,6 +19,13 @@ struct placement {
 
 namespace detail {
 
+// Extent of the innermost axis that is not 1.
+constexpr int innermost(shape const& s) {
+  int i = s.rank - 1;
+  while (i > 0 && s.dim[i] == 1) --i;
+  return i < 0 ? 1 : s.dim[i];
+}
+
 // Through views that leave dense elements where they are.
 constexpr int through_dense(graph const& g, int id) {
   while (g[id].op->kind == op_kind::view) {
@@ -42,6 +49,8 @@ constexpr graph insert_copies(graph const& from) {
   to.training = from.training;
   to.regions = from.regions;
   vec<strided> const order = storage_order(from);
+  vec<char> moved{};
+  (void)resolve_views(from, order, moved, false);
   vec<int> map(from.size(), -1);
   vec<char> taken(from.size(), 0);
   int copies = 0;
@@ -89,6 +98,8 @@ constexpr graph insert_copies(graph const& from) {
         in[k] = direct(value, n.region, false) ? map[value] : copy(in[k], n.region);
       }
     }
+    // A view whose elements must move and whose rows are others than its operand's: the operand is made dense, then it is none.
+    if (moved[i] && detail::innermost(n.info.dims) != detail::innermost(from.info(from.input(n, 0)).dims)) in[0] = copy(in[0], n.region);
     if (n.op->kind == op_kind::whole || n.op->kind == op_kind::collective) {  // these see dense operands only
       for (int k = 0; k < n.inputs; ++k) {
         int const value = detail::through_dense(from, from.input(n, k));

@@ -1,0 +1,61 @@
+// The same program on the interpreted device backend and on the reference.
+#pragma once
+
+#include "interpreter.hpp"
+
+#include <tx/backends/reference.hpp>
+#include <tx/exec/executor.hpp>
+#include <tx/exec/function.hpp>
+#include <tx/train/step.hpp>
+
+#include <cmath>
+#include <vector>
+
+using values = std::vector<double>;
+
+// Steps down the gradient, so that parameters show it.
+struct descent {
+  static constexpr int states = 0;
+  static constexpr tx::var update(tx::update_context& u) { return u.parameter - u.gradient; }
+};
+
+// What some runs hand back, and the parameters after them.
+template <class Step, class Backend, class... In>
+values outcome(int runs, std::vector<In> const&... in) {
+  tx::executor<Step, Backend> run{tx::seed(3)};
+  values all;
+  for (int i = 0; i < runs; ++i) {
+    auto r = run(in...);
+    tx::for_each_result(r, [&](auto const& t) {
+      for (auto x : t) all.push_back(static_cast<double>(x));
+    });
+  }
+  for (auto x : run.read()) all.push_back(static_cast<double>(x));
+  return all;
+}
+
+inline double distance(values const& a, values const& b) {
+  if (a.size() != b.size()) return INFINITY;
+  double d = 0;
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    double const e = std::abs(a[i] - b[i]) / std::max(1.0, std::abs(b[i]));
+    if (!(e <= d)) d = std::isnan(e) ? INFINITY : e;
+  }
+  return d;
+}
+
+template <class Step, class... In>
+double distance_from_reference(int runs, std::vector<In> const&... in) {
+  return distance(outcome<Step, interpreted>(runs, in...), outcome<Step, tx::reference>(runs, in...));
+}
+
+template <class T>
+std::vector<T> numbers(std::size_t count, T low, T high) {
+  std::vector<T> v(count);
+  std::uint32_t state = 12345;
+  for (T& x : v) {
+    state = state * 1664525u + 1013904223u;
+    x = static_cast<T>(low + static_cast<double>(state >> 8) * 0x1p-24 * static_cast<double>(high - low));
+  }
+  return v;
+}

@@ -1,0 +1,169 @@
+// Runs device tasks on the host: a block's threads are contexts that take turns at the points where they meet. A thread runs
+// until it meets others, so what one reads of another before they met is not there yet, and threads that meet at different
+// points, or not all of them, are an error.
+#pragma once
+
+#include <tx/backends/cuda/kernels.hpp>
+
+#include <ucontext.h>
+
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+#include <new>
+#include <stdexcept>
+#include <vector>
+
+namespace interpreter {
+
+namespace device = tx::backends::cuda;
+
+// What threads meet for.
+enum class meeting : std::uint8_t { none, block, warp, done };
+
+class block_of_threads {
+ public:
+  static constexpr std::size_t stack = 128 << 10;
+
+  // Runs body(thread) for each thread; `reversed`: the last thread of a block goes first.
+  template <class Body>
+  void run(int threads, bool reversed, Body const& body) {
+    if (static_cast<std::size_t>(threads) > contexts_.size()) grow(static_cast<std::size_t>(threads));
+    meets_.assign(static_cast<std::size_t>(threads), meeting::none);
+    body_ = [](void const* b, int thread) { (*static_cast<Body const*>(b))(thread); };
+    body_data_ = &body;
+    for (int t = 0; t < threads; ++t) {
+      ucontext_t& c = contexts_[static_cast<std::size_t>(t)];
+      getcontext(&c);
+      c.uc_stack.ss_sp = stacks_[static_cast<std::size_t>(t)].get();
+      c.uc_stack.ss_size = stack;
+      c.uc_link = nullptr;
+      makecontext(&c, &entry, 0);
+    }
+    for (bool going = true; going;) {
+      for (int i = 0; i < threads; ++i) turn(reversed ? threads - 1 - i : i);
+      going = false;
+      bool const all = gathered(0, threads, meeting::block);
+      for (int w = 0; w < threads; w += device::warp) {
+        bool const together = all || gathered(w, device::warp, meeting::warp);
+        bool const done = gathered(w, device::warp, meeting::done);
+        if (together)
+          for (int t = w; t < w + device::warp; ++t) meets_[static_cast<std::size_t>(t)] = meeting::none;
+        going = going || together;
+        if (!together && !done && !gathered(w, device::warp, meeting::block)) throw std::logic_error("threads of a warp meet at different points");
+      }
+      if (!going && !gathered(0, threads, meeting::done)) throw std::logic_error("threads of a block meet at different points");
+    }
+  }
+
+  // Called by a thread: waits for the others.
+  void meet(meeting at) {
+    auto const t = static_cast<std::size_t>(current_);
+    meets_[t] = at;
+    swapcontext(&contexts_[t], &main_);
+  }
+
+ private:
+  void grow(std::size_t threads) {
+    contexts_.resize(threads);
+    while (stacks_.size() < threads) stacks_.push_back(std::make_unique<char[]>(stack));
+  }
+  bool gathered(int first, int count, meeting at) const {
+    for (int t = first; t < first + count; ++t)
+      if (meets_[static_cast<std::size_t>(t)] != at) return false;
+    return true;
+  }
+  void turn(int thread) {
+    if (meets_[static_cast<std::size_t>(thread)] != meeting::none) return;
+    current_ = thread;
+    running() = this;
+    swapcontext(&main_, &contexts_[static_cast<std::size_t>(thread)]);
+  }
+  static block_of_threads*& running() {
+    static thread_local block_of_threads* r = nullptr;
+    return r;
+  }
+  static void entry() {
+    block_of_threads& me = *running();
+    me.body_(me.body_data_, me.current_);
+    me.meet(meeting::done);
+  }
+
+  std::vector<ucontext_t> contexts_;
+  std::vector<std::unique_ptr<char[]>> stacks_;
+  std::vector<meeting> meets_;
+  ucontext_t main_{};
+  void (*body_)(void const*, int) = nullptr;
+  void const* body_data_ = nullptr;
+  int current_ = 0;
+};
+
+// What device code sees of its block.
+struct host_block {
+  block_of_threads& all;
+  std::byte* room;
+  std::uint64_t* exchanged;  // a number per thread
+  int thread_, threads_, block_, blocks_;
+
+  int thread() const { return thread_; }
+  int threads() const { return threads_; }
+  int block() const { return block_; }
+  int blocks() const { return blocks_; }
+  std::byte* shared() const { return room; }
+  void sync() const { all.meet(meeting::block); }
+  void sync_warp() const { all.meet(meeting::warp); }
+  template <class T>
+  T exchange(T x, int mask) const {
+    std::memcpy(&exchanged[thread_], &x, sizeof x);
+    sync_warp();
+    std::memcpy(&x, &exchanged[thread_ ^ mask], sizeof x);
+    sync_warp();
+    return x;
+  }
+};
+
+struct host_device {
+  static inline bool reversed = false;  // order of threads and blocks
+  static inline std::int64_t launches = 0;
+
+  template <class Task>
+  static void launch(int blocks, int threads, std::int64_t shared_bytes, typename Task::arguments const& a) {
+    static_assert(std::is_trivially_copyable_v<typename Task::arguments> && sizeof(a) <= device::most_arguments);
+    if (blocks < 1 || threads < device::warp || threads > device::most_threads || threads % device::warp != 0)
+      throw std::logic_error("a launch of " + std::to_string(blocks) + " blocks of " + std::to_string(threads) + " threads");
+    if (shared_bytes > device::most_shared) throw std::logic_error("too much shared memory is asked for");
+    static block_of_threads all;
+    std::vector<std::uint64_t> exchanged(static_cast<std::size_t>(threads));
+    for (int i = 0; i < blocks; ++i) {
+      int const b = reversed ? blocks - 1 - i : i;
+      // Fresh, and not zero: what a kernel reads without having written it shows.
+      std::vector<std::byte> shared(static_cast<std::size_t>(shared_bytes), std::byte{0xff});
+      all.run(threads, reversed, [&](int thread) {
+        host_block me{all, shared.data(), exchanged.data(), thread, threads, b, blocks};
+        Task::run(me, a);
+      });
+    }
+    ++launches;
+  }
+  static void clear(std::byte* to, std::int64_t count) { std::memset(to, 0, static_cast<std::size_t>(count)); }
+};
+
+}  // namespace interpreter
+
+// The device backend on the interpreter: a backend like any other, with memory of its own.
+struct interpreted {
+  template <class Signature>
+  using kernel = tx::backends::cuda::kernel<interpreter::host_device, Signature>;
+
+  static std::byte* allocate(std::int64_t count) {
+    auto* const p = static_cast<std::byte*>(::operator new(static_cast<std::size_t>(count), std::align_val_t{tx::exec::alignment}));
+    std::memset(p, 0xff, static_cast<std::size_t>(count));
+    return p;
+  }
+  static void release(std::byte* p, std::int64_t) { ::operator delete(p, std::align_val_t{tx::exec::alignment}); }
+  static int default_threads() { return 1; }
+  static void check_machine() {}
+  static void clear(std::byte* to, std::int64_t count) { interpreter::host_device::clear(to, count); }
+  static void upload(std::byte* to, std::byte const* from, std::int64_t count) { std::memcpy(to, from, static_cast<std::size_t>(count)); }
+  static void download(std::byte* to, std::byte const* from, std::int64_t count) { std::memcpy(to, from, static_cast<std::size_t>(count)); }
+};

@@ -1,0 +1,103 @@
+// Products and whole operands on the device.
+#include "compare.hpp"
+
+#include <tx/nn/embedding.hpp>
+#include <tx/nn/linear.hpp>
+#include <tx/ops/gelu.hpp>
+#include <tx/ops/max.hpp>
+#include <tx/ops/mean.hpp>
+#include <tx/ops/slice.hpp>
+
+#include <catch2/catch.hpp>
+
+namespace {
+
+template <class T, auto... D>
+using t = tx::tensor<T, D...>;
+
+template <class T, int Batch, int M, int K, int N>
+double product() {
+  constexpr auto f = [](t<T, Batch, M, K> a, t<T, Batch, K, N> b) { return tx::matmul(a, b); };
+  return distance_from_reference<tx::function<f>>(1, numbers<T>(Batch * M * K, -1, 1), numbers<T>(Batch * K * N, -1, 1));
+}
+
+template <int In, int Out>
+struct layer {
+  tx::nn::linear<In, Out, tx::init::uniform<1, 4>> dense;
+};
+template <int Rows, int In, int Out>
+constexpr auto layer_loss = [](layer<In, Out> const& m, t<float, Rows, In> x) {
+  auto const y = tx::gelu(m.dense(x));
+  return tx::mean(y / (tx::max<1>(y) + 2.0));
+};
+template <int Rows, int In, int Out>
+double layer_gradient() {
+  return distance_from_reference<tx::train_step<layer<In, Out>, layer_loss<Rows, In, Out>, descent>>(2, numbers<float>(Rows * In, -1, 1));
+}
+
+}  // namespace
+
+TEST_CASE("Products of any size, one or many matrices") {
+  CHECK(product<float, 1, 1, 1, 1>() < 1e-6);
+  CHECK(product<float, 1, 64, 16, 64>() < 1e-5);
+  CHECK(product<float, 1, 65, 17, 63>() < 1e-5);
+  CHECK(product<float, 3, 70, 33, 5>() < 1e-5);
+  CHECK(product<float, 20, 7, 40, 130>() < 1e-5);
+  CHECK(product<double, 2, 30, 20, 10>() < 1e-12);
+}
+
+TEST_CASE("Operands of a product that lie transposed or apart") {
+  constexpr auto f = [](t<float, 9, 4, 6> a, t<float, 9, 4, 6> b) {
+    auto const x = tx::transpose<1, 0, 2>(a);
+    auto const y = tx::transpose<1, 2, 0>(b);
+    return tx::transpose<1, 0, 2>(tx::matmul(tx::matmul(x, y), x));
+  };
+  CHECK(distance_from_reference<tx::function<f>>(1, numbers<float>(216, -1, 1), numbers<float>(216, -1, 1)) < 1e-5);
+}
+
+TEST_CASE("Epilogues and gradients of products") {
+  CHECK(layer_gradient<5, 8, 3>() < 1e-5);
+  CHECK(layer_gradient<130, 20, 70>() < 1e-5);
+}
+
+TEST_CASE("A product that is larger than its scratch is computed a part at a time") {
+  constexpr auto f = [](t<float, 6000, 3> a, t<float, 3, 300> b) {
+    auto const y = tx::matmul(a, b);
+    return tx::sum<0>(y - tx::mean<1>(y) + 1);
+  };
+  using program = tx::function<f>;
+  constexpr auto parts = [] {
+    for (auto const& c : program::program::calls)
+      if (program::program::kernels[c.kernel].kind == tx::exec::kernel_kind::gemm)
+        return c.rows * c.cols * 4 / tx::exec::gemm_scratch(c.batch, c.rows, c.cols, c.depth, 4);
+    return std::int64_t{0};
+  }();
+  static_assert(parts >= 1, "choose a larger product");
+  CHECK(distance_from_reference<program>(1, numbers<float>(18000, -1, 1), numbers<float>(900, -1, 1)) < 1e-4);
+}
+
+TEST_CASE("Look-ups, their gradients, and what pads a slice") {
+  struct model {
+    tx::nn::embedding<50, 12> words;
+  };
+  constexpr auto loss = [](model const& m, t<int, 7, 9> ids) {
+    return tx::mean(tx::slice<1, 1, 3, 2>(m.words(ids)) * 100.0) + tx::mean(m.words(ids) * m.words(ids));
+  };
+  CHECK(distance_from_reference<tx::train_step<model, loss, descent>>(2, numbers<int>(63, 0, 50)) < 1e-5);
+}
+
+TEST_CASE("Bounded extents of products") {
+  struct model {
+    tx::nn::linear<6, 70> dense;
+  };
+  constexpr auto f = [](model const& m, t<float, tx::dyn<100>, 6> x) { return tx::gelu(m.dense(x)); };
+  using program = tx::function<f, model>;
+  tx::executor<program, interpreted> device{tx::seed(1)};
+  tx::executor<program, tx::reference> host{tx::seed(1)};
+  for (std::size_t rows : {100u, 64u, 1u, 0u}) {
+    auto const x = numbers<float>(rows * 6, -1, 1);
+    auto const a = device(x).value;
+    auto const b = host(x).value;
+    for (std::size_t i = 0; i < rows * 70; ++i) REQUIRE(a[i] == Approx(b[i]).epsilon(1e-4).margin(1e-6));
+  }
+}

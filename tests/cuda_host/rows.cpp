@@ -1,0 +1,140 @@
+// Fused groups on the device: rows of any width, reductions within and over rows, stashes, types, random numbers.
+#include "compare.hpp"
+
+#include <tx/nn/layer_norm.hpp>
+#include <tx/ops/cast.hpp>
+#include <tx/ops/dropout.hpp>
+#include <tx/ops/erf.hpp>
+#include <tx/ops/exp.hpp>
+#include <tx/ops/gelu.hpp>
+#include <tx/ops/iota.hpp>
+#include <tx/ops/max.hpp>
+#include <tx/ops/mean.hpp>
+#include <tx/ops/softmax.hpp>
+
+#include <catch2/catch.hpp>
+
+namespace {
+
+template <class T, auto... D>
+using t = tx::tensor<T, D...>;
+
+// Three passes with costly values between them, two of them kept.
+template <int Rows, int Cols>
+constexpr auto normalise = [](t<float, Rows, Cols> x) {
+  auto const y = tx::exp(tx::erf(x) * 0.5);
+  auto const centred = y - tx::mean<1>(y);
+  return tx::softmax(centred / tx::sqrt(tx::mean<1>(centred * centred) + 1e-3));
+};
+
+template <int Rows, int Cols>
+void any_width() {
+  INFO(Rows << " x " << Cols);
+  CHECK(distance_from_reference<tx::function<normalise<Rows, Cols>>>(2, numbers<float>(Rows * Cols, -2, 2)) < 1e-5);
+}
+
+template <int H>
+struct norm_model {
+  tx::nn::layer_norm<H> norm;
+  tx::param<tx::tensor<float, H>, tx::init::uniform<1, 1>> scale;
+};
+template <int Rows, int H>
+constexpr auto norm_loss = [](norm_model<H> const& m, t<float, Rows, H> x) {
+  return tx::mean(tx::gelu(m.norm(x * m.scale)) * tx::cast<float>(tx::iota<-1>(x)));
+};
+template <int Rows, int H>
+double norm_gradient() {
+  return distance_from_reference<tx::train_step<norm_model<H>, norm_loss<Rows, H>, descent>>(2, numbers<float>(Rows * H, -1, 1));
+}
+
+}  // namespace
+
+TEST_CASE("Rows of any width, shared by a part of a warp, a warp or a block") {
+  any_width<1, 1>();
+  any_width<300, 1>();
+  any_width<37, 2>();
+  any_width<3, 5>();
+  any_width<50, 17>();
+  any_width<5, 32>();
+  any_width<19, 33>();
+  any_width<9, 300>();
+  any_width<3, 1100>();
+  any_width<2, 2500>();
+}
+
+TEST_CASE("Stashed rows that are too long for shared memory lie in scratch") {
+  using wide = tx::function<normalise<40, 9000>>;
+  constexpr auto stashes = [] {
+    int most = 0;
+    tx::exec::lowered const l = wide::source::lower();
+    for (auto const& k : l.kernels)
+      if (k.kind == tx::exec::kernel_kind::fused) most = std::max(most, tx::exec::analyse(tx::exec::detail::sig_view{l, k}).stashes);
+    return most;
+  }();
+  static_assert(stashes * 9000 * 4 > interpreter::device::most_shared, "choose longer rows");
+  CHECK(distance_from_reference<wide>(1, numbers<float>(40 * 9000, -2, 2)) < 1e-5);
+}
+
+TEST_CASE("Sums over rows: a part for each share, added in order") {
+  CHECK(norm_gradient<1, 4>() < 2e-5);
+  CHECK(norm_gradient<13, 40>() < 2e-5);
+  CHECK(norm_gradient<200, 70>() < 2e-5);
+  CHECK(norm_gradient<33, 1030>() < 2e-4);
+}
+
+TEST_CASE("Columns read at a stride, rows of a broadcast, positions") {
+  constexpr auto f = [](t<float, 6, 5, 7> x, t<float, 5, 1> y) {
+    auto const turned = tx::transpose<2, 0, 1>(x);
+    return (turned + tx::transpose(y)) * tx::cast<float>(tx::iota<0>(turned)) - tx::cast<float>(tx::iota<1>(turned));
+  };
+  CHECK(distance_from_reference<tx::function<f>>(1, numbers<float>(210, -1, 1), numbers<float>(5, -1, 1)) < 1e-6);
+}
+
+TEST_CASE("Element types: halves, integers, bool and f64") {
+  struct all_types {
+    t<tx::bf16, 4, 9> b;
+    t<tx::f16, 4, 9> h;
+    t<int, 4, 9> i;
+    t<bool, 4, 9> m;
+    t<double, 4, 1> d;
+  };
+  constexpr auto f = [](t<float, 4, 9> x, t<int, 4, 9> i) {
+    auto const b = tx::cast<tx::bf16>(x * 3);
+    auto const d = tx::cast<double>(x);
+    return all_types{b, tx::cast<tx::f16>(x), i * i - 3, tx::less(0, i), tx::sum<1>(d * d)};
+  };
+  auto const widened = []<class B>(B) {
+    tx::executor<tx::function<f>, B> run{tx::seed(0)};
+    auto const r = run(numbers<float>(36, -3, 3), numbers<int>(36, -9, 9));
+    values v;
+    for (auto x : r.b) v.push_back(x.widen());
+    for (auto x : r.h) v.push_back(x.widen());
+    for (auto x : r.i) v.push_back(x);
+    for (auto x : r.m) v.push_back(x);
+    for (auto x : r.d) v.push_back(x);
+    return v;
+  };
+  CHECK(distance(widened(interpreted{}), widened(tx::reference{})) < 1e-7);
+}
+
+TEST_CASE("The same elements are dropped as on the host") {
+  struct model {
+    tx::param<t<float, 30, 50>, tx::init::ones> weight;
+  };
+  constexpr auto loss = [](model const& m, t<float, 30, 50> x) { return tx::sum(tx::dropout(m.weight * x)); };
+  // A dropped element has no gradient: the parameters show which.
+  CHECK(distance_from_reference<tx::train_step<model, loss, descent>>(3, std::vector<float>(1500, 0.25f)) < 1e-5);
+}
+
+TEST_CASE("Bounded extents run with fewer rows, none included") {
+  constexpr auto f = [](t<float, tx::dyn<20>, 6> x) { return tx::softmax(x); };
+  using program = tx::function<f>;
+  tx::executor<program, interpreted> device{tx::seed(0)};
+  tx::executor<program, tx::reference> host{tx::seed(0)};
+  for (std::size_t rows : {20u, 3u, 1u, 0u}) {
+    auto const x = numbers<float>(rows * 6, -1, 1);
+    auto const a = device(x).value;
+    auto const b = host(x).value;
+    for (std::size_t i = 0; i < x.size(); ++i) REQUIRE(a[i] == Approx(b[i]).epsilon(1e-5));
+  }
+}

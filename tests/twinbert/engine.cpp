@@ -1,0 +1,3 @@
+// The example's programs, compiled for the tests' model.
+#define TWINBERT_MODEL_HEADER "../../tests/twinbert/tiny_model.hpp"
+#include "../../examples/twinbert/engine.cpp"

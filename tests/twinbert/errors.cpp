@@ -1,0 +1,116 @@
+#include "../../examples/twinbert/engine.hpp"
+#include "run.hpp"
+
+#include <tx/core/error.hpp>
+
+using Catch::Contains;
+
+namespace {
+
+// Every failure is a message on standard error and exit code 1.
+void check_fails(ran const& r, std::string const& message) {
+  INFO(r.error);
+  CHECK(r.code == 1);
+  CHECK(r.out.empty());
+  CHECK_THAT(r.error, Contains(message));
+}
+
+std::string replaced(std::string text, std::string const& from, std::string const& to) {
+  std::size_t const at = text.find(from);
+  REQUIRE(at != std::string::npos);
+  return text.replace(at, from.size(), to);
+}
+
+}  // namespace
+
+TEST_CASE_METHOD(twinbert_test, "command lines") {
+  check_fails((*this)(""), "command");
+  check_fails((*this)("trian"), "did you mean train?");
+  check_fails((*this)("train --pears x"), "unknown option --pears, did you mean --pairs?");
+  check_fails((*this)("train --pairs"), "--pairs needs a value");
+  check_fails((*this)("train pairs"), "'pairs' is no option");
+  check_fails((*this)("train --out x"), "--pairs is missing");
+  check_fails(trained("--rate fast"), "'fast'");
+  check_fails(trained("--rate nan"), "'nan'");
+  check_fails(trained("--steps 0"), "'0'");
+  check_fails(trained("--layers 3"), "tx_add_twinbert");
+  check_fails(trained("--steps 1 --seconds 1"), "exclude");
+  check_fails((*this)("encode --model x --side both --text y"), "'both'");
+  for (char const* command : {"train", "score", "encode", "eval"}) {
+    ran const help = (*this)(command + std::string(" --help"));
+    CHECK(help.code == 0);
+    CHECK_THAT(help.out, Contains("usage: twinbert " + std::string(command)) && Contains("--help"));
+  }
+  CHECK((*this)("--help").code == 0);
+}
+
+TEST_CASE_METHOD(twinbert_test, "files that cannot be read or written") {
+  check_fails((*this)("train --pairs @nothing --out @model"), "nothing");
+  write("pairs.tsv", "query\tdocument\nonly a query\n");
+  check_fails(trained(), "pairs.tsv:2: 1 column");
+  write("pairs.tsv", "query\tdocument\t2\n");
+  check_fails(trained(), "pairs.tsv:1: the label '2'");
+  write("pairs.tsv", "query\tdocument\t0\n");
+  check_fails(trained(), "nothing to train on");
+  write("file", "");
+  write("pairs.tsv", "query\tdocument\n");
+  check_fails((*this)("train --pairs @pairs.tsv --out @file/model --vocabulary 300"), "file/model");
+  check_fails((*this)("score --model @nothing --pairs @pairs.tsv"), "nothing/");
+}
+
+TEST_CASE_METHOD(twinbert_test, "folders that are no model of this program") {
+  REQUIRE(trained("--steps 3 --bag-steps 3").code == 0);
+  std::string const score = "score --model @model --pairs @pairs.tsv";
+  std::string const config = read("model/config.json");
+  std::string const parameters = read("model/model.safetensors");
+  std::string const vocabulary = read("model/vocab.txt");
+
+  write("model/config.json", "{");
+  check_fails((*this)(score), "config.json");
+  write("model/config.json", replaced(config, "\"num_attention_heads\": 2", "\"num_attention_heads\": 4"));
+  check_fails((*this)(score), "num_attention_heads is 4; this program was compiled for 2");
+  write("model/config.json", config);
+
+  write("model/model.safetensors", parameters.substr(0, parameters.size() / 2));
+  check_fails((*this)(score), "model.safetensors");
+  write("model/model.safetensors", replaced(parameters, "[400,16]", "[16,400]"));
+  check_fails((*this)(score), "word_embeddings.weight is f32[16, 400]; this program was compiled for f32[400, 16]");
+  write("model/model.safetensors", replaced(parameters, "layernorm_before.bias", "layernorm_beyond.bias"));
+  check_fails((*this)(score), "lacks the tensor towers.both.encoder.layer.0.layernorm_before.bias");
+  write("model/model.safetensors", parameters);
+
+  std::string longer = vocabulary;
+  for (int i = 0; i < 400; ++i) longer += "extra" + std::to_string(i) + '\n';
+  write("model/vocab.txt", longer);
+  check_fails((*this)(score), "the model's table of words has 400");
+  write("model/vocab.txt", "[PAD]\n[UNK]\n");
+  check_fails((*this)(score), "lacks [CLS]");
+  write("model/vocab.txt", vocabulary);
+  CHECK((*this)(score).code == 0);
+}
+
+TEST_CASE("a token id beyond the table is refused") {
+  twinbert::engine e({1, 2, true});
+  auto const& d = twinbert::compiled();
+  std::vector<std::int32_t> ids(static_cast<std::size_t>(d.query_words), d.vocabulary);
+  std::vector<float> vector(static_cast<std::size_t>(d.hidden));
+  CHECK_THROWS_AS(e.encode(twinbert::side::query, ids, vector), tx::value_error);
+}
+
+TEST_CASE("fifty steps twice give the same parameters, bit by bit") {
+  auto const& d = twinbert::compiled();
+  auto const ids = [&](int words, int step) {
+    std::vector<std::int32_t> out(static_cast<std::size_t>(d.batch * words));
+    for (std::size_t i = 0; i < out.size(); ++i) out[i] = static_cast<std::int32_t>((i * 31 + static_cast<std::size_t>(step) * 17) % 399);
+    return out;
+  };
+  std::vector<float> const labels(static_cast<std::size_t>(d.batch), 1.0f);
+  std::vector<std::vector<float>> results;
+  for (int run = 0; run < 2; ++run) {
+    twinbert::engine e({7, 2, true});
+    for (int step = 0; step < 50; ++step)
+      e.train(ids(d.query_words, step), ids(d.train_document_words, step + 99), labels, {.dropout = 0.1}, true);
+    results.emplace_back(e.parameters().begin(), e.parameters().end());
+  }
+  CHECK(results[0] == results[1]);
+}

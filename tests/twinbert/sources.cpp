@@ -1,0 +1,10 @@
+// The rest of the example, but for main().
+#include "../../examples/twinbert/batches.cpp"
+#include "../../examples/twinbert/evaluate.cpp"
+#include "../../examples/twinbert/folder.cpp"
+#include "../../examples/twinbert/options.cpp"
+#include "../../examples/twinbert/program.cpp"
+#include "../../examples/twinbert/tokenizer.cpp"
+#include "../../examples/twinbert/train_command.cpp"
+#include "../../examples/twinbert/trainer.cpp"
+#include "../../examples/twinbert/use_commands.cpp"
