@@ -37,9 +37,15 @@ data: build
 	@TWINBERT_DATA=$(CURDIR)/$(bin)/twinbert_data examples/twinbert/data/fetch.sh $(DATA)
 
 train: data
-	$(bin)/twinbert train --pairs $(DATA)/train.tsv --out $(RUN)
-	$(bin)/twinbert score --model $(RUN) --pairs $(DATA)/test.random.tsv
-	$(bin)/twinbert score --model $(RUN) --pairs $(DATA)/test.section.tsv
+	$(bin)/twinbert train --pairs $(DATA)/train.tsv --dev $(DATA)/dev.section.tsv --out $(RUN) --set-aside
+	@echo "the same without its encoder, to compare:"
+	$(bin)/twinbert train --pairs $(DATA)/train.tsv --dev $(DATA)/dev.section.tsv --out $(RUN).bag --layers 0 --set-aside
+	@echo "held-out test pairs, the model of $(RUN):"
+	$(bin)/twinbert eval --model $(RUN) --pairs $(DATA)/test.random.tsv
+	$(bin)/twinbert eval --model $(RUN) --pairs $(DATA)/test.section.tsv
+	@echo "and without its encoder, $(RUN).bag:"
+	$(bin)/twinbert eval --model $(RUN).bag --pairs $(DATA)/test.random.tsv
+	$(bin)/twinbert eval --model $(RUN).bag --pairs $(DATA)/test.section.tsv
 
 bench: configure
 	@$(compile) --target benches

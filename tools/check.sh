@@ -56,7 +56,18 @@ nvcc_sources() {
   done
   find tests/cuda -name '*.cu' 2>/dev/null
 }
-nvcc_compiles() { "$nvcc" -std=c++20 --expt-relaxed-constexpr -Iinclude -c "$1" -o "$work/object.o"; }
+# A program of tests/cuda is linked and run too: without a device it says so and succeeds.
+nvcc_compiles() {  # nvcc_compiles SOURCE
+  local gnu=-fconstexpr-ops-limit=4000000000,-fconstexpr-loop-limit=100000000,-fconstexpr-depth=4096,-ftemplate-depth=2048
+  local flags=(-std=c++20 --expt-relaxed-constexpr -Xcompiler "$gnu"
+               -Xcudafe "--max_cost_constexpr_call=2000000000,--max_depth_constexpr_call=4096" -Iinclude)
+  local generated
+  for generated in build/*/generated; do [ -d "$generated" ] && flags+=("-I$generated") && break; done
+  case $1 in
+    tests/cuda/*) "$nvcc" "${flags[@]}" "$1" -o "$work/program" && "$work/program" ;;
+    *) "$nvcc" "${flags[@]}" -c "$1" -o "$work/object.o" ;;
+  esac
+}
 
 work=$(mktemp -d)
 log=$work/log

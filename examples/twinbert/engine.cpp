@@ -18,8 +18,8 @@ using model = tx::nn::twinbert<config>;
 using loss = training::loss;
 static_assert(loss::labelled || std::is_same_v<config::crossing, tx::nn::cosine>,
               "twinbert: the in-batch softmax compares by cosine. FIX: `using crossing = tx::nn::cosine;`");
-static_assert(training::document_words <= config::document_words,
-              "twinbert: training::document_words is above config::document_words");
+static_assert(training::document_words <= config::document_words && config::query_words <= config::document_words,
+              "twinbert: config::document_words is below training::document_words or config::query_words");
 
 template <int Batch, int Words>
 using ids = config::input::ids<Batch, Words>;
@@ -72,16 +72,24 @@ using runner = tx::executor<Step, tx::cpu>;
 // A model compiled without layers has one program of each kind.
 inline constexpr bool has_layers = config::layers > 0;
 
+struct no_program {
+  no_program(auto const&, tx::run_options) {}
+};
+
+// One program for each tower. A shared tower gives a query the same vector with a document's padding as with its own.
 template <bool Layers>
 struct text_encoders {
-  runner<tx::function<query_vectors<Layers>, model>> query;
   runner<tx::function<document_vectors<Layers>, model>> document;
+  std::conditional_t<config::shared, no_program, runner<tx::function<query_vectors<Layers>, model>>> query;
 
-  text_encoders(auto const& parameters, tx::run_options o) : query(parameters, o), document(parameters, o) {}
+  text_encoders(auto const& parameters, tx::run_options o) : document(parameters, o), query(parameters, o) {}
 
-  std::span<float const> operator()(side s, std::span<std::int32_t const> texts) {
-    if (s == side::query) return query(texts).value;
-    return document(texts).value;
+  // ids: [encode_batch, words, slots], `words` as the program takes them
+  std::span<float const> operator()([[maybe_unused]] side s, std::span<std::int32_t const> ids) {
+    if constexpr (!config::shared) {
+      if (s == side::query) return query(ids).value;
+    }
+    return document(ids).value;
   }
 };
 
@@ -184,16 +192,20 @@ void engine::reset_optimizer() {
 
 namespace {
 
+// Texts of a side, `encode_batch` at a time, brought to as many words as the program takes.
 void encode_all(auto& encoders, side s, std::span<std::int32_t const> ids, std::span<float> out) {
   auto const& d = compiled();
-  auto const text = static_cast<std::size_t>(d.words(s) * d.slots());
+  auto const given = static_cast<std::size_t>(d.words(s) * d.slots());
+  auto const taken = static_cast<std::size_t>(d.words(config::shared ? side::document : s) * d.slots());
   auto const hidden = static_cast<std::size_t>(d.hidden);
-  std::vector<std::int32_t> padded(text * encode_batch);
-  for (std::size_t at = 0; at * text < ids.size(); at += encode_batch) {
-    auto const part = ids.subspan(at * text, std::min(padded.size(), ids.size() - at * text));
-    std::ranges::fill(std::ranges::copy(part, padded.begin()).out, padded.end(), d.empty());
-    auto const vectors = encoders(s, padded);
-    std::ranges::copy(vectors.first(part.size() / text * hidden), out.begin() + static_cast<std::ptrdiff_t>(at * hidden));
+  std::size_t const texts = ids.size() / given;
+  std::vector<std::int32_t> padded(taken * encode_batch);
+  for (std::size_t at = 0; at < texts; at += encode_batch) {
+    std::size_t const count = std::min<std::size_t>(encode_batch, texts - at);
+    std::ranges::fill(padded, d.empty());
+    for (std::size_t i = 0; i < count; ++i)
+      std::ranges::copy(ids.subspan((at + i) * given, given), padded.data() + i * taken);
+    std::ranges::copy(encoders(s, padded).first(count * hidden), out.data() + at * hidden);
   }
 }
 

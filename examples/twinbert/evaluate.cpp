@@ -127,7 +127,7 @@ std::vector<float> score_pairs(engine& e, tokenizer const& t, std::span<tx::text
   return all.scores(e, all.queries.of, all.documents.of);
 }
 
-quality evaluate(engine& e, tokenizer const& t, std::span<tx::text::pair const> pairs) {
+quality evaluate(engine& e, tokenizer const& t, std::span<tx::text::pair const> pairs, bool recall) {
   encoded_pairs const all(e, t, pairs);
   quality result;
   result.pairs = pairs.size();
@@ -141,7 +141,7 @@ quality evaluate(engine& e, tokenizer const& t, std::span<tx::text::pair const> 
   bool const labelled = std::ranges::any_of(pairs, &tx::text::pair::labelled);
   if (labelled) result.auc = area_under_curve(all.scores(e, all.queries.of, all.documents.of), labels);
   bool const all_match = std::ranges::find(own, all.documents.texts.size()) == own.end();
-  if (compiled().cosine_score && all_match) {
+  if (compiled().cosine_score && all_match && (recall || !labelled)) {
     ranking const r = rank(all.query_vectors, all.document_vectors, own);
     result.recall = r.recall;
     result.queries = own.size();

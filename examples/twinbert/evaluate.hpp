@@ -33,7 +33,7 @@ struct quality {
 };
 
 // Labelled pairs: AUC over the labels. Pairs without labels: each query's own document against each other query's.
-// Recall needs vectors whose cosine is the score.
-quality evaluate(engine& e, tokenizer const& t, std::span<tx::text::pair const> pairs);
+// Recall needs vectors whose cosine is the score, and time.
+quality evaluate(engine& e, tokenizer const& t, std::span<tx::text::pair const> pairs, bool recall);
 
 }  // namespace twinbert

@@ -2,19 +2,18 @@
 
 #include <tx/io/safetensors.hpp>
 
-#include <nlohmann/json.hpp>
-
 #include <cstring>
 #include <filesystem>
+#include <map>
 
 namespace twinbert {
 namespace {
 
 namespace fs = std::filesystem;
-// config.json's keys with their values as JSON, in order. A true third: tensors' shapes repeat the value.
+// A key of config.json with its value as JSON.
 struct entry {
   std::string key, value;
-  bool in_shapes = false;
+  bool in_shapes = false;  // tensors' shapes repeat it
 };
 
 std::vector<entry> describe(description const& d, bool layers) {
@@ -35,6 +34,48 @@ std::vector<entry> describe(description const& d, bool layers) {
           {"crossing", text(d.crossing)},
           {"block", text(d.block)},
           {"loss", text(d.loss)}};
+}
+
+// The members of a JSON object without nested values, as they are spelt. All that config.json needs; a JSON library
+// would double the time this file takes to compile.
+std::map<std::string, std::string> read_flat_json(std::string const& path) {
+  std::string const text = tx::io::read_text(path);
+  std::size_t at = 0;
+  auto const fail = [&](char const* what) -> void {
+    throw tx::format_error(path + ": " + what + " at byte " + std::to_string(at) + "; it holds one flat JSON object");
+  };
+  auto const peek = [&] {
+    at = std::min(text.find_first_not_of(" \t\r\n", at), text.size());
+    return at < text.size() ? text[at] : '\0';
+  };
+  auto const expect = [&](char c) {
+    if (peek() != c) fail((std::string("no '") + c + "'").c_str());
+    ++at;
+  };
+  auto const value = [&] {
+    peek();
+    std::size_t const first = at;
+    if (at < text.size() && text[at] == '"') {
+      while (++at < text.size() && text[at] != '"') at += text[at] == '\\';
+      ++at;
+    } else {
+      at = std::min(text.find_first_not_of("+-.0123456789abcdefghijklmnopqrstuvwxyzE", at), text.size());
+    }
+    if (at == first || at > text.size()) fail("no value");
+    return text.substr(first, at - first);
+  };
+  std::map<std::string, std::string> members;
+  expect('{');
+  while (peek() != '}') {
+    if (!members.empty()) expect(',');
+    if (peek() != '"') fail("no key");
+    std::string const key = value();
+    expect(':');
+    members[key.substr(1, key.size() - 2)] = value();
+  }
+  expect('}');
+  if (peek() != '\0') fail("more than one value");
+  return members;
 }
 
 std::string shown(std::vector<std::int64_t> const& shape) {
@@ -86,17 +127,15 @@ void write_parameters(std::string const& folder, engine const& e) {
 
 bool read_config(std::string const& folder, description const& d) {
   std::string const path = folder + "/config.json";
-  auto const given = nlohmann::json::parse(tx::io::read_text(path), nullptr, false);
-  if (!given.is_object()) throw tx::format_error(path + ": no JSON object");
+  auto const given = read_flat_json(path);
   auto const layers = given.find("num_hidden_layers");
-  bool const has_layers = d.layers > 0 && (layers == given.end() || *layers != 0);
+  bool const has_layers = d.layers > 0 && (layers == given.end() || layers->second != "0");
   for (auto const& e : describe(d, has_layers)) {
     auto const at = given.find(e.key);
     if (at == given.end()) throw tx::format_error(path + " lacks " + e.key);
-    std::string const value = at->dump(-1, ' ', true, nlohmann::json::error_handler_t::replace);
     // Of sizes that tensors have, the tensors' own messages say more.
-    if (value != e.value && !e.in_shapes)
-      throw tx::value_error(path + ": " + e.key + " is " + value + "; this program was compiled for " + e.value);
+    if (at->second != e.value && !e.in_shapes)
+      throw tx::value_error(path + ": " + e.key + " is " + at->second + "; this program was compiled for " + e.value);
   }
   return has_layers;
 }

@@ -35,9 +35,11 @@ class run {
     begin_ = clock::now();
     if (options_.layers && options_.bag_steps > 0) {
       phase(options_.bag_steps, 0, false);
+      bag_.assign(engine_.parameters().begin(), engine_.parameters().end());
       engine_.reset_optimizer();  // what it gathered was for another model
     }
     phase(options_.steps, options_.seconds, options_.layers);
+    if (!bag_.empty() && !dev_.empty()) blend();
     if (progress_) progress_->finish();
     if (!best_.empty()) std::ranges::copy(best_, engine_.parameters().begin());
     result_.steps = step_;
@@ -86,6 +88,17 @@ class run {
 
   static int batch(bool layers) { return layers ? compiled().batch : compiled().bag_batch; }
 
+  // States on the line from the bag of words to the last one generalise better than either end where the second phase
+  // began from the first (Wortsman et al., arXiv 2109.01903).
+  void blend() {
+    std::vector<float> const last(engine_.parameters().begin(), engine_.parameters().end());
+    for (float const share : {0.25f, 0.5f, 0.75f}) {
+      std::span<float> const now = engine_.parameters();
+      for (std::size_t i = 0; i < now.size(); ++i) now[i] = bag_[i] + share * (last[i] - bag_[i]);
+      validate();
+    }
+  }
+
   std::string at_step() const { return std::string("step ").append(std::to_string(step_)).append(": "); }
 
   void one_step(double share, bool layers) {
@@ -120,7 +133,7 @@ class run {
 
   void validate() {
     if (dev_.empty()) return keep_();
-    quality const q = evaluate(engine_, tokenizer_, dev_);
+    quality const q = evaluate(engine_, tokenizer_, dev_, false);
     log_.write({{"step", step_}, {"dev_auc", q.auc}, {"seconds", elapsed()}});
     if (progress_) progress_->note(at_step() + "dev AUC " + tx::io::format_number(q.auc));
     if (!best_.empty() && q.value() <= result_.best.value()) return;
@@ -141,7 +154,7 @@ class run {
   clock::time_point begin_;
   std::int64_t step_ = 0;
   double loss_ = 0, spent_ = 0, tokens_ = 0;
-  std::vector<float> best_;
+  std::vector<float> bag_, best_;
   outcome result_;
 };
 

@@ -96,7 +96,7 @@ void eval_command(std::span<std::string const> words) {
   loaded model(given.text("model"), given);
   std::string out;
   for (std::string const& file : given.all("pairs")) {
-    quality const q = evaluate(model.run, model.words, tx::text::read_pairs(file));
+    quality const q = evaluate(model.run, model.words, tx::text::read_pairs(file), true);
     char line[160];
     std::snprintf(line, sizeof line, "  AUC %.4f over %zu pairs", q.auc, q.pairs);
     out += file + line;

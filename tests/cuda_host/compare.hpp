@@ -44,9 +44,22 @@ inline double distance(values const& a, values const& b) {
   return d;
 }
 
+// The reference computes nested reductions anew for each element: it is given the program one op at a time.
+inline constexpr tx::compile_options unfused{.fuse = false};
+template <class Step>
+struct one_by_one;
+template <auto F, class Model, tx::compile_options O>
+struct one_by_one<tx::function<F, Model, O>> {
+  using type = tx::function<F, Model, unfused>;
+};
+template <class Model, auto Loss, class Optimizer>
+struct one_by_one<tx::train_step<Model, Loss, Optimizer>> {
+  using type = tx::train_step<Model, Loss, Optimizer, tx::compiled_with<unfused>>;
+};
+
 template <class Step, class... In>
 double distance_from_reference(int runs, std::vector<In> const&... in) {
-  return distance(outcome<Step, interpreted>(runs, in...), outcome<Step, tx::reference>(runs, in...));
+  return distance(outcome<Step, interpreted>(runs, in...), outcome<typename one_by_one<Step>::type, tx::reference>(runs, in...));
 }
 
 template <class T>

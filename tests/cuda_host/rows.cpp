@@ -47,6 +47,19 @@ double norm_gradient() {
   return distance_from_reference<tx::train_step<norm_model<H>, norm_loss<Rows, H>, descent>>(2, numbers<float>(Rows * H, -1, 1));
 }
 
+struct all_types {
+  t<tx::bf16, 4, 9> b;
+  t<tx::f16, 4, 9> h;
+  t<int, 4, 9> i;
+  t<bool, 4, 9> m;
+  t<double, 4, 1> d;
+};
+constexpr auto to_all_types = [](t<float, 4, 9> x, t<int, 4, 9> i) {
+  auto const b = tx::cast<tx::bf16>(x * 3);
+  auto const d = tx::cast<double>(x);
+  return all_types{b, tx::cast<tx::f16>(x), i * i - 3, tx::less(0, i), tx::sum<1>(d * d)};
+};
+
 }  // namespace
 
 TEST_CASE("Rows of any width, shared by a part of a warp, a warp or a block") {
@@ -91,20 +104,8 @@ TEST_CASE("Columns read at a stride, rows of a broadcast, positions") {
 }
 
 TEST_CASE("Element types: halves, integers, bool and f64") {
-  struct all_types {
-    t<tx::bf16, 4, 9> b;
-    t<tx::f16, 4, 9> h;
-    t<int, 4, 9> i;
-    t<bool, 4, 9> m;
-    t<double, 4, 1> d;
-  };
-  constexpr auto f = [](t<float, 4, 9> x, t<int, 4, 9> i) {
-    auto const b = tx::cast<tx::bf16>(x * 3);
-    auto const d = tx::cast<double>(x);
-    return all_types{b, tx::cast<tx::f16>(x), i * i - 3, tx::less(0, i), tx::sum<1>(d * d)};
-  };
   auto const widened = []<class B>(B) {
-    tx::executor<tx::function<f>, B> run{tx::seed(0)};
+    tx::executor<tx::function<to_all_types>, B> run{tx::seed(0)};
     auto const r = run(numbers<float>(36, -3, 3), numbers<int>(36, -9, 9));
     values v;
     for (auto x : r.b) v.push_back(x.widen());

@@ -48,7 +48,7 @@ class staging<Step, Backend> {
 
  private:
   std::byte* sent(std::int64_t offset, std::byte const* values, std::size_t bytes) {
-    Backend::upload(device_.data() + offset, values, static_cast<std::int64_t>(bytes));
+    if (bytes != 0) Backend::upload(device_.data() + offset, values, static_cast<std::int64_t>(bytes));
     return device_.data() + offset;
   }
 

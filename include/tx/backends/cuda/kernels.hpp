@@ -100,7 +100,7 @@ struct kernel<Device, exec::gemm<D, Epilogue>> {
     }
     std::int64_t const epilogue_bytes = exec::shares * exec::row_scratch(exec::program_of<Epilogue>, c.cols);
     std::int64_t const room = exec::gemm_scratch(c.batch, c.rows / c.batch, c.cols, c.depth, size_of(D));
-    std::int64_t const fit = room / (detail::lower_of(rows, tile) * c.cols * size_of(D));
+    std::int64_t const fit = room / (detail::lower_of(c.rows / c.batch, tile) * c.cols * size_of(D));
     a.to.at = f.scratch(c) + epilogue_bytes;
     a.to.ref.rank = 1;
     a.to.ref.stride[0] = c.cols;
@@ -112,6 +112,7 @@ struct kernel<Device, exec::gemm<D, Epilogue>> {
       Device::template launch<product>(static_cast<int>(count * tiles), tile_threads, product::shared_bytes, a);
       detail::launch_rows<Device, Epilogue>(f, c, others, a.to_first, item + count < items ? row_of(item + count) : f.rows(c), a.to.at);
     }
+    if (items == 0) detail::launch_rows<Device, Epilogue>(f, c, others, 0, 0);  // sums of nothing
     detail::launch_sums<Device, Epilogue>(f, c, outputs);
   }
 };

@@ -46,7 +46,7 @@ class team {
       x = (lane() & mask) != 0 ? Rule::apply(other, x) : Rule::apply(x, other);
     }
     if (size_ <= warp) return x;
-    T* const of_warp = reinterpret_cast<T*>(room);
+    T* const of_warp = reinterpret_cast<T*>(room) + index() * (size_ / warp);
     if (lane() % warp == 0) of_warp[lane() / warp] = x;
     b_.sync();
     x = of_warp[0];
