@@ -1,21 +1,22 @@
 # tx_add_twinbert(NAME HEADER)
 #
-# Adds the program NAME: examples/twinbert's sources, compiled for the model that HEADER describes. HEADER is looked up
-# beside the calling CMakeLists.txt first, then in examples/twinbert.
+# Adds the program NAME: examples/twinbert, compiled for the model that HEADER describes. HEADER is looked up beside the
+# calling CMakeLists.txt first, then in examples/twinbert.
 set(TX_TWINBERT_DIR ${CMAKE_CURRENT_LIST_DIR}/../examples/twinbert CACHE INTERNAL "")
 
 function(tx_add_twinbert NAME HEADER)
-  file(GLOB sources CONFIGURE_DEPENDS ${TX_TWINBERT_DIR}/*.cpp)
-  if(NOT sources)
-    message(STATUS "${NAME}: no sources in examples/twinbert")
-    return()
+  # Only engine.cpp knows the model. The rest is compiled once for all programs, as one file, since its headers cost
+  # more than its code, and without the optimizations that text, files and options have no use for.
+  if(NOT TARGET twinbert_program)
+    file(GLOB sources CONFIGURE_DEPENDS ${TX_TWINBERT_DIR}/*.cpp)
+    list(FILTER sources EXCLUDE REGEX "/engine\\.cpp$")
+    add_library(twinbert_program OBJECT EXCLUDE_FROM_ALL ${sources})
+    set_target_properties(twinbert_program PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 0)
+    target_compile_options(twinbert_program PRIVATE $<$<NOT:$<CONFIG:Debug>>:-O1>)
+    target_link_libraries(twinbert_program PUBLIC $<TARGET_NAME_IF_EXISTS:tx::program> tx::tx)
   endif()
-  add_executable(${NAME} ${sources})
-  # Only engine.cpp holds kernels; the rest parses options and files.
-  set(others ${sources})
-  list(FILTER others EXCLUDE REGEX "/engine.cpp$")
-  set_source_files_properties(${others} TARGET_DIRECTORY ${NAME} PROPERTIES COMPILE_OPTIONS "$<$<CONFIG:Release>:-O1>")
+  add_executable(${NAME} ${TX_TWINBERT_DIR}/engine.cpp)
   target_compile_definitions(${NAME} PRIVATE TWINBERT_MODEL_HEADER="${HEADER}")
   target_include_directories(${NAME} PRIVATE ${CMAKE_CURRENT_SOURCE_DIR} ${TX_TWINBERT_DIR})
-  target_link_libraries(${NAME} PRIVATE $<TARGET_NAME_IF_EXISTS:tx::program> tx::tx)
+  target_link_libraries(${NAME} PRIVATE twinbert_program)
 endfunction()

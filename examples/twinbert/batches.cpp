@@ -148,7 +148,8 @@ void batches::put_passage(std::size_t row, words const& document, float label) {
 }
 
 void batches::put_rows(std::size_t row, words const& query, words const& document, float label) {
-  tokens_ += static_cast<std::int64_t>(fill(query, row_of(queries_, row, compiled().query_words)) + fill(document, row_of(documents_, row, compiled().train_document_words)));
+  tokens_ += static_cast<std::int64_t>(fill(query, row_of(queries_, row, compiled().query_words)) +
+                                       fill(document, row_of(documents_, row, compiled().train_document_words)));
   labels_[row] = label;
 }
 

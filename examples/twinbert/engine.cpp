@@ -34,9 +34,7 @@ constexpr auto encode_text(auto const& model, auto const& text) {
     else
       return model.document(text);
   } else {
-    auto const bag = [&](auto const& tower) {
-      return tower.pooler(tower.embeddings(text), config::input::mask(text));
-    };
+    auto const bag = [&](auto const& tower) { return tower.pooler(tower.embeddings(text), config::input::mask(text)); };
     if constexpr (config::shared)
       return bag(model.towers.both);
     else if constexpr (S == side::query)
@@ -50,7 +48,8 @@ template <bool Layers>
 inline constexpr int batch = Layers ? training::batch : training::bag_batch;
 template <bool Layers>
 inline constexpr auto loss_of = [](auto const& model, ids<batch<Layers>, config::query_words> q,
-                            ids<batch<Layers>, training::document_words> d, tx::tensor<tx::f32, batch<Layers>> labels) {
+                                   ids<batch<Layers>, training::document_words> d,
+                                   tx::tensor<tx::f32, batch<Layers>> labels) {
   auto const query = encode_text<Layers, side::query>(model, q);
   return loss::of(model, query, encode_text<Layers, side::document>(model, d), labels);
 };
@@ -124,10 +123,7 @@ using namespace detail;
 
 struct engine::programs {
   explicit programs(engine_options const& o)
-      : layers(o.layers && has_layers),
-        run{o.threads},
-        bag_step(tx::seed(o.seed), run),
-        crossing(bag_step, run) {}
+      : layers(o.layers && has_layers), run{o.threads}, bag_step(tx::seed(o.seed), run), crossing(bag_step, run) {}
 
   bool layers;
   tx::run_options run;

@@ -50,7 +50,8 @@ struct encoded_pairs {
 
 void normalize(std::vector<float>& vectors, std::size_t hidden) {
   for (std::size_t at = 0; at < vectors.size(); at += hidden) {
-    float const square = std::inner_product(vectors.data() + at, vectors.data() + at + hidden, vectors.data() + at, 0.0f);
+    float const square =
+        std::inner_product(vectors.data() + at, vectors.data() + at + hidden, vectors.data() + at, 0.0f);
     float const scale = 1 / std::sqrt(square + 1e-12f);
     for (std::size_t i = 0; i < hidden; ++i) vectors[at + i] *= scale;
   }
@@ -83,7 +84,9 @@ ranking rank(std::vector<float> queries, std::vector<float> documents, std::span
     auto const above = std::ranges::count_if(scores, [&](float s) { return s > mine; });
     auto const level = std::ranges::count(scores, mine) - 1;
     r.recall += above == 0 && level == 0;
-    r.auc += count < 2 ? 1 : 1 - (static_cast<double>(above) + 0.5 * static_cast<double>(level)) / static_cast<double>(count - 1);
+    r.auc += count < 2
+                 ? 1
+                 : 1 - (static_cast<double>(above) + 0.5 * static_cast<double>(level)) / static_cast<double>(count - 1);
   }
   r.recall /= static_cast<double>(own.size());
   r.auc /= static_cast<double>(own.size());
@@ -101,7 +104,8 @@ double area_under_curve(std::span<float const> scores, std::span<float const> la
   for (std::size_t i = 0; i < order.size();) {  // runs of equal scores
     double run_matches = 0, run_others = 0;
     float const level = scores[order[i]];
-    for (; i < order.size() && !(scores[order[i]] > level); ++i) (labels[order[i]] >= 0.5f ? run_matches : run_others) += 1;
+    for (; i < order.size() && !(scores[order[i]] > level); ++i)
+      (labels[order[i]] >= 0.5f ? run_matches : run_others) += 1;
     above += run_matches * (others + 0.5 * run_others);
     matches += run_matches;
     others += run_others;

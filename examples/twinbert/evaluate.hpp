@@ -24,8 +24,8 @@ std::vector<float> encode_texts(engine& e, tokenizer const& t, side s, std::span
 
 struct quality {
   std::size_t pairs = 0;
-  double auc = 0;                        // matches against others
-  std::optional<double> recall;          // the share of queries whose own document is first of all the file's documents
+  double auc = 0;                // matches against others
+  std::optional<double> recall;  // the share of queries whose own document is first of all the file's documents
   std::size_t queries = 0, documents = 0;  // that recall is measured on
 
   // What validation picks a state by.

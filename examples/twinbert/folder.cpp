@@ -92,8 +92,9 @@ std::string shown(std::vector<std::int64_t> const& shape) {
 void prepare_folder(std::string const& folder, bool force) {
   std::error_code ignored;
   if (!force && fs::exists(folder, ignored) && !fs::is_empty(folder, ignored))
-    throw tx::io_error(folder + " exists and is not empty. FIX: another --out, --force to write over the model in it, or "
-                                "--set-aside to rename it first");
+    throw tx::io_error(folder +
+                       " exists and is not empty. FIX: another --out, --set-aside to rename it first, or "
+                       "--force to write over the model in it");
   tx::io::ensure_directory(folder);
 }
 
@@ -113,8 +114,7 @@ std::string set_aside(std::string const& folder) {
 
 void write_config(std::string const& folder, description const& d, bool layers) {
   std::string text = "{";
-  for (auto const& e : describe(d, layers))
-    text += (text.size() > 1 ? ",\n  \"" : "\n  \"") + e.key + "\": " + e.value;
+  for (auto const& e : describe(d, layers)) text += (text.size() > 1 ? ",\n  \"" : "\n  \"") + e.key + "\": " + e.value;
   tx::io::write_file_atomic(folder + "/config.json", text + "\n}\n");
 }
 

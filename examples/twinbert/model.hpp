@@ -33,12 +33,12 @@ struct config : tx::nn::twinbert_config {
 struct training {
   using loss = in_batch_softmax<20>;
   static constexpr int batch = 256;
-  static constexpr int bag_batch = 512;  // before the encoder takes part
+  static constexpr int bag_batch = 512;      // before the encoder takes part
   static constexpr int document_words = 64;  // of a document that a step sees
 
   // Defaults of the options of `train`.
   static constexpr int bag_steps = 600;
-  static constexpr int steps = 200;
+  static constexpr int steps = 360;
   static constexpr int group = 8;  // similar pairs beside each other in a batch; see batches.hpp
   static constexpr double rate = 1e-3;
   static constexpr double bag_word_rate = 10;  // factor for the table of words, before the encoder takes part

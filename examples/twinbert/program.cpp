@@ -12,7 +12,7 @@
 namespace twinbert {
 namespace {
 
-constexpr char const usage[] =
+constexpr char const overview[] =
     "usage: twinbert COMMAND [option...]\n"
     "Matches queries with documents by two encoders of text.\n\n"
     "  train    learn a model from pairs\n"
@@ -31,7 +31,7 @@ constexpr command commands[] = {
 void dispatch(std::span<std::string const> words) {
   if (words.empty()) throw tx::value_error("a command is missing; see twinbert --help");
   if (words[0] == "--help" || words[0] == "-h" || words[0] == "help") {
-    std::fputs(usage, stdout);
+    std::fputs(overview, stdout);
     return;
   }
   std::vector<std::string_view> names;

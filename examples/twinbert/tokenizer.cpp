@@ -18,16 +18,13 @@ namespace {
 // Texts are looked at this far, which bounds memory; models see less.
 constexpr std::size_t most_words = 512;
 
-tx::text::tri_letter_limits limits(description const& d) {
-  return {most_words, static_cast<std::size_t>(d.letters)};
-}
+tx::text::tri_letter_limits limits(description const& d) { return {most_words, static_cast<std::size_t>(d.letters)}; }
 
 }  // namespace
 
 std::string vocabulary_file(description const& d) { return d.letters > 0 ? "trigrams.txt" : "vocab.txt"; }
 
-tokenizer::tokenizer(description const& d, std::unique_ptr<vocabulary> v)
-    : model_(&d), vocabulary_(std::move(v)) {}
+tokenizer::tokenizer(description const& d, std::unique_ptr<vocabulary> v) : model_(&d), vocabulary_(std::move(v)) {}
 tokenizer::~tokenizer() = default;
 tokenizer::tokenizer(tokenizer&&) noexcept = default;
 

@@ -19,33 +19,36 @@ std::string number(double value) {
 
 std::vector<option> train_options() {
   auto const& d = compiled();
-  return {{"pairs", "FILE", "training pairs: query<TAB>document[<TAB>label]"},
-          {"out", "DIR", "the model's folder, which must not exist or be empty"},
-          {"force", "", "write over the model in DIR"},
-          {"set-aside", "", "rename an existing DIR to DIR.1 (or .2, ...) first"},
-          {"dev", "FILE", "validation pairs (default: 1 of 50 training pairs, at most 1000)"},
-          {"seed", "S", "same seed and threads: same model, bit by bit (default: 1)"},
-          {"steps", "N", "steps of the whole model (default: " + std::to_string(d.steps) + "; without layers that of --bag-steps)"},
-          {"bag-steps", "N", "steps of the words' vectors alone before (default: " + std::to_string(d.bag_steps) + ")"},
-          {"epochs", "N", "as many steps as see all pairs N times, in place of --steps"},
-          {"seconds", "T", "steps for so long, in place of --steps; not reproducible"},
-          {"layers", "N", std::to_string(d.layers) + ", or 0: the model without its encoder (default: " +
-                              std::to_string(d.layers) + ")"},
-          {"rate", "R", "learning rate at its highest (default: " + number(d.rate) + ")"},
-          {"bag-word-rate", "F", "factor of the rate for the table of words, without encoder (default: " + number(d.bag_word_rate) + ")"},
-          {"word-rate", "F", "the same, with encoder (default: " + number(d.word_rate) + ")"},
-          {"warmup", "SHARE", "share of the steps before the full rate (default: " + number(d.warmup) + ")"},
-          {"decay", "W", "weight decay of the encoder (default: 0.01)"},
-          {"word-decay", "W", "weight decay of the table of words (default: " + number(d.word_decay) + ")"},
-          {"cloze", "P", "share of pairs whose query becomes a passage of the document (default: " + number(d.cloze) + ")"},
-          {"group", "N", "similar pairs beside each other in a batch (default: " + std::to_string(d.group) + ")"},
-          {"word-dropout", "P", "share of words that a step does not see (default: 0)"},
-          {"dropout", "P", "(default: " + number(d.dropout) + ")"},
-          {"clip", "NORM", "the gradient's norm at most (default: 1)"},
-          {"vocabulary", "N", "entries to learn (default: " + std::to_string(d.vocabulary) + ", the most there may be)"},
-          {"validations", "N", "in the last half of the steps (default: 4)"},
-          {"threads", "N", "(default: as many as the machine runs at once)"},
-          {"help", "", "print this"}};
+  return {
+      {"pairs", "FILE", "training pairs: query<TAB>document[<TAB>label]"},
+      {"out", "DIR", "the model's folder, which must not exist or be empty"},
+      {"force", "", "write over the model in DIR"},
+      {"set-aside", "", "rename an existing DIR to DIR.1 (or .2, ...) first"},
+      {"dev", "FILE", "validation pairs (default: 1 of 50 training pairs, at most 1000)"},
+      {"seed", "S", "same seed and threads: same model, bit by bit (default: 1)"},
+      {"steps", "N",
+       "steps of the whole model (default: " + std::to_string(d.steps) + "; without layers that of --bag-steps)"},
+      {"bag-steps", "N", "steps of the words' vectors alone before (default: " + std::to_string(d.bag_steps) + ")"},
+      {"epochs", "N", "as many steps as see all pairs N times, in place of --steps"},
+      {"seconds", "T", "steps for so long, in place of --steps; not reproducible"},
+      {"layers", "N",
+       std::to_string(d.layers) + ", or 0: the model without its encoder (default: " + std::to_string(d.layers) + ")"},
+      {"rate", "R", "learning rate at its highest (default: " + number(d.rate) + ")"},
+      {"bag-word-rate", "F",
+       "factor of the rate for the table of words, before --steps (default: " + number(d.bag_word_rate) + ")"},
+      {"word-rate", "F", "the same, in --steps (default: " + number(d.word_rate) + ")"},
+      {"warmup", "SHARE", "share of the steps before the full rate (default: " + number(d.warmup) + ")"},
+      {"decay", "W", "weight decay of the encoder (default: 0.01)"},
+      {"word-decay", "W", "weight decay of the table of words (default: " + number(d.word_decay) + ")"},
+      {"cloze", "P", "share of pairs whose query becomes a passage of the document (default: " + number(d.cloze) + ")"},
+      {"group", "N", "similar pairs beside each other in a batch (default: " + std::to_string(d.group) + ")"},
+      {"word-dropout", "P", "share of words that a step does not see (default: 0)"},
+      {"dropout", "P", "(default: " + number(d.dropout) + ")"},
+      {"clip", "NORM", "the gradient's norm at most (default: 1)"},
+      {"vocabulary", "N", "entries to learn (default: " + std::to_string(d.vocabulary) + ", the most there may be)"},
+      {"validations", "N", "in the last half of the steps (default: 2)"},
+      {"threads", "N", "(default: as many as the machine runs at once)"},
+      {"help", "", "print this"}};
 }
 
 // Keeps 1 of 50 pairs back, by the seed alone.
@@ -78,7 +81,9 @@ void train_command(std::span<std::string const> words) {
   if (given.has("help")) {
     std::fputs(help_text("usage: twinbert train --pairs FILE --out DIR [option...]\n"
                          "Learns a vocabulary and a model from pairs that match.\n\n",
-                         known).c_str(), stdout);
+                         known)
+                   .c_str(),
+               stdout);
     return;
   }
   auto const& d = compiled();
@@ -87,7 +92,8 @@ void train_command(std::span<std::string const> words) {
   o.threads = static_cast<int>(given.integer("threads", 0, 0, 1024));
   auto const layers = given.integer("layers", d.layers, 0);
   if (layers != 0 && layers != d.layers)
-    throw tx::value_error("--layers is " + std::to_string(d.layers) + " or 0; other models are other programs, see tx_add_twinbert");
+    throw tx::value_error("--layers is " + std::to_string(d.layers) +
+                          " or 0; other models are other programs, see tx_add_twinbert");
   o.layers = layers != 0;
   o.rate = given.number("rate", d.rate, 0, 1);
   o.word_rate = given.number("word-rate", d.word_rate, 0, 1e6);
@@ -99,7 +105,7 @@ void train_command(std::span<std::string const> words) {
   o.augment = {given.number("cloze", d.cloze, 0, 1), given.number("word-dropout", 0, 0, 0.9)};
   o.group = static_cast<int>(given.integer("group", d.group, 1, d.bag_batch));
   o.clip = given.number("clip", 1, 1e-6, 1e9);
-  o.validations = given.integer("validations", 4, 1, 1000);
+  o.validations = given.integer("validations", 2, 1, 1000);
   o.bag_steps = given.integer("bag-steps", d.bag_steps, 0);
   o.seconds = given.number("seconds", 0, 0, 1e9);
   o.steps = given.integer("steps", o.layers || d.bag_steps == 0 ? d.steps : d.bag_steps, 1);
@@ -116,7 +122,8 @@ void train_command(std::span<std::string const> words) {
     o.steps = std::max<std::int64_t>(1, static_cast<std::int64_t>(epochs * static_cast<double>(pairs.size()) / batch));
   }
   if (given.has("set-aside")) {
-    if (auto const name = set_aside(out); !name.empty()) std::fprintf(stderr, "renamed %s to %s\n", out.c_str(), name.c_str());
+    if (auto const name = set_aside(out); !name.empty())
+      std::fprintf(stderr, "renamed %s to %s\n", out.c_str(), name.c_str());
   }
   prepare_folder(out, given.has("force"));
   auto const learned = learn_vocabulary(pairs, vocabulary);
@@ -126,11 +133,14 @@ void train_command(std::span<std::string const> words) {
   tx::io::write_file_atomic(metrics, std::string_view{});
 
   engine e({o.seed, o.threads, o.layers});
-  std::fprintf(stderr, "%zu pairs, %zu for validation, vocabulary of %zu, %s\n", pairs.size(), dev.size(), learned.size(),
-               o.layers ? (std::to_string(d.layers) + " layers").c_str() : "no layers");
+  std::fprintf(stderr, "%zu pairs, %zu for validation, vocabulary of %zu, %s\n", pairs.size(), dev.size(),
+               learned.size(), o.layers ? (std::to_string(d.layers) + " layers").c_str() : "no layers");
   outcome const result = train(e, learned, pairs, dev, o, metrics, [&] { write_parameters(out, e); });
   std::fprintf(stderr, "%lld steps in %.1f s; %s", static_cast<long long>(result.steps), result.seconds,
-               dev.empty() ? "" : ("best dev AUC " + number(result.best.auc) + " at step " + std::to_string(result.best_step) + "; ").c_str());
+               dev.empty()
+                   ? ""
+                   : ("best dev AUC " + number(result.best.auc) + " at step " + std::to_string(result.best_step) + "; ")
+                         .c_str());
   std::fprintf(stderr, "the model is in %s\n", out.c_str());
 }
 

@@ -103,8 +103,9 @@ class run {
 
   void one_step(double share, bool layers) {
     auto const start = clock::now();
-    step_settings const s{options_.rate * share, layers ? options_.word_rate : options_.bag_word_rate, options_.decay,
-                          options_.word_decay, options_.dropout, options_.clip};
+    step_settings const s{options_.rate * share, layers ? options_.word_rate : options_.bag_word_rate,
+                          options_.decay,        options_.word_decay,
+                          options_.dropout,      options_.clip};
     batches_.next();
     float const loss = engine_.train(batches_.queries(), batches_.documents(), batches_.labels(), s, layers);
     ++step_;
@@ -160,9 +161,8 @@ class run {
 
 }  // namespace
 
-outcome train(engine& e, tokenizer const& t, std::span<tx::text::pair const> pairs,
-              std::span<tx::text::pair const> dev, training_options const& o, std::string const& metrics_file,
-              std::function<void()> const& keep) {
+outcome train(engine& e, tokenizer const& t, std::span<tx::text::pair const> pairs, std::span<tx::text::pair const> dev,
+              training_options const& o, std::string const& metrics_file, std::function<void()> const& keep) {
   return run(e, t, pairs, dev, o, metrics_file, keep)();
 }
 

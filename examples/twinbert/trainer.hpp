@@ -17,8 +17,9 @@ struct training_options {
   std::int64_t bag_steps = 0;  // of the words alone, before the encoder takes part
   std::int64_t steps = 0;      // after these
   double seconds = 0;          // > 0: in place of `steps`; the schedule follows the clock
-  std::int64_t validations = 4;
-  double rate = 1e-3, bag_word_rate = 1, word_rate = 1, decay = 0.01, word_decay = 0, dropout = 0, clip = 1, warmup = 0.05;
+  std::int64_t validations = 2;
+  double rate = 1e-3, bag_word_rate = 1, word_rate = 1, decay = 0.01, word_decay = 0, dropout = 0, clip = 1,
+         warmup = 0.05;
   augmentation augment;
   int group = 1;  // similar pairs beside each other in a batch, once words have vectors
 };
@@ -31,8 +32,7 @@ struct outcome {
 
 // Trains `e` and leaves the best validation state in it; calls keep() whenever that improves. Without validation pairs
 // the last state is the best.
-outcome train(engine& e, tokenizer const& t, std::span<tx::text::pair const> pairs,
-              std::span<tx::text::pair const> dev, training_options const& o, std::string const& metrics_file,
-              std::function<void()> const& keep);
+outcome train(engine& e, tokenizer const& t, std::span<tx::text::pair const> pairs, std::span<tx::text::pair const> dev,
+              training_options const& o, std::string const& metrics_file, std::function<void()> const& keep);
 
 }  // namespace twinbert

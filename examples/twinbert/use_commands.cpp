@@ -7,6 +7,7 @@
 #include <tx/io/files.hpp>
 #include <tx/text/lines.hpp>
 
+#include <algorithm>
 #include <charconv>
 #include <cstdio>
 
@@ -14,12 +15,14 @@ namespace twinbert {
 namespace {
 
 struct loaded {
+  bool layers;  // first: config.json tells another program's model from this one's best
   tokenizer words;
   engine run;
 
   loaded(std::string const& folder, options const& given)
-      : words(tokenizer::load(compiled(), folder)),
-        run({1, static_cast<int>(given.integer("threads", 0, 0, 1024)), read_config(folder, compiled())}) {
+      : layers(read_config(folder, compiled())),
+        words(tokenizer::load(compiled(), folder)),
+        run({1, static_cast<int>(given.integer("threads", 0, 0, 1024)), layers}) {
     read_parameters(folder, run);
   }
 };
@@ -47,9 +50,14 @@ bool helped(options const& given, char const* usage, std::span<option const> kno
 }  // namespace
 
 void score_command(std::span<std::string const> words) {
-  option const known[] = {model_option, {"pairs", "FILE", "query<TAB>document[<TAB>label], labels unused"}, threads_option, help_option};
+  option const known[] = {
+      model_option, {"pairs", "FILE", "query<TAB>document[<TAB>label], labels unused"}, threads_option, help_option};
   options const given(words, known);
-  if (helped(given, "usage: twinbert score --model DIR --pairs FILE\nPrints how well each pair matches, one score a line, in order.\n\n", known)) return;
+  if (helped(given,
+             "usage: twinbert score --model DIR --pairs FILE\n"
+             "Prints how well each pair matches, one score a line, in order.\n\n",
+             known))
+    return;
   loaded model(given.text("model"), given);
   std::string out;
   for (float const s : score_pairs(model.run, model.words, tx::text::read_pairs(given.text("pairs")))) {
@@ -60,16 +68,25 @@ void score_command(std::span<std::string const> words) {
 }
 
 void encode_command(std::span<std::string const> words) {
-  option const known[] = {model_option, {"side", "query|doc", "what the texts are"}, {"text", "FILE", "a text a line"}, threads_option, help_option};
+  option const known[] = {model_option,
+                          {"side", "query|doc", "what the texts are"},
+                          {"text", "FILE", "a text a line"},
+                          threads_option,
+                          help_option};
   options const given(words, known);
-  if (helped(given, "usage: twinbert encode --model DIR --side query|doc --text FILE\nPrints each text's vector, one JSON array a line.\n\n", known)) return;
+  if (helped(given,
+             "usage: twinbert encode --model DIR --side query|doc --text FILE\n"
+             "Prints each text's vector, one JSON array a line.\n\n",
+             known))
+    return;
   std::string const& name = given.text("side");
   if (name != "query" && name != "doc") throw tx::value_error("--side is query or doc, not '" + name + "'");
   loaded model(given.text("model"), given);
   std::string const file = tx::io::read_text(given.text("text"));
   std::vector<std::string_view> texts;
   tx::text::for_each_line(file, [&](std::string_view line, std::size_t number) {
-    if (!tx::io::is_utf8(line)) throw tx::format_error(given.text("text") + ':' + std::to_string(number) + ": not UTF-8");
+    if (!tx::io::is_utf8(line))
+      throw tx::format_error(given.text("text") + ':' + std::to_string(number) + ": not UTF-8");
     texts.push_back(line);
   });
   auto const vectors = encode_texts(model.run, model.words, name == "query" ? side::query : side::document, texts);
@@ -84,29 +101,42 @@ void encode_command(std::span<std::string const> words) {
 }
 
 void eval_command(std::span<std::string const> words) {
-  option const known[] = {model_option, {"pairs", "FILE", "query<TAB>document[<TAB>label]; may be given several times"}, threads_option, help_option};
+  option const known[] = {{"model", "DIR", "a folder that train wrote; may be given several times"},
+                          {"pairs", "FILE", "query<TAB>document[<TAB>label]; may be given several times"},
+                          threads_option,
+                          help_option};
   options const given(words, known);
-  if (helped(given,
-             "usage: twinbert eval --model DIR --pairs FILE [--pairs FILE...]\n"
-             "Prints the area under the ROC curve of labelled pairs and, where every query has a match, recall@1: the share of\n"
-             "queries whose match is the nearest of the file's documents. Without labels each query's document is compared\n"
-             "with all others.\n\n",
-             known))
+  if (helped(
+          given,
+          "usage: twinbert eval --model DIR... --pairs FILE...\n"
+          "Prints the area under the ROC curve of labelled pairs and, where every query has a match, recall@1: the\n"
+          "share of queries whose match is the nearest of the file's documents. Without labels each query's document\n"
+          "is compared with all others.\n\n",
+          known))
     return;
-  loaded model(given.text("model"), given);
-  std::string out;
-  for (std::string const& file : given.all("pairs")) {
-    quality const q = evaluate(model.run, model.words, tx::text::read_pairs(file), true);
-    char line[160];
-    std::snprintf(line, sizeof line, "  AUC %.4f over %zu pairs", q.auc, q.pairs);
-    out += file + line;
-    if (q.recall) {
-      std::snprintf(line, sizeof line, "  recall@1 %.4f of %zu queries among %zu documents", *q.recall, q.queries, q.documents);
-      out += line;
-    }
-    out += '\n';
+  std::size_t width = 0;
+  std::vector<std::vector<tx::text::pair>> files;
+  for (auto const& file : given.all("pairs")) {
+    width = std::max(width, file.size());
+    files.push_back(tx::text::read_pairs(file));
   }
-  print(out);
+  for (auto const& folder : given.all("model")) {
+    loaded model(folder, given);
+    print(folder + '\n');
+    for (std::size_t i = 0; i < files.size(); ++i) {
+      quality const q = evaluate(model.run, model.words, files[i], true);
+      std::string name = given.all("pairs")[i];
+      name.resize(width, ' ');
+      char line[160];
+      std::snprintf(line, sizeof line, "  AUC %.4f over %zu pairs", q.auc, q.pairs);
+      print("  " + name + line);
+      if (q.recall) {
+        std::snprintf(line, sizeof line, "  recall@1 %.4f of %zu documents", *q.recall, q.documents);
+        print(line);
+      }
+      print("\n");
+    }
+  }
 }
 
 }  // namespace twinbert

@@ -52,9 +52,9 @@ template <auto F, class Model, tx::compile_options O>
 struct one_by_one<tx::function<F, Model, O>> {
   using type = tx::function<F, Model, unfused>;
 };
-template <class Model, auto Loss, class Optimizer>
-struct one_by_one<tx::train_step<Model, Loss, Optimizer>> {
-  using type = tx::train_step<Model, Loss, Optimizer, tx::compiled_with<unfused>>;
+template <class Model, auto Loss, class Optimizer, class... Options>
+struct one_by_one<tx::train_step<Model, Loss, Optimizer, Options...>> {
+  using type = tx::train_step<Model, Loss, Optimizer, Options..., tx::compiled_with<unfused>>;
 };
 
 template <class Step, class... In>

@@ -101,7 +101,8 @@ TEST_CASE("fifty steps twice give the same parameters, bit by bit") {
   auto const& d = twinbert::compiled();
   auto const ids = [&](int words, int step) {
     std::vector<std::int32_t> out(static_cast<std::size_t>(d.batch * words));
-    for (std::size_t i = 0; i < out.size(); ++i) out[i] = static_cast<std::int32_t>((i * 31 + static_cast<std::size_t>(step) * 17) % 399);
+    for (std::size_t i = 0; i < out.size(); ++i)
+      out[i] = static_cast<std::int32_t>((i * 31 + static_cast<std::size_t>(step) * 17) % 399);
     return out;
   };
   std::vector<float> const labels(static_cast<std::size_t>(d.batch), 1.0f);

@@ -93,7 +93,7 @@ class parameter_block {
   std::vector<element_type> read(int k = 0) const {
     if constexpr (exec::remote<Backend>) {
       std::vector<element_type> out(static_cast<std::size_t>(layout<Model>::size));
-      Backend::download(reinterpret_cast<std::byte*>(out.data()), block(k), static_cast<std::int64_t>(out.size() * sizeof(element_type)));
+      if (!out.empty()) Backend::download(reinterpret_cast<std::byte*>(out.data()), block(k), static_cast<std::int64_t>(out.size() * sizeof(element_type)));
       return out;
     } else {
       return {elements(k).begin(), elements(k).end()};
@@ -102,6 +102,7 @@ class parameter_block {
   void write(std::span<element_type const> values, int k = 0) {
     if (values.size() != static_cast<std::size_t>(layout<Model>::size))
       throw shape_error("parameters: " + std::to_string(values.size()) + " elements were given; the model has " + std::to_string(layout<Model>::size));
+    if (values.empty()) return;
     if constexpr (exec::remote<Backend>) Backend::upload(block(k), reinterpret_cast<std::byte const*>(values.data()), static_cast<std::int64_t>(values.size_bytes()));
     else __builtin_memcpy(block(k), values.data(), values.size_bytes());
   }
