@@ -30,10 +30,10 @@ largest=0
 while IFS= read -r command; do  # as the build compiles them, objects and dependencies put elsewhere
   command=$(sed -E "s# -o [^ ]+# -o $work/unit.o#; s# -MF [^ ]+# -MF $work/unit.d#" <<<"$command")
   read -r seconds kilobytes <<<"$(cd "$build" && "$work/measure" bash -c "$command")"
-  printf '  %-56s %12s   %s MB\n' "$(sed -E 's#.*/(examples/[^ ]+)$#\1#' <<<"$command")" "$seconds" $((kilobytes / 1024))
+  printf '  %-56s %12s   %s MB\n' "$(sed -E 's#.*/([^/ ]+)$#\1#' <<<"$command")" "$seconds" $((kilobytes / 1024))
   total=$(awk "BEGIN { print $total + $seconds }")
   if [ "$kilobytes" -gt "$largest" ]; then largest=$kilobytes; fi
-done < <(ninja -C "$build" -t commands twinbert | grep -E ' -c [^ ]*examples/twinbert/')
+done < <(ninja -C "$build" -t commands twinbert | grep -E ' -c ')
 [ "$total" != 0 ] || { echo "the build knows no program twinbert" >&2; exit 1; }
 limit "TwinBERT trainer, all units: seconds" "$total" 30
 limit "TwinBERT trainer, largest unit: MB" $((largest / 1024)) 1536
