@@ -41,7 +41,7 @@ constexpr auto names_of_gradient = [] {
   bind_parameters(m, g);
   int const loss = var(sum(tanh(m.w))).id;
   vec<int> const d = gradients(g, loss, vec<int>{m.w.id});
-  bounded_array<std::uint64_t, 16> ops{};
+  bounded_array<std::uint32_t, 16> ops{};
   for (int i = loss + 1; i <= d[0]; ++i)
     if (g[i].op->kind == op_kind::elementwise) ops.items[ops.count++] = g[i].op->key();
   return ops;

@@ -32,7 +32,7 @@ class arena_planner {
       if (s.bytes > out_.memory.workspace) out_.memory.workspace = s.bytes;
     }
     out_.memory.largest_live = passes::largest_live(buffers_, t_.length);
-    out_.memory.arena = passes::assign_offsets(buffers_);
+    out_.memory.arena = passes::assign_offsets(buffers_, out_.memory.largest_live);
     measure();
     for (operand_ref& r : out_.operands) {
       if (r.base != base_arena || r.slot == 0) continue;

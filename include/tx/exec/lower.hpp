@@ -44,12 +44,21 @@ class lowerer {
     return true;
   }
 
+  // The kernel at hand.
   struct draft {
     vec<in_sig> ins{};
     vec<operand_ref> in_refs{};
     vec<let_sig> lets{};
     vec<out_sig> outs{};
     vec<operand_ref> out_refs{};
+
+    constexpr void clear() {
+      ins.clear();
+      in_refs.clear();
+      lets.clear();
+      outs.clear();
+      out_refs.clear();
+    }
   };
 
   constexpr int input_value(draft& d, in_sig const& sig, operand_ref const& r) const {
@@ -126,7 +135,8 @@ class lowerer {
   }
 
   constexpr void lower_fused(passes::group const& gr) {
-    draft d{};
+    draft& d = draft_;
+    d.clear();
     bool const has_product = gr.head >= 0;
     if (has_product) {
       d.ins.push_back({g_.info(gr.head).type, access::product});
@@ -315,6 +325,7 @@ class lowerer {
   timeline t_;
   lowered out_{};
   kernel_table kernels_;
+  draft draft_{};
   vec<int> value_of_;   // node -> its number in the kernel at hand; groups share no node
   vec<char> stored_{};
   vec<int> call_of_{};  // group -> its first call

@@ -66,10 +66,10 @@ class kernel_table {
     if (k.kind != kernel_kind::fused && k.kind != kernel_kind::gemm) return 0;
     if (c.kernel >= needs_.size()) needs_.resize(c.kernel + 1, -1);
     if (needs_[c.kernel] < 0) {
-      needs_[c.kernel] = programs_.size();
-      programs_.push_back(analyse(sig_view{out_, k}));
+      needs_[c.kernel] = buffers_.size();
+      buffers_.push_back(analyse(sig_view{out_, k}));
     }
-    std::int64_t bytes = shares * row_scratch(programs_[needs_[c.kernel]], c.cols);
+    std::int64_t bytes = shares * row_scratch(buffers_[needs_[c.kernel]], c.cols);
     if (k.kind == kernel_kind::gemm) bytes += gemm_scratch(c.batch, c.rows / c.batch, c.cols, c.depth, size_of(k.type));
     return bytes;
   }
@@ -92,8 +92,8 @@ class kernel_table {
   }
 
   lowered& out_;
-  vec<int> needs_{};  // kernel -> its program
-  vec<row_program> programs_{};
+  vec<int> needs_{};  // kernel -> its buffers
+  vec<row_buffers> buffers_{};
 };
 
 }  // namespace detail

@@ -18,7 +18,7 @@ constexpr std::int64_t panel_rows(std::int64_t rows, std::int64_t cols, std::int
 // One row of a share's scratch: whole vectors of the widest kind, 16 elements.
 constexpr std::int64_t row_bytes(std::int64_t cols, std::int64_t element) { return (cols + 15) / 16 * 16 * element; }
 // Stashed rows of one share, then its partial sums.
-constexpr std::int64_t row_scratch(row_program const& p, std::int64_t cols) {
+constexpr std::int64_t row_scratch(row_buffers const& p, std::int64_t cols) {
   return (p.stashes + p.column_sums) * row_bytes(cols, p.element) + (p.row_sums > 0 ? aligned(p.row_sums * p.element) : 0);
 }
 

@@ -102,18 +102,21 @@ struct zero {};
 // When the values of a row program are computed. Pass p goes over the columns once; a row reduction made in pass p is a
 // number from pass p + 1 on. Values of an earlier pass are computed again, or stashed where that would cost more.
 inline constexpr int max_values = 160;
-struct row_program {
+// What a row program keeps beside its operands.
+struct row_buffers {
+  int element = 4;       // bytes of the widest value
+  int stashes = 0;       // rows
+  int column_sums = 0;   // of full rows
+  int row_sums = 0;      // of one value per row
+};
+struct row_program : row_buffers {
   int values = 0;
   int inputs = 0;
   int passes = 1;
-  int element = 4;             // bytes of the widest value
   bool by_column[max_values] = {};
   int pass[max_values] = {};   // the first in which the value can be computed
   int stash[max_values] = {};  // slot, or -1
-  int stashes = 0;
   int sum[max_values] = {};    // number among the column sums of its kind, or -1
-  int column_sums = 0;         // of full rows
-  int row_sums = 0;            // of one value per row
 };
 
 // The values that vary by column and are needed in one pass over the columns.

@@ -62,6 +62,16 @@ class graph {
   constexpr int input(node const& n, int k) const { return operands[n.first + k]; }
   constexpr value_info const& info(int id) const { return nodes[id].info; }
 
+  // Room for a graph of another's size: growing a table in a constant evaluation costs as much as filling it.
+  constexpr void reserve(graph const& other) {
+    nodes.reserve(other.size());
+    operands.reserve(other.operands.size());
+    hashes_.reserve(other.size());
+    int slots = 16;
+    while (slots < 2 * other.size()) slots *= 2;
+    table_ = vec<int>(slots, -1);
+  }
+
   // Appends a node, or returns an equal one that the same region already holds.
   constexpr int emit(op_info const* op, int const* in, int count, attributes const& at) {
     value_info infos[max_inline];
@@ -78,7 +88,7 @@ class graph {
 
   // The same for ops whose result the inputs do not tell: leaves.
   constexpr int emit(op_info const* op, int const* in, int count, attributes const& at, value_info const& info) {
-    std::uint64_t const h = hash(op, in, count, at, info);
+    std::uint32_t const h = hash(op, in, count, at, info);
     if (int const found = find(h, op, in, count, at, info); found >= 0) return found;
     node n{};
     n.op = op;
@@ -97,19 +107,19 @@ class graph {
  private:
   static constexpr int max_inline = 4;
 
-  constexpr std::uint64_t hash(op_info const* op, int const* in, int count, attributes const& at, value_info const& info) const {
-    std::uint64_t h = mix(op->key(), static_cast<std::uint64_t>(current));
-    for (int i = 0; i < count; ++i) h = mix(h, static_cast<std::uint64_t>(in[i]));
-    for (auto v : at.v) h = mix(h, static_cast<std::uint64_t>(v));
-    h = mix(h, static_cast<std::uint64_t>(info.type));
-    for (int i = 0; i < info.dims.rank; ++i) h = mix(h, static_cast<std::uint64_t>(info.dims.dim[i]));
-    return h;
+  // A few small numbers: a constant evaluator pays for each new 64-bit value, and equal hashes are compared in full anyway.
+  constexpr std::uint32_t hash(op_info const* op, int const* in, int count, attributes const& at, value_info const& info) const {
+    std::uint32_t h = op->key() + static_cast<std::uint32_t>(current);
+    for (int i = 0; i < count && i < max_inline; ++i) h = 5 * h + static_cast<std::uint32_t>(in[i]);
+    for (int i = 0; i < 3; ++i) h = 5 * h + static_cast<std::uint32_t>(at.v[i]);
+    return (5 * h + static_cast<std::uint32_t>(info.dims.rank > 0 ? info.dims.dim[0] : 0)) * 0x9e3779b1u >> 8;
   }
 
-  constexpr int find(std::uint64_t h, op_info const* op, int const* in, int count, attributes const& at, value_info const& info) const {
+  constexpr int find(std::uint32_t h, op_info const* op, int const* in, int count, attributes const& at, value_info const& info) const {
     if (table_.empty() || op->kind == op_kind::region) return -1;
     int const mask = table_.size() - 1;
-    for (int slot = static_cast<int>(h & static_cast<std::uint64_t>(mask)); table_[slot] >= 0; slot = (slot + 1) & mask) {
+    for (int slot = static_cast<int>(h & static_cast<std::uint32_t>(mask)); table_[slot] >= 0; slot = (slot + 1) & mask) {
+      if (hashes_[table_[slot]] != h) continue;
       node const& n = nodes[table_[slot]];
       if (n.op != op || n.inputs != count || n.region != current || !(n.at == at) || !(n.info == info)) continue;
       bool same = true;
@@ -119,26 +129,26 @@ class graph {
     return -1;
   }
 
-  constexpr void insert(std::uint64_t h, int id) {
+  constexpr void insert(std::uint32_t h, int id) {
     if (4 * (filled_ + 1) > 3 * table_.size()) {
       int const grown = table_.empty() ? 16 : 4 * table_.size();
       table_ = vec<int>(grown, -1);
-      vec<std::uint64_t> old = hashes_;
+      vec<std::uint32_t> old = hashes_;
       for (int i = 0; i < old.size(); ++i) place(old[i], i);
     }
     hashes_.push_back(h);
     place(h, id);
     ++filled_;
   }
-  constexpr void place(std::uint64_t h, int id) {
+  constexpr void place(std::uint32_t h, int id) {
     int const mask = table_.size() - 1;
-    int slot = static_cast<int>(h & static_cast<std::uint64_t>(mask));
+    int slot = static_cast<int>(h & static_cast<std::uint32_t>(mask));
     while (table_[slot] >= 0) slot = (slot + 1) & mask;
     table_[slot] = id;
   }
 
   vec<int> table_{};  // open addressing over node ids
-  vec<std::uint64_t> hashes_{};
+  vec<std::uint32_t> hashes_{};
   int filled_ = 0;
 };
 

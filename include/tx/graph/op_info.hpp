@@ -57,7 +57,8 @@ struct op_info {
   bool costly = false;         // worth keeping rather than computing twice within a row
   bool differentiable = true;  // false: gradients stop here without an error
 
-  constexpr std::uint64_t key() const { return fnv1a(name); }
+  // For hashing: the order of addresses is no constant.
+  constexpr std::uint32_t key() const { return static_cast<std::uint32_t>(fnv1a(name)); }
 };
 
 // The arithmetic of an elementwise op or reduction: `template <class V> static V apply(V...)` on scalars and packets.

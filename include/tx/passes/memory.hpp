@@ -34,25 +34,41 @@ constexpr std::int64_t largest_live(vec<buffer> const& buffers, int steps) {
 namespace detail {
 
 // Places buffers in the given order, each at the lowest offset free for its whole life. Returns the size of the arena.
+// What is placed lies in plain arrays by offset: this loop is the longest of all passes.
 constexpr std::int64_t first_fit(vec<buffer>& buffers, vec<int> const& order) {
-  vec<int> placed{};  // by offset
+  int const count = buffers.size();
+  vec<int> firsts(count, 0), lasts(count, 0);
+  vec<std::int64_t> begins(count, 0), ends(count, 0);
+  int* const first = firsts.data();
+  int* const last = lasts.data();
+  std::int64_t* const begin = begins.data();
+  std::int64_t* const end = ends.data();
+  int placed = 0;
   std::int64_t size = 0;
   for (int id : order) {
     buffer& b = buffers[id];
+    if (b.bytes == 0) continue;
+    int const from = b.first;
+    int const to = b.last;
     std::int64_t at = 0;
-    for (int other : placed) {
-      buffer const& o = buffers[other];
-      if (o.last < b.first || b.last < o.first) continue;
-      if (o.offset >= at + b.bytes) break;  // the gap before it is large enough
-      if (o.offset + o.bytes > at) at = o.offset + o.bytes;
+    for (int k = 0; k < placed; ++k) {
+      if (last[k] < from || to < first[k]) continue;
+      if (begin[k] >= at + b.bytes) break;  // the gap before it is large enough
+      if (end[k] > at) at = end[k];
     }
     b.offset = at;
-    placed.push_back(id);
-    for (int i = placed.size() - 1; i > 0 && buffers[placed[i - 1]].offset > at; --i) {
-      placed[i] = placed[i - 1];
-      placed[i - 1] = id;
+    int k = placed++;
+    for (; k > 0 && begin[k - 1] > at; --k) {
+      first[k] = first[k - 1];
+      last[k] = last[k - 1];
+      begin[k] = begin[k - 1];
+      end[k] = end[k - 1];
     }
-    if (at + b.bytes > size) size = at + b.bytes;
+    first[k] = from;
+    last[k] = to;
+    begin[k] = at;
+    end[k] = at + b.bytes;
+    if (end[k] > size) size = end[k];
   }
   return size;
 }
@@ -60,18 +76,20 @@ constexpr std::int64_t first_fit(vec<buffer>& buffers, vec<int> const& order) {
 }  // namespace detail
 
 // Largest first, or longest-lived first, whichever needs less (Pisarchyk and Lee, arXiv 2001.03288, compare such orders).
-constexpr std::int64_t assign_offsets(vec<buffer>& buffers) {
+// live: largest_live() of the buffers; the first order that needs no more is taken.
+constexpr std::int64_t assign_offsets(vec<buffer>& buffers, std::int64_t live) {
   vec<int> by_size{};
   for (int i = 0; i < buffers.size(); ++i) by_size.push_back(i);
   vec<int> by_life = by_size;
   stable_sort(by_size, [&](int a, int b) { return buffers[a].bytes > buffers[b].bytes; });
+  std::int64_t const first = detail::first_fit(buffers, by_size);
+  if (first <= live) return first;
   stable_sort(by_life, [&](int a, int b) {
     int const la = buffers[a].last - buffers[a].first;
     int const lb = buffers[b].last - buffers[b].first;
     return la != lb ? la > lb : buffers[a].bytes > buffers[b].bytes;
   });
   vec<buffer> other = buffers;
-  std::int64_t const first = detail::first_fit(buffers, by_size);
   std::int64_t const second = detail::first_fit(other, by_life);
   if (first <= second) return first;
   buffers = other;

@@ -44,6 +44,7 @@ constexpr int through_dense(graph const& g, int id) {
 // The graph with copies where placements need them.
 constexpr graph insert_copies(graph const& from) {
   graph to{};
+  to.reserve(from);
   to.numbers = from.numbers;
   to.random_streams = from.random_streams;
   to.training = from.training;

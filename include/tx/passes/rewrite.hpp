@@ -54,6 +54,7 @@ constexpr int fold(graph& g, node const& n, int const* in) {
 constexpr graph rewrite(graph const& from, bool simplify) {
   vec<char> const live = live_nodes(from);
   graph to{};
+  to.reserve(from);
   to.numbers = from.numbers;
   to.random_streams = from.random_streams;
   to.training = from.training;
