@@ -42,11 +42,7 @@ class addresses {
     }
   }
 
-  constexpr bool in_arena(int id) const {
-    op_info const* op = g_[locate(id).root].op;
-    return op->kind != op_kind::constant && !(op->kind == op_kind::index && f_.group_of[id] < 0) &&
-           (op->kind != op_kind::leaf || op == &argument_info);
-  }
+  constexpr bool in_arena(int id) const { return passes::stored_in_arena(g_, f_, passes::storage_root(f_, id)); }
 
   constexpr operand_ref at_location(int base, std::int64_t extra, std::int64_t step, dtype type) const {
     operand_ref r{};

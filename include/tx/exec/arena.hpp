@@ -22,6 +22,7 @@ class arena_planner {
 
   constexpr void run(vec<scratch_need> const& scratch) {
     for (int i = 0; i < f_.groups.size(); ++i) touch_group(i);
+    later_ = false;
     for (output const& o : g_.outputs)
       if (o.kind == output_kind::result) touch(where_.locate(o.value).root, t_.leave[0], 0);
     reuse_in_place();
@@ -53,6 +54,7 @@ class arena_planner {
     passes::group const& gr = f_.groups[i];
     for (int id : gr.nodes) {
       if (g_[id].op->kind == op_kind::region) continue;
+      later_ = g_[id].when != phase::forward;
       if (stored_[id] && where_.in_arena(id)) touch(where_.locate(id).root, t_.time[i], gr.region);
       for (int k = 0; k < g_[id].inputs; ++k) {
         int const base = f_.physical[g_.input(id, k)].base;
@@ -76,6 +78,7 @@ class arena_planner {
           bool const dies = other.last == t_.time[i] && mine.first == t_.time[i] && other.first < mine.first;
           if (!dies || other.bytes != mine.bytes || g_.info(base).type != g_.info(id).type || !reads_same_element(gr, base, id)) continue;
           other.last = mine.last;
+          if (kept_[buffer_of_[id]]) kept_[buffer_of_[base]] = 1;
           mine.bytes = 0;
           buffer_of_[id] = buffer_of_[base];  // `id` is the root of its buffer, and the only one
           break;
@@ -105,7 +108,9 @@ class arena_planner {
     if (buffer_of_[root] < 0) {
       buffer_of_[root] = buffers_.size();
       buffers_.push_back({aligned(g_.info(root).bytes()), t_.length, 0, 0});
+      kept_.push_back(0);
     }
+    if (later_) kept_[buffer_of_[root]] = 1;
     passes::buffer& b = buffers_[buffer_of_[root]];
     int first = when;
     int last = when;
@@ -119,19 +124,18 @@ class arena_planner {
     if (last > b.last) b.last = last;
   }
 
-  // Bytes by purpose. The first result is the loss: values of the forward pass that are alive when it is known are kept for
-  // backward; what later phases compute are gradients.
+  // Bytes by purpose: values of the forward pass that later phases read are kept for them; what those compute are gradients.
   constexpr void measure() {
-    if (g_.outputs.empty() || f_.group_of[g_.outputs[0].value] < 0) return;
-    int const loss = t_.time[f_.group_of[g_.outputs[0].value]];
+    vec<passes::buffer> kept{};
     vec<passes::buffer> made{};
     for (int i = 0; i < g_.size(); ++i) {
       if (buffer_of_[i] < 0) continue;
       passes::buffer const& b = buffers_[buffer_of_[i]];
       int const maker = g_[i].op == &result_info ? g_.input(i, 0) : i;
       if (g_[maker].when != phase::forward) made.push_back(b);
-      else if (b.first <= loss && b.last >= loss) out_.memory.activations += b.bytes;
+      else if (kept_[buffer_of_[i]]) kept.push_back(b);
     }
+    out_.memory.activations = passes::largest_live(kept, t_.length);
     out_.memory.gradients = passes::largest_live(made, t_.length);
   }
 
@@ -143,6 +147,8 @@ class arena_planner {
   lowered& out_;
   vec<int> buffer_of_;
   vec<passes::buffer> buffers_{};
+  vec<char> kept_{};     // buffer -> does a phase after the forward pass touch it?
+  bool later_ = false;   // is the group at hand of such a phase?
 };
 
 }  // namespace tx::exec::detail

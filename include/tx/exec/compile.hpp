@@ -4,12 +4,14 @@
 #include <tx/exec/lower.hpp>
 #include <tx/graph/verify.hpp>
 #include <tx/passes/rewrite.hpp>
+#include <tx/passes/schedule.hpp>
 
 namespace tx {
 
 // Switches of the compiler; the defaults are what everyone wants, the others are for tests.
 struct compile_options {
   bool fuse = true;
+  bool schedule = true;  // off: kernels run in the order of recording
 
   constexpr bool operator==(compile_options const&) const = default;
 };
@@ -29,7 +31,9 @@ constexpr graph optimise(graph const& recorded) {
 
 constexpr lowered compile(graph const& recorded, compile_options options) {
   graph const g = optimise(recorded);
-  return lower(g, passes::fuse(g, options.fuse));
+  passes::fusion f = passes::fuse(g, options.fuse);
+  if (options.schedule) f = passes::schedule(g, static_cast<passes::fusion&&>(f));
+  return lower(g, f);
 }
 
 }  // namespace exec

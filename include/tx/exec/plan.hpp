@@ -92,7 +92,7 @@ struct index_check {
 struct memory_use {
   std::int64_t parameters = 0;
   std::int64_t optimizer = 0;    // state blocks
-  std::int64_t activations = 0;  // alive when the loss is known: what backward needs of the forward pass
+  std::int64_t activations = 0;  // the most that is kept of the forward pass for backward at one moment
   std::int64_t gradients = 0;    // the most that backward and update keep of their own values at one moment
   std::int64_t workspace = 0;    // scratch of the kernel that needs most
   std::int64_t arena = 0;        // everything but parameters and state

@@ -206,15 +206,11 @@ class fuser {
       group const& other = out.groups[k];
       if (other.region != g_[id].region) continue;
       for (int base : other.reads) {
-        if (!same_storage(base, p.target)) continue;
+        if (!same_storage(g_, base, p.target)) continue;
         if (k > at || other.reduces_rows || other.head >= 0 || !dense_reader(k, base)) return false;
       }
     }
     return true;
-  }
-  constexpr bool same_storage(int a, int b) const {
-    if (a == b) return true;
-    return (g_[a].op == &parameter_info || g_[a].op == &block_info) && (g_[b].op == &parameter_info || g_[b].op == &block_info);
   }
   constexpr bool dense_reader(int at, int base) const {
     for (int n : out.groups[at].nodes)

@@ -28,6 +28,25 @@ struct fusion {
   vec<placement> places{};
 };
 
+// The node whose buffer a value lies in.
+constexpr int storage_root(fusion const& f, int id) {
+  while (f.places[id].kind != place_kind::own) id = f.places[id].target;
+  return id;
+}
+
+// Does the arena hold that buffer? Arguments of the program, parameters and numbers known while compiling lie elsewhere.
+constexpr bool stored_in_arena(graph const& g, fusion const& f, int root) {
+  op_info const* op = g[root].op;
+  return op->kind != op_kind::constant && !(op->kind == op_kind::index && f.group_of[root] < 0) &&
+         (op->kind != op_kind::leaf || op == &argument_info);
+}
+
+// Leaves that share one flat block count as one.
+constexpr bool same_storage(graph const& g, int a, int b) {
+  auto in_block = [&](int id) { return g[id].op == &parameter_info || g[id].op == &block_info; };
+  return a == b || (in_block(a) && in_block(b));
+}
+
 // Why two neighbouring ops are in different kernels; the text of explain().
 enum class fusion_answer : std::uint8_t { fused, other_region, not_fusible, other_space, other_access, order, hazard, full };
 

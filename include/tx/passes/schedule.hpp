@@ -1,0 +1,190 @@
+// Scheduling: the order in which groups run, so that little is alive at once. Among the groups whose operands are ready, the
+// one that frees most and allocates least is next (list scheduling); the recorded order stands wherever that is no better.
+#pragma once
+
+#include <tx/passes/fusion.hpp>
+
+namespace tx::passes {
+
+namespace detail {
+
+class scheduler {
+ public:
+  constexpr scheduler(graph const& g, fusion const& f)
+      : g_(g), f_(f), touched_(f.groups.size()), after_(f.groups.size()), before_(f.groups.size(), 0), extra_(f.groups.size(), 0),
+        pending_(g.size(), 0) {
+    for (int i = 0; i < f.groups.size(); ++i) {
+      for (int id : f.groups[i].nodes) link(i, id);
+      guard_overwrites(i);
+    }
+  }
+
+  // The groups of a region in a new order, and of the regions inside it. Returns the most bytes alive.
+  constexpr std::int64_t run(int r, vec<vec<int>>& orders) {
+    vec<int> groups{};
+    for (int i = 0; i < f_.groups.size(); ++i) {
+      if (f_.groups[i].region != r) continue;
+      groups.push_back(i);
+      int const head = f_.groups[i].head;
+      if (head >= 0 && g_[head].op->kind == op_kind::region) extra_[i] = run(static_cast<int>(g_[head].at.v[0]), orders);
+    }
+    vec<int> const tried = greedy(groups);
+    std::int64_t const recorded = peak(groups);
+    std::int64_t const greedy_peak = peak(tried);
+    orders[r] = greedy_peak < recorded ? tried : groups;
+    return greedy_peak < recorded ? greedy_peak : recorded;
+  }
+
+ private:
+  // The region that a buffer belongs to: a carry outlives its loop.
+  constexpr int home(int root) const { return g_[root].op == &argument_info ? g_.regions[g_[root].region].parent : g_[root].region; }
+
+  // The group itself, or the loop around it that runs in that region; -1 where there is none.
+  constexpr int seen_from(int region_id, int group_id) const {
+    while (f_.groups[group_id].region != region_id) {
+      int const r = f_.groups[group_id].region;
+      if (r == 0) return -1;
+      group_id = f_.group_of[g_.regions[r].owner];
+    }
+    return group_id;
+  }
+
+  constexpr void touch(int group_id, int id) {
+    int const root = storage_root(f_, id);
+    if (!stored_in_arena(g_, f_, root)) return;
+    int const user = seen_from(home(root), group_id);
+    if (user < 0) return;
+    for (int other : touched_[user])
+      if (other == root) return;
+    touched_[user].push_back(root);
+    ++pending_[root];
+  }
+
+  constexpr void order(int first, int second) {
+    after_[first].push_back(second);
+    ++before_[second];
+  }
+
+  // Buffers that node `id` of a group touches, and the groups it waits for.
+  constexpr void link(int at, int id) {
+    bool const loop = g_[id].op->kind == op_kind::region;
+    if (!loop) touch(at, id);
+    for (int k = 0; k < g_[id].inputs; ++k) {
+      int const operand = g_.input(id, k);
+      int base = f_.physical[operand].base;
+      if (!loop) touch(at, base);
+      if (g_[base].op == &argument_info && seen_from(g_[base].region, at) < 0) base = g_.regions[g_[base].region].owner;  // a carry, read after its loop
+      if (g_[base].op == &result_info) base = g_.input(base, 0);
+      int const maker = f_.group_of[base];
+      if (maker < 0) continue;
+      int const reader = seen_from(f_.groups[maker].region, at);
+      if (reader >= 0 && reader != maker) order(maker, reader);
+    }
+  }
+
+  // A group that overwrites a carry or a leaf keeps its place among those who read it.
+  constexpr void guard_overwrites(int at) {
+    for (int id : f_.groups[at].nodes) {
+      placement const& p = f_.places[id];
+      if (p.kind != place_kind::replace && (p.kind != place_kind::carry || g_[id].region != g_[p.target].region)) continue;
+      for (int i = 0; i < f_.groups.size(); ++i) {
+        bool reads = false;
+        for (int base : f_.groups[i].reads) reads = reads || same_storage(g_, f_.physical[base].base, p.target);
+        int const other = reads ? seen_from(f_.groups[at].region, i) : -1;
+        if (other < 0 || other == at) continue;
+        if (other < at) order(other, at);
+        else order(at, other);
+      }
+    }
+  }
+
+  constexpr std::int64_t bytes(int root) const { return g_.info(root).bytes(); }
+  constexpr bool lasts(int root) const {
+    for (output const& o : g_.outputs)
+      if (o.kind == output_kind::result && storage_root(f_, o.value) == root) return true;
+    return false;
+  }
+
+  constexpr vec<int> greedy(vec<int> const& groups) const {
+    vec<int> waits = before_;
+    vec<int> left = pending_;
+    vec<char> live(g_.size(), 0);
+    vec<int> ready{};  // in recorded order
+    for (int i : groups)
+      if (waits[i] == 0) ready.push_back(i);
+    vec<int> done{};
+    while (!ready.empty()) {
+      int best = 0;
+      std::int64_t best_change = 0;
+      for (int k = 0; k < ready.size(); ++k) {
+        std::int64_t change = 0;
+        for (int root : touched_[ready[k]]) {
+          if (!live[root]) change += bytes(root);
+          if (left[root] == 1) change -= bytes(root);
+        }
+        if (k > 0 && (change > best_change || (change == best_change && ready[k] > ready[best]))) continue;
+        best = k;
+        best_change = change;
+      }
+      int const next = ready[best];
+      ready[best] = ready.back();
+      ready.pop_back();
+      done.push_back(next);
+      for (int root : touched_[next]) {
+        live[root] = 1;
+        --left[root];
+      }
+      for (int i : after_[next])
+        if (--waits[i] == 0) ready.push_back(i);
+    }
+    if (done.size() != groups.size()) throw invalid("schedule: the groups wait for each other");
+    return done;
+  }
+
+  constexpr std::int64_t peak(vec<int> const& order) const {
+    vec<int> left = pending_;
+    vec<char> live(g_.size(), 0);
+    std::int64_t now = 0;
+    std::int64_t most = 0;
+    for (int i : order) {
+      for (int root : touched_[i]) {
+        if (!live[root]) now += bytes(root);
+        live[root] = 1;
+      }
+      if (now + extra_[i] > most) most = now + extra_[i];
+      for (int root : touched_[i])
+        if (--left[root] == 0 && !lasts(root)) now -= bytes(root);
+    }
+    return most;
+  }
+
+  graph const& g_;
+  fusion const& f_;
+  vec<vec<int>> touched_;      // group -> buffers of its region that it, or a loop it stands for, reads or writes
+  vec<vec<int>> after_;        // group -> those that wait for it
+  vec<int> before_;            // group -> how many it waits for
+  vec<std::int64_t> extra_;    // group -> what is alive inside its loop
+  vec<int> pending_;           // buffer -> how many groups touch it
+};
+
+}  // namespace detail
+
+// The same groups, numbered in the order in which they run.
+constexpr fusion schedule(graph const& g, fusion f) {
+  vec<vec<int>> orders(g.regions.size());
+  detail::scheduler(g, f).run(0, orders);
+  vec<group> const recorded = f.groups;
+  vec<int> next(g.regions.size(), 0);
+  vec<int> renumbered(recorded.size(), -1);
+  for (int i = 0; i < recorded.size(); ++i) {  // a region's groups share out the numbers they had
+    int const r = recorded[i].region;
+    int const moved = orders[r][next[r]++];
+    f.groups[i] = recorded[moved];
+    renumbered[moved] = i;
+  }
+  for (int& at : f.group_of)
+    if (at >= 0) at = renumbered[at];
+  return f;
+}
+
+}  // namespace tx::passes
