@@ -74,7 +74,7 @@ TEST_CASE_METHOD(twinbert_test, "folders that are no model of this program") {
   write("model/model.safetensors", parameters.substr(0, parameters.size() / 2));
   check_fails((*this)(score), "model.safetensors");
   write("model/model.safetensors", replaced(parameters, "[400,16]", "[16,400]"));
-  check_fails((*this)(score), "word_embeddings.weight is f32[16, 400]; this program was compiled for f32[400, 16]");
+  check_fails((*this)(score), "word_embeddings.weight is f32[16, 400]; the model was compiled for f32[400, 16]");
   write("model/model.safetensors", replaced(parameters, "layernorm_before.bias", "layernorm_beyond.bias"));
   check_fails((*this)(score), "lacks the tensor towers.both.encoder.layer.0.layernorm_before.bias");
   write("model/model.safetensors", parameters);

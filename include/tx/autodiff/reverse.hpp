@@ -10,12 +10,6 @@ namespace tx {
 
 namespace detail {
 
-// The gradient reached an op without a rule. The op's name stands in the call that the compiler prints.
-constexpr void op_has_no_gradient(char const* op) {
-  if (op != nullptr)
-    throw invalid("this op has no gradient. FIX: give its op_info a vjp, or put stop_gradient(x) around its operand");
-}
-
 // What a backward pass keeps of a forward one inside a repeated block: results of products, reductions and look-ups.
 // Elementwise values in between are computed again from those, which costs less than the memory they would hold.
 constexpr bool is_residual(op_kind kind) {
@@ -59,7 +53,10 @@ class reverse_walk final : public vjp_context {
         continue;
       }
       if (adjoint(at_node) < 0 || n.op->kind == op_kind::leaf || n.op->kind == op_kind::result) continue;
-      if (n.op->vjp == nullptr) op_has_no_gradient(n.op->name);
+      if (n.op->vjp == nullptr) {
+        if (g->no_gradient.op == nullptr) g->no_gradient = {n.op, n.info};
+        continue;
+      }
       id = at_node;
       gradient = {g, adjoint(at_node)};
       n.op->vjp(*this);
@@ -239,7 +236,8 @@ constexpr vec<char> depends_on(graph const& g, vec<int> const& leaves) {
 
 }  // namespace detail
 
-// Appends the gradients of a scalar with respect to leaves; returns their ids, -1 where the loss does not depend on one.
+// Appends the gradients of a scalar with respect to leaves; returns their ids, -1 where the loss does not depend on one. An op
+// without a gradient is noted in graph::no_gradient, which program<> reports with its name and shape.
 constexpr vec<int> gradients(graph& g, int loss, vec<int> const& leaves) {
   if (g.info(loss).count() != 1 || !is_float(g.info(loss).type))
     throw invalid("a loss must be a floating-point scalar. FIX: reduce it, e.g. with mean(x)");

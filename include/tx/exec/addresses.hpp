@@ -19,9 +19,9 @@ struct location {
 
 class addresses {
  public:
-  constexpr addresses(graph const& g, passes::fusion const& f) : g_(g), f_(f), order_(passes::storage_order(g)) {}
+  constexpr addresses(graph const& g, passes::fusion const& f) : g_(g), f_(f) {}
 
-  constexpr strided const& order_of(int id) const { return order_[id]; }
+  constexpr strided const& order_of(int id) const { return f_.order[id]; }
 
   constexpr location locate(int id) const {
     passes::placement const& p = f_.places[id];
@@ -110,7 +110,6 @@ class addresses {
  private:
   graph const& g_;
   passes::fusion const& f_;
-  vec<strided> order_;
 };
 
 }  // namespace tx::exec::detail

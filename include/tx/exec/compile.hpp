@@ -30,6 +30,11 @@ constexpr graph optimise(graph const& recorded) {
 }
 
 constexpr lowered compile(graph const& recorded, compile_options options) {
+  if (recorded.no_gradient.op != nullptr) {  // program<> says so
+    lowered nothing{};
+    nothing.no_gradient = recorded.no_gradient;
+    return nothing;
+  }
   graph const g = optimise(recorded);
   passes::fusion f = passes::fuse(g, options.fuse);
   if (options.schedule) f = passes::schedule(g, static_cast<passes::fusion&&>(f));

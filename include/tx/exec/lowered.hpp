@@ -3,6 +3,7 @@
 
 #include <tx/core/vec.hpp>
 #include <tx/exec/scratch.hpp>
+#include <tx/graph/graph.hpp>
 
 namespace tx::exec {
 
@@ -18,6 +19,7 @@ struct lowered {
   vec<result_ref> results{};
   vec<index_check> checks{};
   memory_use memory{};
+  missing_gradient no_gradient{};
 };
 
 namespace detail {

@@ -25,6 +25,7 @@ struct loose_tables {
   bounded_array<result_ref, capacity::results> results;
   bounded_array<index_check, capacity::checks> checks;
   memory_use memory;
+  missing_gradient no_gradient;
 };
 
 template <class T, int N>
@@ -47,8 +48,13 @@ constexpr loose_tables loosen(lowered const& l) {
   move_in(t.results, l.results);
   move_in(t.checks, l.checks);
   t.memory = l.memory;
+  t.no_gradient = l.no_gradient;
   return t;
 }
+
+// The op and the value it computes stand in the name of what is false.
+template <op_info const* Op, value_info Of>
+inline constexpr bool has_gradient = Op == nullptr;
 
 }  // namespace detail
 
@@ -57,6 +63,8 @@ template <class Source>
 struct program {
  private:
   static constexpr detail::loose_tables loose = detail::loosen(Source::lower());
+  static_assert(detail::has_gradient<loose.no_gradient.op, loose.no_gradient.of>,
+                "tx: an op between the loss and a parameter has no gradient. FIX: give its op_info a vjp, or put stop_gradient(x) around its operand");
 
  public:
   static constexpr auto kernels = freeze<kernel_sig, loose.kernels.count>(loose.kernels);

@@ -42,6 +42,12 @@ struct output {
   int target = -1;  // assign: the leaf it replaces
 };
 
+// An op without a gradient that a gradient reached, and the value it computes.
+struct missing_gradient {
+  op_info const* op = nullptr;
+  value_info of{};
+};
+
 class graph {
  public:
   vec<node> nodes{};
@@ -53,6 +59,7 @@ class graph {
   vec<std::int64_t> numbers{};  // lists that do not fit the attributes of a node
   int random_streams = 0;  // next id for an op that draws random numbers
   bool training = true;    // dropout records nothing in inference
+  missing_gradient no_gradient{};  // the first one; a program with one does not compile
 
   constexpr graph() { regions.push_back(region{}); }
 

@@ -1,5 +1,5 @@
-// Parameters by name to and from safetensors. A parameter is anything with `name`, `dims` (rank, dim[]) and `data`, a span, as
-// an executor's tensors() gives them.
+// Parameters by name to and from safetensors. A parameter is anything with `name`, `dims` (rank, dim[]) or `shape` (a list), and
+// `data`, a span, as an executor's tensors() gives them.
 #pragma once
 
 #include <tx/io/safetensors.hpp>
@@ -12,8 +12,10 @@ namespace detail {
 
 template <class Parameter>
 std::vector<std::int64_t> shape_of(Parameter const& p) {
+  if constexpr (requires { p.shape; }) return p.shape;
   std::vector<std::int64_t> out;
-  for (int i = 0; i < p.dims.rank; ++i) out.push_back(p.dims.dim[i]);
+  if constexpr (requires { p.dims; })
+    for (int i = 0; i < p.dims.rank; ++i) out.push_back(p.dims.dim[i]);
   return out;
 }
 
@@ -48,7 +50,7 @@ void load_parameters(std::filesystem::path const& path, Parameters const& parame
     if (t == nullptr) throw format_error(name + " lacks the tensor " + p.name);
     auto const wanted = detail::shape_of(p);
     if (t->shape != wanted || t->type != dtype_v<T>)
-      throw shape_error(name + ": tensor " + p.name + " is " + name_of(t->type) + detail::shape_text(t->shape) + "; the model was compiled with " +
+      throw shape_error(name + ": tensor " + p.name + " is " + name_of(t->type) + detail::shape_text(t->shape) + "; the model was compiled for " +
                         name_of(dtype_v<T>) + detail::shape_text(wanted));
     found.push_back(t);
   }

@@ -16,7 +16,8 @@ class fuser {
     vec<strided> plain{};
     plain.reserve(g.size());
     for (int i = 0; i < g.size(); ++i) plain.push_back(dense(g.info(i).dims));
-    out.physical = resolve_views(g, storage_order(g), out.moved, false);
+    out.order = storage_order(g);
+    out.physical = resolve_views(g, out.order, out.moved, false);
     out.logical = resolve_views(g, plain, out.moved, true);
     out.places = place_values(g);
     out.group_of = vec<int>(g.size(), -1);

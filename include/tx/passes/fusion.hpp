@@ -22,6 +22,7 @@ struct fusion {
   vec<group> groups{};       // each depends only on earlier ones of its region
   vec<int> group_of{};       // node -> group, -1 for what needs no kernel
   vec<level> levels{};
+  vec<strided> order{};      // how each value is stored
   vec<view> logical{};       // as if every value were dense: what fusing asks
   vec<view> physical{};      // as stored: what kernels address
   vec<char> moved{};         // views that are copies

@@ -74,11 +74,12 @@ constexpr graph insert_copies(graph const& from) {
     return true;
   };
 
+  vec<int> in{};
   for (int i = 0; i < from.size(); ++i) {
     node const& n = from[i];
     to.current = n.region;
     to.when = n.when;
-    vec<int> in{};
+    in.clear();
     for (int k = 0; k < n.inputs; ++k) in.push_back(map[from.input(n, k)]);
     if (n.op == &repeat_info) {
       int const r = static_cast<int>(n.at.v[0]);

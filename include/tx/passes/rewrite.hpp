@@ -89,12 +89,13 @@ constexpr graph rewrite(graph const& from, bool simplify) {
   }
 
   vec<int> map(from.size(), -1);
+  vec<int> in{};
   for (int i = 0; i < from.size(); ++i) {
     if (!live[i]) continue;
     node n = from[i];
     to.current = n.region;
     to.when = n.when;
-    vec<int> in{};
+    in.clear();
     if (n.op == &argument_info) {
       n.at.v[0] = renumbered[i];
     } else if (n.op == &repeat_info) {

@@ -12,7 +12,7 @@ class scheduler {
  public:
   constexpr scheduler(graph const& g, fusion const& f)
       : g_(g), f_(f), touched_(f.groups.size()), after_(f.groups.size()), before_(f.groups.size(), 0), extra_(f.groups.size(), 0),
-        pending_(g.size(), 0) {
+        pending_(g.size(), 0), bytes_(g.size(), 0) {
     for (int i = 0; i < f.groups.size(); ++i) {
       for (int id : f.groups[i].nodes) link(i, id);
       guard_overwrites(i);
@@ -57,7 +57,7 @@ class scheduler {
     for (int other : touched_[user])
       if (other == root) return;
     touched_[user].push_back(root);
-    ++pending_[root];
+    if (pending_[root]++ == 0) bytes_[root] = g_.info(root).bytes();
   }
 
   constexpr void order(int first, int second) {
@@ -98,7 +98,6 @@ class scheduler {
     }
   }
 
-  constexpr std::int64_t bytes(int root) const { return g_.info(root).bytes(); }
   constexpr bool lasts(int root) const {
     for (output const& o : g_.outputs)
       if (o.kind == output_kind::result && storage_root(f_, o.value) == root) return true;
@@ -119,8 +118,8 @@ class scheduler {
       for (int k = 0; k < ready.size(); ++k) {
         std::int64_t change = 0;
         for (int root : touched_[ready[k]]) {
-          if (!live[root]) change += bytes(root);
-          if (left[root] == 1) change -= bytes(root);
+          if (!live[root]) change += bytes_[root];
+          if (left[root] == 1) change -= bytes_[root];
         }
         if (k > 0 && (change > best_change || (change == best_change && ready[k] > ready[best]))) continue;
         best = k;
@@ -148,12 +147,12 @@ class scheduler {
     std::int64_t most = 0;
     for (int i : order) {
       for (int root : touched_[i]) {
-        if (!live[root]) now += bytes(root);
+        if (!live[root]) now += bytes_[root];
         live[root] = 1;
       }
       if (now + extra_[i] > most) most = now + extra_[i];
       for (int root : touched_[i])
-        if (--left[root] == 0 && !lasts(root)) now -= bytes(root);
+        if (--left[root] == 0 && !lasts(root)) now -= bytes_[root];
     }
     return most;
   }
@@ -165,6 +164,7 @@ class scheduler {
   vec<int> before_;            // group -> how many it waits for
   vec<std::int64_t> extra_;    // group -> what is alive inside its loop
   vec<int> pending_;           // buffer -> how many groups touch it
+  vec<std::int64_t> bytes_;    // of each buffer
 };
 
 }  // namespace detail

@@ -52,7 +52,7 @@ constexpr gradient_list parameter_gradients(graph& g, int loss) {
     list.ids.push_back(grads[i]);
     list.first.push_back(g[leaves[i]].at.v[0]);
   }
-  if (list.ids.empty()) throw invalid("train_step: the loss depends on no parameter");
+  if (list.ids.empty() && g.no_gradient.op == nullptr) throw invalid("train_step: the loss depends on no parameter");
   return list;
 }
 
@@ -109,6 +109,8 @@ struct train_step {
     graph& recorded = division.given ? one : g;
     trace<Model, Loss>(recorded);
     auto const list = detail::parameter_gradients(recorded, recorded.outputs[0].value);
+    g.no_gradient = recorded.no_gradient;
+    if (g.no_gradient.op != nullptr) return;
     auto flatten = [&](vec<int> const& ids) { return detail::flat_gradient<Model>(g, ids, list.first); };
     var const gradient = division.given ? dist::append_shards(g, division, one, list.ids, flatten) : flatten(list.ids);
     g.when = phase::update;
