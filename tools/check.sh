@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Usage: check.sh
-# What `make check` runs beyond `make test`: layering, each header on its own, clang, sanitizers, slow tests, compile
+# What `make check` runs beyond `make test`: layering, each header on its own, clang, sanitizers, slow tests, fuzzing, compile
 # cost, nvcc. A failing step does not stop the next one; the last line is `N passed, N failed`.
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 1
@@ -69,6 +69,15 @@ nvcc_compiles() {  # nvcc_compiles SOURCE
   esac
 }
 
+# Each reader of untrusted bytes, from an empty corpus, for SECONDS.
+fuzz() {  # fuzz SOURCE SECONDS
+  local name
+  name=$(basename "$1" .cpp)
+  mkdir -p "$work/corpus_$name"
+  clang++ -std=c++20 -O1 -g1 -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all -Iinclude "$1" -o "$work/fuzz_$name" &&
+    "$work/fuzz_$name" -max_total_time="$2" -verbosity=0 -print_final_stats=0 -artifact_prefix="$work/" "$work/corpus_$name"
+}
+
 work=$(mktemp -d)
 log=$work/log
 trap 'rm -rf "$work"' EXIT
@@ -81,6 +90,7 @@ for preset in clang sanitize; do
 done
 step "build of slow tests and benchmarks (ci)" build ci tests benches
 slow_tests
+for source in tests/fuzz/*.cpp; do step "fuzz $source" fuzz "$source" 20; done
 if [ -f bench/compile_cost.sh ]; then step "compile cost" bash bench/compile_cost.sh; fi
 nvcc=$(PATH=$PATH:/usr/local/cuda/bin command -v nvcc)
 if [ -n "$nvcc" ]; then
