@@ -75,7 +75,8 @@ fuzz() {  # fuzz SOURCE SECONDS
   name=$(basename "$1" .cpp)
   mkdir -p "$work/corpus_$name"
   clang++ -std=c++20 -O1 -g1 -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all -Iinclude "$1" -o "$work/fuzz_$name" &&
-    "$work/fuzz_$name" -max_total_time="$2" -verbosity=0 -print_final_stats=0 -artifact_prefix="$work/" "$work/corpus_$name"
+    { "$work/fuzz_$name" -max_total_time="$2" -verbosity=0 -print_funcs=0 -artifact_prefix="$work/" "$work/corpus_$name" >"$log" 2>&1 ||
+      { tail -n 40 "$log"; false; }; }
 }
 
 work=$(mktemp -d)
