@@ -2,13 +2,14 @@
 # make test    the everyday tests
 # make check   everything else: layers, headers, clang, sanitizers, slow tests, compile cost, nvcc
 # make train   fetches the pairs, trains the twin encoder into runs/twinbert and scores it
-# make bench   builds the benchmarks
+# make bench   builds the benchmarks; with PEERS=1 also installs PyTorch and JAX under build/ and compares training steps
 # make format  clang-format over all sources
 # make clean   removes build/; runs/ and .cache/ stay
 PRESET ?= release
 JOBS ?= $(shell nproc)
 DATA ?= .cache/twinbert
 RUN ?= runs/twinbert
+MODELS ?= twin,minilm,base
 
 bin = build/$(PRESET)/bin
 compile = cmake --build --preset $(PRESET) -j $(JOBS)
@@ -46,6 +47,10 @@ train: data
 
 bench: configure
 	@$(compile) --target benches
+ifdef PEERS
+	@bench/compare/setup.sh build/peers
+	@build/peers/bin/python bench/compare/run.py --python build/peers/bin/python --tx $(bin)/bench_step --models $(MODELS)
+endif
 
 format:
 	@command -v clang-format >/dev/null || { echo "clang-format is not installed (package clang-format)" >&2; exit 1; }

@@ -29,7 +29,8 @@ total=0
 largest=0
 while IFS= read -r command; do  # as the build compiles them, objects and dependencies put elsewhere
   command=$(sed -E "s# -o [^ ]+# -o $work/unit.o#; s# -MF [^ ]+# -MF $work/unit.d#" <<<"$command")
-  read -r seconds kilobytes <<<"$(cd "$build" && "$work/measure" bash -c "$command")"
+  out=$(cd "$build" && "$work/measure" bash -c "$command") || { echo "does not compile: $command" >&2; exit 1; }
+  read -r seconds kilobytes <<<"$out"
   printf '  %-56s %12s   %s MB\n' "$(sed -E 's#.*/([^/ ]+)$#\1#' <<<"$command")" "$seconds" $((kilobytes / 1024))
   total=$(awk "BEGIN { print $total + $seconds }")
   if [ "$kilobytes" -gt "$largest" ]; then largest=$kilobytes; fi

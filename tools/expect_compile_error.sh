@@ -2,7 +2,7 @@
 # Usage: expect_compile_error.sh FILE COMPILER [ARGUMENT...]
 #        expect_compile_error.sh --selftest COMPILER [ARGUMENT...]
 # Succeeds if FILE does not compile and the first 40 lines of the compiler's output contain, in order, the text of every
-# line `// expect: text` in the comments that FILE begins with.
+# line `// expect: text` in the comments that FILE begins with, and in any order that of every `// expect somewhere: text`.
 set -uo pipefail
 
 reached=40
@@ -28,6 +28,18 @@ expect_error() {
         ;;
     esac
   done <<<"$expected"
+  rest=$(head -n $reached "$output")
+  while IFS= read -r text; do
+    case $rest in
+      *"$text"*) ;;
+      *)
+        echo "$file: the first $reached lines of the compiler's output lack:"
+        printf '  %s\nThe output begins:\n' "$text"
+        head -n $reached "$output" | cut -c1-400
+        return 1
+        ;;
+    esac
+  done <<<"$(awk '!/^[ \t]*(\/\/|$)/ { exit } sub(/^[ \t]*\/\/ expect somewhere: /, "") { sub(/[ \t\r]+$/, ""); print }' "$file")"
 }
 
 selftest() {
@@ -43,6 +55,8 @@ selftest() {
   try "the text is found" 0 '// A comment.' '// expect: first [2, *]' '// expect: second' '' "$bad"
   try "the order matters" 1 '// expect: third' '// expect: first' "$bad" 'static_assert(sizeof(int) == 2, "third");'
   try "missing text" 1 '// expect: third' "$bad"
+  try "somewhere, in any order" 0 '// expect: second' '// expect somewhere: first' "$bad"
+  try "nowhere" 1 '// expect: second' '// expect somewhere: third' "$bad"
   try "it compiles" 1 '// expect: first' 'int x;'
   try "nothing expected" 1 '// A comment.' "$bad"
   try "expected too late" 1 'int x;' '// expect: first' "$bad"

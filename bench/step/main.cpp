@@ -1,5 +1,5 @@
 // bench_step --model NAME [--batch N --seq N] [--steps N] [--threads N] [--dropout RATE]: times a compiled training step and
-// prints one JSON line.
+// prints one JSON line. With --check FOLDER it times nothing: it writes weights and ten batches there and prints the ten losses.
 #include "model.hpp"
 
 #include <sys/resource.h>
@@ -22,6 +22,7 @@ int main(int argc, char** argv) {
     else if (key == "--steps") o.steps = std::max(1, std::atoi(argv[i + 1]));
     else if (key == "--threads") o.threads = std::atoi(argv[i + 1]);
     else if (key == "--dropout") o.dropout = static_cast<float>(std::atof(argv[i + 1]));
+    else if (key == "--check") o.check = argv[i + 1];
     else if (key == "--dtype" && std::string_view(argv[i + 1]) == "f32") continue;
     else if (key == "--pool" && std::string_view(argv[i + 1]) == "first") continue;
     else {
@@ -33,14 +34,19 @@ int main(int argc, char** argv) {
     bench::entry const& m = bench::models[i];
     if (m.name != name || (batch != 0 && batch != m.batch) || (seq != 0 && seq != m.seq)) continue;
     bench::timing t = m.run(o);
+    if (!o.check.empty()) {
+      for (std::size_t k = 0; k < t.losses.size(); ++k) std::printf("%s%.7f", k == 0 ? "[" : ", ", static_cast<double>(t.losses[k]));
+      std::puts("]");
+      return 0;
+    }
     std::sort(t.seconds.begin(), t.seconds.end());
     double const median = t.seconds[t.seconds.size() / 2];
     rusage use{};
     getrusage(RUSAGE_SELF, &use);
     std::printf("{\"peer\": \"tx\", \"model\": \"%s\", \"batch\": %d, \"seq\": %d, \"dtype\": \"f32\", \"device\": \"cpu\", \"pool\": \"first\", \"threads\": %d, "
-                "\"median_s\": %.4f, \"best_s\": %.4f, \"tokens_per_s\": %.1f, \"first_step_s\": %.2f, \"peak_bytes\": %lld, \"planned_bytes\": %lld, "
+                "\"median_s\": %.4f, \"best_s\": %.4f, \"step_s\": %.4f, \"tokens_per_s\": %.1f, \"first_step_s\": %.2f, \"peak_bytes\": %lld, \"planned_bytes\": %lld, "
                 "\"loss\": [%.4f, %.4f]}\n",
-                name.c_str(), t.batch, t.seq, o.threads, median, t.seconds.front(), t.batch * t.seq / median, t.first_step,
+                name.c_str(), t.batch, t.seq, o.threads, median, t.seconds.front(), t.difference, t.batch * t.seq / t.difference, t.first_step,
                 static_cast<long long>(use.ru_maxrss) * 1024, static_cast<long long>(t.planned_peak), static_cast<double>(t.losses.front()),
                 static_cast<double>(t.losses.back()));
     return 0;

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -11,12 +12,14 @@ struct options {
   int steps = 8;
   int threads = 2;
   float dropout = 0.1f;
+  std::string check{};  // a folder: no timing; weights and batches are written there, then trained on without dropout
 };
 
 struct timing {
   int batch, seq;
   std::int64_t planned_peak;      // bytes, by the plan
   double first_step = 0;          // seconds until the first loss, construction included
+  double difference = 0;          // seconds of a step: 3 N steps less N steps, over 2 N
   std::vector<double> seconds{};  // of each timed step
   std::vector<float> losses{};
 };

@@ -1,4 +1,4 @@
-// The subcommands, each given the words after its name. Errors are exceptions.
+// The subcommands, each given the arguments after its name. Errors are exceptions.
 #pragma once
 
 #include <span>
@@ -6,12 +6,12 @@
 
 namespace twinbert {
 
-void train_command(std::span<std::string const> words);
-void score_command(std::span<std::string const> words);
-void encode_command(std::span<std::string const> words);
-void eval_command(std::span<std::string const> words);
+void train_command(std::span<std::string const> arguments);
+void score_command(std::span<std::string const> arguments);
+void encode_command(std::span<std::string const> arguments);
+void eval_command(std::span<std::string const> arguments);
 
 // The program: picks the subcommand, prints errors to standard error. Returns the exit code.
-int run_program(std::span<std::string const> words);
+int run_program(std::span<std::string const> arguments);
 
 }  // namespace twinbert

@@ -14,7 +14,7 @@ namespace twinbert {
 namespace detail {
 
 inline constexpr int encode_batch = 32;
-using model = tx::nn::twinbert<config>;
+using compiled_model = tx::nn::twinbert<config>;
 using loss = training::loss;
 static_assert(loss::labelled || std::is_same_v<config::crossing, tx::nn::cosine>,
               "twinbert: the in-batch softmax compares by cosine. FIX: `using crossing = tx::nn::cosine;`");
@@ -64,7 +64,7 @@ inline constexpr auto document_vectors = [](auto const& model, ids<encode_batch,
 inline constexpr auto scores = [](auto const& model, vectors q, vectors d) { return loss::score(model, q, d); };
 
 template <bool Layers>
-using step = tx::train_step<model, loss_of<Layers>, tx::adamw, tx::clip_gradient>;
+using step = tx::train_step<compiled_model, loss_of<Layers>, tx::adamw, tx::clip_gradient>;
 template <class Step>
 using runner = tx::executor<Step, tx::cpu>;
 
@@ -78,8 +78,8 @@ struct no_program {
 // One program for each tower. A shared tower gives a query the same vector with a document's padding as with its own.
 template <bool Layers>
 struct text_encoders {
-  runner<tx::function<document_vectors<Layers>, model>> document;
-  std::conditional_t<config::shared, no_program, runner<tx::function<query_vectors<Layers>, model>>> query;
+  runner<tx::function<document_vectors<Layers>, compiled_model>> document;
+  std::conditional_t<config::shared, no_program, runner<tx::function<query_vectors<Layers>, compiled_model>>> query;
 
   text_encoders(auto const& parameters, tx::run_options o) : document(parameters, o), query(parameters, o) {}
 
@@ -107,9 +107,9 @@ float run_step(Executor& run, auto const& queries, auto const& documents, auto c
   run.settings.learning_rate = static_cast<float>(s.rate);
   run.settings.dropout = static_cast<float>(s.dropout);
   run.settings.clip_norm = static_cast<float>(s.clip);
-  for (int g = 0; g < tx::layout<model>::groups.size(); ++g) {
+  for (int g = 0; g < tx::layout<compiled_model>::groups.size(); ++g) {
     auto& group = run.settings.groups[static_cast<std::size_t>(g)];
-    if (tx::layout<model>::groups[g].key == tx::detail::type_key<config::word_group>())
+    if (tx::layout<compiled_model>::groups[g].key == tx::detail::type_key<config::word_group>())
       group = {static_cast<float>(s.word_rate), static_cast<float>(s.word_decay)};
     else if (group.decay > 0)
       group.decay = static_cast<float>(s.decay);
@@ -132,7 +132,7 @@ struct engine::programs {
   std::optional<runner<step<has_layers>>> full_step;
   std::optional<text_encoders<false>> bag_encoders;
   std::optional<text_encoders<has_layers>> encoders;
-  runner<tx::function<scores, model>> crossing;
+  runner<tx::function<scores, compiled_model>> crossing;
 };
 
 description const& compiled() {
@@ -183,7 +183,7 @@ float engine::train(std::span<std::int32_t const> queries, std::span<std::int32_
 }
 
 void engine::reset_optimizer() {
-  for (int k = 1; k <= tx::adamw::states; ++k) std::ranges::fill(programs_->bag_step.elements(k), 0.0f);
+  programs_->bag_step.reset_optimizer();
 }
 
 namespace {
@@ -219,7 +219,7 @@ void engine::encode_bags(side s, std::span<std::int32_t const> ids, std::span<fl
 }
 
 void engine::score(std::span<float const> queries, std::span<float const> documents, std::span<float> out) {
-  std::vector<float> q(vectors::size()), d(vectors::size());
+  std::vector<float> q(std::size_t{vectors::info.count()}), d(std::size_t{vectors::info.count()});
   for (std::size_t at = 0; at < out.size(); at += encode_batch) {
     std::size_t const count = std::min<std::size_t>(encode_batch, out.size() - at);
     std::ranges::copy(queries.subspan(at * config::hidden, count * config::hidden), q.begin());

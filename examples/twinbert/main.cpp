@@ -3,6 +3,6 @@
 #include <vector>
 
 int main(int argc, char** argv) {
-  std::vector<std::string> const words(argv + (argc > 0), argv + argc);
-  return twinbert::run_program(words);
+  std::vector<std::string> const arguments(argv + (argc > 0), argv + argc);
+  return twinbert::run_program(arguments);
 }

@@ -49,11 +49,11 @@ std::string suggestion(std::string_view word, std::span<std::string_view const> 
   return best.empty() ? "" : ", did you mean " + std::string(best) + "?";
 }
 
-options::options(std::span<std::string const> words, std::span<option const> known) {
-  for (std::size_t i = 0; i < words.size(); ++i) {
-    std::string_view const word = words[i];
+options::options(std::span<std::string const> arguments, std::span<option const> known) {
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    std::string_view const word = arguments[i];
     if (!word.starts_with("--"))
-      throw tx::value_error("'" + words[i] + "' is no option; options begin with --, see --help");
+      throw tx::value_error("'" + arguments[i] + "' is no option; options begin with --, see --help");
     std::size_t const equals = word.find('=');
     std::string_view const name = word.substr(2, equals == std::string_view::npos ? equals : equals - 2);
     auto const at = std::ranges::find(known, name, &option::name);
@@ -70,8 +70,8 @@ options::options(std::span<std::string const> words, std::span<option const> kno
       values.emplace_back();
     } else if (equals != std::string_view::npos) {
       values.emplace_back(word.substr(equals + 1));
-    } else if (++i < words.size()) {
-      values.push_back(words[i]);
+    } else if (++i < arguments.size()) {
+      values.push_back(arguments[i]);
     } else {
       throw tx::value_error("--" + std::string(name) + " needs a value: " + std::string(at->value));
     }

@@ -19,7 +19,7 @@ struct option {
 class options {
  public:
   // Throws value_error for words that are no known option, naming the nearest one, and for missing values.
-  options(std::span<std::string const> words, std::span<option const> known);
+  options(std::span<std::string const> arguments, std::span<option const> known);
 
   bool has(std::string_view name) const { return values_.contains(name); }
   // The value given last; throws if the option is missing.

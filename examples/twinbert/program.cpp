@@ -28,26 +28,26 @@ struct command {
 constexpr command commands[] = {
     {"train", train_command}, {"score", score_command}, {"encode", encode_command}, {"eval", eval_command}};
 
-void dispatch(std::span<std::string const> words) {
-  if (words.empty()) throw tx::value_error("a command is missing; see twinbert --help");
-  if (words[0] == "--help" || words[0] == "-h" || words[0] == "help") {
+void dispatch(std::span<std::string const> arguments) {
+  if (arguments.empty()) throw tx::value_error("a command is missing; see twinbert --help");
+  if (arguments[0] == "--help" || arguments[0] == "-h" || arguments[0] == "help") {
     std::fputs(overview, stdout);
     return;
   }
   std::vector<std::string_view> names;
   for (auto const& c : commands) {
-    if (c.name == words[0]) return c.run(words.subspan(1));
+    if (c.name == arguments[0]) return c.run(arguments.subspan(1));
     names.push_back(c.name);
   }
-  std::string const near = suggestion(words[0], names);
-  throw tx::value_error("unknown command '" + words[0] + "'" + (near.empty() ? "; see twinbert --help" : near));
+  std::string const near = suggestion(arguments[0], names);
+  throw tx::value_error("unknown command '" + arguments[0] + "'" + (near.empty() ? "; see twinbert --help" : near));
 }
 
 }  // namespace
 
-int run_program(std::span<std::string const> words) {
+int run_program(std::span<std::string const> arguments) {
   try {
-    dispatch(words);
+    dispatch(arguments);
     return 0;
   } catch (std::bad_alloc const&) {
     std::fputs("twinbert: out of memory\n", stderr);

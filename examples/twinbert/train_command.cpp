@@ -75,9 +75,9 @@ tokenizer learn_vocabulary(std::span<tx::text::pair const> pairs, int size) {
 
 }  // namespace
 
-void train_command(std::span<std::string const> words) {
+void train_command(std::span<std::string const> arguments) {
   auto const known = train_options();
-  options const given(words, known);
+  options const given(arguments, known);
   if (given.has("help")) {
     std::fputs(help_text("usage: twinbert train --pairs FILE --out DIR [option...]\n"
                          "Learns a vocabulary and a model from pairs that match.\n\n",

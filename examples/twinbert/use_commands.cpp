@@ -49,10 +49,10 @@ bool helped(options const& given, char const* usage, std::span<option const> kno
 
 }  // namespace
 
-void score_command(std::span<std::string const> words) {
+void score_command(std::span<std::string const> arguments) {
   option const known[] = {
       model_option, {"pairs", "FILE", "query<TAB>document[<TAB>label], labels unused"}, threads_option, help_option};
-  options const given(words, known);
+  options const given(arguments, known);
   if (helped(given,
              "usage: twinbert score --model DIR --pairs FILE\n"
              "Prints how well each pair matches, one score a line, in order.\n\n",
@@ -67,13 +67,13 @@ void score_command(std::span<std::string const> words) {
   print(out);
 }
 
-void encode_command(std::span<std::string const> words) {
+void encode_command(std::span<std::string const> arguments) {
   option const known[] = {model_option,
                           {"side", "query|doc", "what the texts are"},
                           {"text", "FILE", "a text a line"},
                           threads_option,
                           help_option};
-  options const given(words, known);
+  options const given(arguments, known);
   if (helped(given,
              "usage: twinbert encode --model DIR --side query|doc --text FILE\n"
              "Prints each text's vector, one JSON array a line.\n\n",
@@ -100,12 +100,12 @@ void encode_command(std::span<std::string const> words) {
   print(out);
 }
 
-void eval_command(std::span<std::string const> words) {
+void eval_command(std::span<std::string const> arguments) {
   option const known[] = {{"model", "DIR", "a folder that train wrote; may be given several times"},
                           {"pairs", "FILE", "query<TAB>document[<TAB>label]; may be given several times"},
                           threads_option,
                           help_option};
-  options const given(words, known);
+  options const given(arguments, known);
   if (helped(
           given,
           "usage: twinbert eval --model DIR... --pairs FILE...\n"

@@ -5,17 +5,20 @@
 #include <tx/backends/reference.hpp>
 #include <tx/exec/executor.hpp>
 
+#include "../furthest.hpp"
+
 #include <cmath>
 #include <cstdio>
 
 int main() {
   if (!tx::cuda::available()) {
     std::puts("skipped: no CUDA device");
-    return 0;
+    return 77;  // neither passed nor failed
   }
   batch const b = twinbert_batch();
   tx::executor<twinbert_step, tx::reference> host{tx::seed(1)};
   tx::executor<twinbert_step, tx::cuda> device{tx::seed(1)};
+  auto const start = host.read();
   for (int i = 0; i < 3; ++i) {
     double const wanted = host(b.query, b.document, b.label).loss;
     double const loss = device(b.query, b.document, b.label).loss;
@@ -25,7 +28,14 @@ int main() {
   auto const wanted = host.read();
   auto const got = device.read();
   double furthest = 0;
-  for (std::size_t i = 0; i < got.size(); ++i) furthest = std::fmax(furthest, std::abs(static_cast<double>(got[i]) - static_cast<double>(wanted[i])));
-  std::printf("parameters differ by at most %.2e\n", furthest);
-  return furthest < 5e-3 ? 0 : 1;  // a few rates: where a gradient is rounding noise, Adam's direction is too
+  std::size_t far = 0;
+  for (std::size_t i = 0; i < got.size(); ++i) {
+    // Where a gradient is rounding noise, Adam's direction is too: what both moved in one direction is compared.
+    double const moved = static_cast<double>(wanted[i]) - static_cast<double>(start[i]);
+    double const apart = std::abs(static_cast<double>(got[i]) - static_cast<double>(wanted[i]));
+    far += apart > 1e-4;
+    keep_furthest(furthest, apart - std::abs(moved));
+  }
+  std::printf("%zu of %zu parameters differ by more than 1e-4\n", far, got.size());
+  return far * 20 < got.size() && furthest < 5e-3 ? 0 : 1;
 }

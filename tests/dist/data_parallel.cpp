@@ -151,6 +151,14 @@ TEST_CASE("a step needs as many ranks as it was compiled for") {
                     "executor: the step was compiled for 2 ranks; there are 3");
 }
 
+TEST_CASE("ranks that would each train a model of their own are refused") {
+  tx::dist::local_group group(2);
+  CHECK_THROWS_WITH(group.run([&](tx::dist::local& rank) {
+    tx::executor<alone, tx::distributed<tx::cpu, tx::dist::local>> run{start, rank};
+  }),
+                    Catch::Contains("2 ranks would train a model each"));
+}
+
 TEST_CASE("a rank with a bad batch stops the others, and all keep their parameters") {
   std::vector<trained> before(2), after(2);
   std::vector<int> told(2);

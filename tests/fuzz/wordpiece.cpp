@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <cstdlib>
+#include <optional>
 
 namespace {
 
@@ -28,17 +29,24 @@ extern "C" int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size
   auto const learned = tx::text::wordpiece::learn(std::span(&text, 1), 6 + size % 64);
   if (learned.size() > 6 + size % 64) std::abort();
   encode(learned, text);
+  std::optional<tx::text::wordpiece> pieces;
   try {
-    encode(tx::text::wordpiece::parse("[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\n" + text, "fuzz"), text);
+    pieces = tx::text::wordpiece::parse("[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\n" + text, "fuzz");
   } catch (tx::format_error const&) {
   }
+  if (pieces) encode(*pieces, text);
   auto const letters = tx::text::tri_letter::learn(std::span(&text, 1), 100);
   std::vector<std::int32_t> ids(letters.slots());
   std::size_t const words = letters.encode(text, ids);
   if (words < 1 || words > letters.shape().words) std::abort();
+  std::optional<tx::text::tri_letter> parsed;
   try {
-    tx::text::tri_letter::parse(text, "fuzz").encode(text, ids);
+    parsed = tx::text::tri_letter::parse(text, "fuzz");
   } catch (tx::format_error const&) {
+  }
+  if (parsed) {
+    ids.resize(parsed->slots());
+    if (std::size_t const count = parsed->encode(text, ids); count < 1 || count > parsed->shape().words) std::abort();
   }
   return 0;
 }

@@ -6,6 +6,8 @@
 #include <tx/nn/losses.hpp>
 #include <tx/nn/twinbert.hpp>
 
+#include "../furthest.hpp"
+
 #include <catch2/catch.hpp>
 
 #ifndef TX_TEST_DIR
@@ -65,7 +67,7 @@ values gradients_of(Recorded const& r, std::vector<values> const& outputs, std::
 void compare(values const& got, values const& wanted, double margin) {
   REQUIRE(got.size() == wanted.size());
   double furthest = 0;
-  for (std::size_t i = 0; i < got.size(); ++i) furthest = std::max(furthest, std::abs(got[i] - wanted[i]));
+  for (std::size_t i = 0; i < got.size(); ++i) keep_furthest(furthest, std::abs(got[i] - wanted[i]));
   CHECK(furthest < margin);
 }
 
@@ -119,6 +121,8 @@ struct adamw {
   values m = values(static_cast<std::size_t>(tx::layout<Model>::size));
   values v = m;
   int step = 0;
+  double rate = 1e-3;
+  double decay = 1;  // times the group's
 
   void update(values& block, values const& gradient) {
     ++step;
@@ -128,7 +132,7 @@ struct adamw {
         m[i] = 0.9 * m[i] + 0.1 * gradient[i];
         v[i] = 0.999 * v[i] + 0.001 * gradient[i] * gradient[i];
         double const slope = m[i] / (1 - std::pow(0.9, step)) / (std::sqrt(v[i] / (1 - std::pow(0.999, step))) + 1e-8);
-        block[i] -= 1e-3 * (slope + static_cast<double>(group.decay) * block[i]);
+        block[i] -= rate * (slope + decay * static_cast<double>(group.decay) * block[i]);
       }
   }
 };
@@ -174,11 +178,18 @@ TEST_CASE("BERT agrees with Hugging Face's") {
 
   // A first step of AdamW has the length of the rate where the gradient is not rounding noise.
   values updated = block;
-  adamw<classifier>{}.update(updated, gradient);
+  adamw<classifier> optimizer;
+  optimizer.rate = 1e-2;
+  optimizer.decay = 50;
+  optimizer.update(updated, gradient);
   values const wanted = block_of<classifier>("bert.updated");
-  compare(updated, wanted, 1.1e-3);
+  compare(updated, wanted, 2.2e-2);
+  values const their_gradient = block_of<classifier>("bert.gradients");
   for (std::size_t i = 0; i < updated.size(); ++i)
-    if (std::abs(gradient[i]) > 1e-5) REQUIRE(updated[i] == Approx(wanted[i]).margin(1e-6));
+{
+    bool const decayed = gradient[i] == 0 && their_gradient[i] == 0;  // by its decay alone
+    if (std::abs(gradient[i]) > 1e-5 || decayed) REQUIRE(std::abs(updated[i] - wanted[i]) < (decayed ? 1e-7 : 2e-5));
+  }
 
   recorded<classifier, bert_logits> plain;
   plain.block = block;

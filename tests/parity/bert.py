@@ -13,7 +13,7 @@ from safetensors.torch import save_file
 
 DATA = pathlib.Path(__file__).parent / "data"
 BATCH, WORDS = 4, 16
-RATE, DECAY = 1e-3, 0.01
+RATE, DECAY = 1e-2, 0.5
 
 
 def make_model(seed):

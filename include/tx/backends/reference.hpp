@@ -176,8 +176,8 @@ template <class Rule, dtype Out, dtype... In>
 struct kernel<exec::whole<Rule, Out, In...>> {
   static void run(exec::frame const& f, exec::call const& c, exec::operand_ref const* operands) {
     [&]<int... K>(std::integer_sequence<int, K...>) {
-      Rule::run(0, 1, c.at, whole_operand<element_t<Out>>{f.at<element_t<Out>>(operands[0]), f.dims(c, operands[0])},
-                whole_operand<element_t<In> const>{f.at<element_t<In> const>(operands[K + 1]), f.dims(c, operands[K + 1])}...);
+      Rule::run(0, 1, c.at, whole_operand<element_t<Out>>{f.at<element_t<Out>>(operands[0]), f.dims(operands[0])},
+                whole_operand<element_t<In> const>{f.at<element_t<In> const>(operands[K + 1]), f.dims(operands[K + 1])}...);
     }(std::make_integer_sequence<int, sizeof...(In)>{});
   }
 };

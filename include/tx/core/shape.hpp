@@ -23,8 +23,11 @@ struct bounded {
   constexpr bool operator==(bounded const&) const = default;
 };
 
+// Tags are 1 ... max_tags.
+inline constexpr int max_tags = 7;
+
 template <int Max, int Tag = 1>
-  requires(Max > 0 && Tag > 0)
+  requires(Max > 0 && Tag > 0 && Tag <= max_tags)
 inline constexpr bounded dyn{Max, {Tag, Max}};
 
 struct shape {

@@ -38,7 +38,7 @@ struct run_settings {
   float dropout = 0.1f;
   float clip_norm = 1.0f;  // the gradient is scaled down to this norm, in steps that clip
   tx::schedule schedule{};
-  std::array<group_settings, 16> groups{};
+  std::array<group_settings, max_groups> groups{};
 };
 
 struct run_options {
@@ -63,15 +63,16 @@ class executor {
   // Fresh parameters.
   explicit executor(tx::seed s, run_options options = {})
     requires(!exec::ranked<Backend>)
-      : executor(std::make_shared<block>(s, Step::states), s, options) {}
+      : executor(fresh(s), options) {}
   // The same on all ranks that are given the same seed. The communicator must outlive the executor.
   template <exec::communicator_of<Backend> Communicator>
-  executor(tx::seed s, Communicator& ranks, run_options options = {}) : executor(std::make_shared<block>(s, Step::states), s, options) {
+  executor(tx::seed s, Communicator& ranks, run_options options = {}) : executor(fresh(s), options) {
     join(ranks);
   }
-  // The parameters of another program of the same model.
+  // The parameters of another program of the same model. Training programs share the optimizer's state and the count of steps
+  // too; settings are each one's own.
   template <class OtherStep>
-  explicit executor(executor<OtherStep, Backend> const& other, run_options options = {}) : executor(other.parameters_, tx::seed(0), options) {
+  explicit executor(executor<OtherStep, Backend> const& other, run_options options = {}) : executor(other.parameters_, options) {
     static_assert(std::is_same_v<model, typename OtherStep::model>, "tx::executor: both programs must be of one model type");
     if (parameters_->states() < Step::states) throw value_error("executor: the other program keeps no optimizer state to share");
     if constexpr (exec::ranked<Backend>) join(*other.frame_.ranks);
@@ -86,7 +87,10 @@ class executor {
     return run(std::make_integer_sequence<int, sizeof...(A)>{}, a...);
   }
 
-  std::int64_t steps_run() const { return step_; }
+  // Steps that the parameters have been trained for; programs without an optimizer count their own runs.
+  std::int64_t steps_run() const { return Step::states > 0 ? parameters_->steps : runs_; }
+  // Forgets what the optimizer gathered: its state is zero and the next step is the first.
+  void reset_optimizer() { parameters_->reset_optimizer(); }
   // The tensors of the model by name, writable; k > 0: optimizer state k - 1.
   auto tensors(int k = 0) const { return parameters_->tensors(k); }
   std::span<typename block::element_type> elements(int k = 0) const { return parameters_->elements(k); }
@@ -98,11 +102,15 @@ class executor {
   template <class, class>
   friend class executor;
 
-  executor(std::shared_ptr<block> parameters, tx::seed s, run_options options)
+  static std::shared_ptr<block> fresh(tx::seed s) {
+    Backend::check_machine();  // before anything is computed
+    return std::make_shared<block>(s, Step::states);
+  }
+
+  executor(std::shared_ptr<block> parameters, run_options options)
       : parameters_(std::move(parameters)), arena_(program::memory.arena + exec::alignment) {
-    Backend::check_machine();
     frame_.threads = options.threads > 0 ? options.threads : Backend::default_threads();
-    frame_.key = philox_key::from(s.value);
+    frame_.key = philox_key::from(parameters_->seed.value);
     frame_.base[exec::base_arena] = arena_.data();
     frame_.base[exec::base_scalars] = reinterpret_cast<std::byte*>(scalars_.data());
     for (int k = 0; k <= parameters_->states(); ++k) frame_.base[exec::base_block + k] = parameters_->block(k);
@@ -113,6 +121,9 @@ class executor {
   template <class Communicator>
   void join(Communicator& ranks) {
     frame_.ranks = &ranks;
+    if (Step::states > 0 && ranks.size() > 1 && !program::collective)
+      throw value_error("executor: " + std::to_string(ranks.size()) +
+                        " ranks would train a model each. FIX: tx::data_parallel<ranks> as an option of the step");
     if constexpr (requires { Step::division; }) {
       if (Step::division.given && Step::division.ranks != ranks.size())
         throw value_error("executor: the step was compiled for " + std::to_string(Step::division.ranks) + " ranks; there are " +
@@ -123,18 +134,20 @@ class executor {
 
   template <int... K, class... A>
   result run(std::integer_sequence<int, K...>, A const&... a) {
+    for (int& extent : frame_.extent) extent = -1;
     (bind<K>(std::span(a)), ...);
-    for (exec::index_check const& c : program::checks) {
+    for (exec::range_check const& c : program::checks) {
       [[maybe_unused]] int k = 0;
       ([&] {
-        if (k++ == c.input) check_indices(std::span(a), c);
+        if (k++ == c.input) check_range(std::span(a), c);
       }(), ...);
     }
     set_scalars();
     frame_.base[exec::base_scalars] = staging_.scalars(reinterpret_cast<std::byte*>(scalars_.data()), sizeof scalars_);
-    frame_.step = static_cast<std::uint32_t>(step_);
+    frame_.step = static_cast<std::uint32_t>(steps_run());
     exec::runner<program, Backend>::run(frame_);
-    ++step_;
+    if constexpr (Step::states > 0) ++parameters_->steps;
+    else ++runs_;
     return results();
   }
 
@@ -149,7 +162,12 @@ class executor {
       if (values.size() % each != 0 || values.size() > full)
         throw shape_error("executor: argument " + std::to_string(K) + " has " + std::to_string(values.size()) +
                           " elements; it must have a multiple of " + std::to_string(each) + ", at most " + std::to_string(full));
-      frame_.extent[wanted::dims.tag.id] = static_cast<int>(values.size() / each);
+      int& extent = frame_.extent[wanted::dims.tag.id];
+      int const rows = static_cast<int>(values.size() / each);
+      if (extent >= 0 && extent != rows)
+        throw shape_error("executor: argument " + std::to_string(K) + " has " + std::to_string(rows) +
+                          " rows; an argument before it with the same bounded extent has " + std::to_string(extent));
+      extent = rows;
     } else {
       static_assert(N == std::dynamic_extent || N == full, "tx::executor: an array has another number of elements than the step's argument");
       if (values.size() != full)
@@ -160,21 +178,23 @@ class executor {
   }
 
   template <class T, std::size_t N>
-  static void check_indices(std::span<T, N> values, exec::index_check const& c) {
+  static void check_range(std::span<T, N> values, exec::range_check const& c) {
     if constexpr (std::is_integral_v<T>) {
-      for (std::size_t i = 0; i < values.size(); ++i)
-        if (static_cast<std::int64_t>(values[i]) >= c.bound)
-          throw value_error("executor: argument " + std::to_string(c.input) + " holds index " + std::to_string(values[i]) + " at element " +
-                            std::to_string(i) + "; the table has " + std::to_string(c.bound) + " rows");
+      for (std::size_t i = 0; i < values.size(); ++i) {
+        auto const value = static_cast<std::int64_t>(values[i]);
+        if (value >= c.first && value < c.end) continue;
+        throw value_error("executor: argument " + std::to_string(c.input) + " holds " + std::to_string(value) + " at element " + std::to_string(i) +
+                          "; an id or label must be " + (value < c.first ? "at least " + std::to_string(c.first) : "below " + std::to_string(c.end)));
+      }
     }
   }
 
   void set_scalars() {
     auto set = [&](int i, double v) { scalars_[static_cast<std::size_t>(i)] = static_cast<float>(v); };
-    set(static_cast<int>(scalar::step), static_cast<double>(step_ + 1));
+    set(static_cast<int>(scalar::step), static_cast<double>(steps_run() + 1));
     set(static_cast<int>(scalar::dropout), settings.dropout);
     set(static_cast<int>(scalar::clip_norm), settings.clip_norm);
-    double const rate = settings.learning_rate * settings.schedule.at(step_);
+    double const rate = settings.learning_rate * settings.schedule.at(steps_run());
     for (int g = 0; g < groups; ++g) {
       auto const& s = settings.groups[static_cast<std::size_t>(g)];
       set(static_cast<int>(scalar::group_rates) + 2 * g, rate * s.rate);
@@ -188,6 +208,8 @@ class executor {
     for_each_result(r, [&](auto& t) {
       using T = typename std::remove_cvref_t<decltype(t)>::element_type;
       t.data = reinterpret_cast<T const*>(staging_.result(k, arena_.data() + program::results[k].offset));
+      if constexpr (constexpr shape dims = std::remove_cvref_t<decltype(t)>::dims; dims.tag)
+        t.elements = static_cast<std::size_t>(dims.count() / dims.tag.max * frame_.extent[dims.tag.id]);
       ++k;
     });
     return r;
@@ -198,7 +220,7 @@ class executor {
   [[no_unique_address]] exec::staging<Step, Backend> staging_;
   std::array<float, 64> scalars_{};
   typename exec::frame_type<Backend>::type frame_{};
-  std::int64_t step_ = 0;
+  std::int64_t runs_ = 0;  // of a program without an optimizer
 };
 
 }  // namespace tx

@@ -12,7 +12,7 @@ struct frame {
   philox_key key{};              // from the seed
   std::uint32_t step = 0;        // counts runs: part of every random stream
   int threads = 1;
-  int extent[8] = {};            // of each dyn tag
+  int extent[max_tags + 1] = {};  // of each dyn tag; -1: not given yet
   std::int64_t shard = 0;        // of the whole batch: the first that this rank has
 
   template <class T>
@@ -33,11 +33,11 @@ struct frame {
   std::int64_t matrices(call const& c) const { return c.tag == 0 || c.batch == 1 ? c.batch : c.batch / c.bound * extent[c.tag]; }
   std::int64_t matrix_rows(call const& c) const { return c.batch == 1 ? rows(c) : c.rows / c.batch; }
   // The shape of a `whole` kernel's operand.
-  shape dims(call const& c, operand_ref const& r) const {
+  shape dims(operand_ref const& r) const {
     shape s{};
     s.rank = r.rank;
     for (int i = 0; i < r.rank; ++i) s.dim[i] = r.extent[i];
-    if (c.tag != 0 && r.rank > 0 && s.dim[0] % c.bound == 0) s.dim[0] = s.dim[0] / c.bound * extent[c.tag];
+    if (r.tag) s.dim[0] = s.dim[0] / r.tag.max * extent[r.tag.id];
     return s;
   }
 };

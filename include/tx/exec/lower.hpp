@@ -13,6 +13,7 @@ class lowerer {
 
   constexpr lowered run() {
     find_stored();
+    find_checks();
     for (int i = 0; i < f_.groups.size(); ++i) lower_group(i);
     arena_planner(g_, f_, where_, t_, stored_, out_).run(scratch_);
     emit_steps();
@@ -93,7 +94,7 @@ class lowerer {
     r.type = n.info.type;
     r.base = -1;  // computed, not read
     r.slot = static_cast<int>(n.at.v[0]);
-    if (n.info.type == dtype::f32 || n.info.type == dtype::f64) {
+    if (n.op->random) {
       r.offset = n.at.v[1];
       r.step = n.info.count() / n.info.dims.last();
       return input_value(d, {n.info.type, access::random}, r);
@@ -238,13 +239,13 @@ class lowerer {
     c.at = n.at;
     c.tag = n.info.dims.tag.id;
     c.bound = n.info.dims.tag ? n.info.dims.tag.max : 1;
-    if (n.op->index_operand >= 0) check_index(n);
     for (int k = -1; k < n.inputs; ++k) {
       int const operand = k < 0 ? id : g_.input(n, k);
       passes::view const& v = f_.physical[operand];
       operand_ref r = where_.at_location(v.base, v.at.offset, v.step, g_.info(operand).type);
       shape const& dims = g_.info(operand).dims;
       r.rank = dims.rank;
+      r.tag = dims.tag;
       for (int a = 0; a < dims.rank; ++a) r.extent[a] = dims.dim[a];
       out_.ins.push_back({g_.info(operand).type, access::contiguous});
       out_.operands.push_back(r);
@@ -252,11 +253,15 @@ class lowerer {
     finish_call(c, sig, t_.time[f_.group_of[id]]);
   }
 
-  constexpr void check_index(node const& n) {
-    node const& base = g_[f_.physical[g_.input(n, n.op->index_operand)].base];
+  constexpr void find_checks() {
+    for (int i = 0; i < g_.size(); ++i)
+      if (g_[i].op->states_range) check_range(g_[i]);
+  }
+  constexpr void check_range(node const& n) {
+    node const& base = g_[f_.physical[g_.input(n, 0)].base];
     if (base.op != &input_info) return;
-    index_check const check{static_cast<int>(base.at.v[0]), g_.info(g_.input(n, 0)).dims.dim[0]};
-    for (index_check const& other : out_.checks)
+    range_check const check{static_cast<int>(base.at.v[0]), n.at.v[0], n.at.v[1]};
+    for (range_check const& other : out_.checks)
       if (other == check) return;
     out_.checks.push_back(check);
   }

@@ -17,7 +17,7 @@ struct lowered {
   vec<step> steps{};
   vec<loop> loops{};
   vec<result_ref> results{};
-  vec<index_check> checks{};
+  vec<range_check> checks{};
   memory_use memory{};
   missing_gradient no_gradient{};
 };

@@ -69,8 +69,11 @@ class parameter_block {
   using element_type = element_t<layout<Model>::type>;
   static constexpr std::int64_t block_bytes = exec::aligned(layout<Model>::size * size_of(layout<Model>::type));
 
+  tx::seed const seed;
+  std::int64_t steps = 0;  // that the parameters have been trained for
+
   // Fresh parameters: each drawn by its initializer, a function of the seed and its place only.
-  parameter_block(tx::seed s, int states) : storage_(block_bytes * (1 + states) + exec::alignment), states_(states) {
+  parameter_block(tx::seed s, int states) : seed(s), storage_(block_bytes * (1 + states) + exec::alignment), states_(states) {
     if constexpr (exec::remote<Backend>) {
       Backend::clear(storage_.data(), storage_.size());
       std::vector<element_type> fresh(static_cast<std::size_t>(layout<Model>::size));
@@ -105,6 +108,14 @@ class parameter_block {
     if (values.empty()) return;
     if constexpr (exec::remote<Backend>) Backend::upload(block(k), reinterpret_cast<std::byte const*>(values.data()), static_cast<std::int64_t>(values.size_bytes()));
     else __builtin_memcpy(block(k), values.data(), values.size_bytes());
+  }
+
+  void reset_optimizer() {
+    steps = 0;
+    if (states_ == 0) return;
+    std::int64_t const count = block_bytes * states_;
+    if constexpr (exec::remote<Backend>) Backend::clear(block(1), count);
+    else __builtin_memset(block(1), 0, static_cast<std::size_t>(count));
   }
 
   // All tensors by name; k: 0 the parameters, 1 + s state s.

@@ -28,6 +28,7 @@ struct operand_ref {
   std::int64_t step = 0;    // bytes per iteration of the enclosing repeat; access::random: rows of a shard
   int rank = 0;             // of the row index, outermost axis first
   int extent[max_rank] = {};  // `whole` kernels: the shape
+  bound_tag tag{};          // `whole` kernels: which bounded extent the leading one varies with
   std::int64_t stride[max_rank] = {};
   std::int64_t row = 0;     // products: between rows of a matrix
   std::int64_t col = 0;     // between columns
@@ -81,11 +82,12 @@ struct result_ref {
   std::int64_t offset = 0;  // bytes
 };
 
-// An argument whose elements must be below a bound.
-struct index_check {
+// An argument whose elements must lie in [first, end).
+struct range_check {
   int input = 0;
-  std::int64_t bound = 0;
-  constexpr bool operator==(index_check const&) const = default;
+  std::int64_t first = 0;
+  std::int64_t end = 0;
+  constexpr bool operator==(range_check const&) const = default;
 };
 
 // Bytes a program needs, known while compiling.

@@ -23,7 +23,7 @@ struct loose_tables {
   bounded_array<step, capacity::steps> steps;
   bounded_array<loop, capacity::loops> loops;
   bounded_array<result_ref, capacity::results> results;
-  bounded_array<index_check, capacity::checks> checks;
+  bounded_array<range_check, capacity::checks> checks;
   memory_use memory;
   missing_gradient no_gradient;
 };
@@ -76,7 +76,7 @@ struct program {
   static constexpr auto steps = freeze<step, loose.steps.count>(loose.steps);
   static constexpr auto loops = freeze<loop, loose.loops.count>(loose.loops);
   static constexpr auto results = freeze<result_ref, loose.results.count>(loose.results);
-  static constexpr auto checks = freeze<index_check, loose.checks.count>(loose.checks);
+  static constexpr auto checks = freeze<range_check, loose.checks.count>(loose.checks);
   static constexpr memory_use memory = loose.memory;
   // Does it speak to other ranks?
   static constexpr bool collective = [] {
@@ -102,6 +102,14 @@ template <op_info const* Op>
 constexpr auto require_partitioned_rule() {
   static_assert(has_partitioned_rule<Op>, "tx: the op has no kernel. FIX: specialise tx::partitioned_rule<&its_info>, which works on whole operands");
   return std::bool_constant<has_partitioned_rule<Op>>{};
+}
+
+template <op_info const* Op>
+concept has_collective_rule = requires { typename collective_rule<Op>::type; };
+template <op_info const* Op>
+constexpr auto require_collective_rule() {
+  static_assert(has_collective_rule<Op>, "tx: the op has no kernel. FIX: specialise tx::exec::collective_rule<&its_info>, which acts on all ranks");
+  return std::bool_constant<has_collective_rule<Op>>{};
 }
 
 template <class P, int I>
@@ -135,7 +143,8 @@ constexpr auto whole_type(std::integer_sequence<int, I...>) {
 template <class P, int K, int... I>
 constexpr auto collective_type(std::integer_sequence<int, I...>) {
   constexpr kernel_sig k = P::kernels[K];
-  return collective<typename collective_rule<k.op>::type, P::ins[k.first_in + I].type...>{};
+  if constexpr (decltype(require_collective_rule<k.op>())::value)
+    return collective<typename collective_rule<k.op>::type, P::ins[k.first_in + I].type...>{};
 }
 
 template <class T>

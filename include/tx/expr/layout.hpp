@@ -63,10 +63,11 @@ struct layout_group {
   std::int64_t count = 0;  // elements, padded to block_row
 };
 
+// Parameter groups a model may have.
+inline constexpr int max_groups = 16;
+
 template <class Model>
 struct layout {
-  static constexpr int max_groups = 16;
-
  private:
   struct table {
     vec<layout_entry> entries{};
@@ -105,6 +106,15 @@ struct layout {
   // Elements of the whole block, padding included.
   static constexpr std::int64_t size = group_count == 0 ? 0 : groups[group_count - 1].first + groups[group_count - 1].count;
   static constexpr dtype type = entry_count == 0 ? dtype::f32 : entries[0].info.type;
+
+ private:
+  static constexpr bool one_type = [] {
+    for (layout_entry const& e : entries)
+      if (e.info.type != type) return false;
+    return true;
+  }();
+  static_assert(one_type, "tx: the parameters of a model must have one element type: they lie in one block. FIX: the same T in each param<tensor<T, ...>>");
+  static_assert(group_count <= max_groups, "tx: the model has more parameter groups than tx::max_groups. FIX: fewer group types");
 };
 
 // One tensor of a model as files and users see it: a repeated block has one per iteration.

@@ -56,6 +56,7 @@ struct repeat {
   static constexpr auto scan(Block const& stacked_block, X const& carry, Same const&... same) {
     using tensor_type = typename X::tensor_type;
     graph& g = *carry.g;
+    if (g.current != 0) throw invalid("repeat: a repeat inside a repeat is not supported. FIX: apply the inner block in a loop of C++");
     int const id = g.regions.size();
     region body{};
     body.parent = g.current;

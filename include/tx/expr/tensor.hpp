@@ -19,6 +19,7 @@ struct tensor {
   graph* g = nullptr;
   int id = -1;
   T const* data = nullptr;  // results only: dense, row-major
+  std::size_t elements = static_cast<std::size_t>(info.count());  // fewer in a result with a bounded extent
 
   constexpr operator var() const { return {g, id}; }
 
@@ -29,7 +30,7 @@ struct tensor {
     return *data;
   }
   constexpr T operator[](std::size_t i) const { return data[i]; }
-  static constexpr std::size_t size() { return static_cast<std::size_t>(info.count()); }
+  constexpr std::size_t size() const { return elements; }
   constexpr T const* begin() const { return data; }
   constexpr T const* end() const { return data + size(); }
 };

@@ -6,14 +6,14 @@
 
 namespace tx {
 
-// How passes treat an op. They know no op by name.
+// How passes treat an op. They know no op by name but the leaves, what makes up regions (repeat, argument, result) and `copy`.
 enum class op_kind : std::uint8_t {
   leaf,         // a value from outside: input, parameter, scalar, argument of a region
   constant,     // one number, bits in attribute 0
-  index,        // computed from the position of an element: iota, random numbers
+  index,        // computed from the position of an element: iota (integers), or drawn for it (`random`)
   elementwise,  // scalar_rule<&info> applied to equal shapes
   row_reduce,   // [..., C] -> [..., 1]; scalar_rule is the combining function
-  col_reduce,   // [..., C] -> [C]: over all leading axes
+  col_reduce,   // [..., C] -> [C]: the sum over all leading axes
   view,         // moves no element: reshape, transpose, broadcast, slice
   product,      // [..., M, K] x [..., K, N] -> [..., M, N]
   whole,        // partitioned_rule<&info> sees whole dense operands
@@ -53,7 +53,8 @@ struct op_info {
   bool (*restride)(strided& s, shape const& from, shape const& to, attributes const& at) = nullptr;
   // The scalar rule in double, for folding; null where it cannot be folded.
   double (*fold)(double const* in) = nullptr;
-  int index_operand = -1;      // operand whose elements must lie below extent 0 of operand 0; checked where it is an argument
+  bool states_range = false;   // a view whose operand's elements lie in [at.v[0], at.v[1]); checked where that is an argument
+  bool random = false;         // index: drawn for each element, not a position along the axis at.v[0]
   bool costly = false;         // worth keeping rather than computing twice within a row
   bool differentiable = true;  // false: gradients stop here without an error
 

@@ -1,7 +1,9 @@
 // cross_entropy(logits [..., C], labels [...]) -> scalar: the mean of -log softmax(logits)[label].
+// Errors: an argument with a label outside [0, C) is refused before the step runs.
 #pragma once
 
 #include <tx/ops/cast.hpp>
+#include <tx/ops/in_range.hpp>
 #include <tx/ops/iota.hpp>
 #include <tx/ops/mean.hpp>
 #include <tx/ops/neg.hpp>
@@ -18,7 +20,7 @@ struct cross_entropy_fn {
     for (int i = 0; i + 1 < rows.rank; ++i)
       if (rows.dim[i] != labels.dims().dim[i]) throw invalid("cross_entropy: labels and logits differ in their leading extents");
     rows.dim[rows.rank - 1] = 1;
-    var const column = cast(reshape(labels, rows), dtype::i32);
+    var const column = cast(reshape(in_range(labels, 0, logits.dims().last()), rows), dtype::i32);
     var const logp = log_softmax(logits);
     var const picked = where(equal(iota(*logits.g, logits.dims(), -1), column), logp, 0.0);
     return -mean_fn<>{}(reshape(sum_fn<-1>{}(picked), labels.dims()));

@@ -1,9 +1,12 @@
 // embedding(table [V, D], ids [..., L]) -> [..., D]: the sum of the table's rows that the last axis of ids names.
 // Negative ids name nothing. With L = 1 this is the usual look-up, with L > 1 a bag (word = sum of its trigrams).
-// Errors: an id at or above V is refused before the step runs.
+// Errors: an argument with an id at or above V is refused before the step runs; one that the program computes names nothing.
 #pragma once
 
+#include <tx/ops/in_range.hpp>
 #include <tx/ops/partitioned.hpp>
+
+#include <limits>
 
 namespace tx {
 
@@ -22,7 +25,7 @@ constexpr void embedding_vjp(vjp_context& c);
 }  // namespace detail
 
 inline constexpr op_info embedding_info{
-    .name = "embedding", .kind = op_kind::whole, .arity = 2, .infer = detail::embedding_infer, .vjp = detail::embedding_vjp, .index_operand = 1};
+    .name = "embedding", .kind = op_kind::whole, .arity = 2, .infer = detail::embedding_infer, .vjp = detail::embedding_vjp};
 // scatter_rows(gradient [..., D], ids [..., L]) -> [V, D], at.v[0] = V: the transposed look-up.
 inline constexpr op_info scatter_rows_info{.name = "scatter_rows", .kind = op_kind::whole, .arity = 2, .infer = detail::scatter_infer};
 
@@ -38,7 +41,7 @@ struct embedding {
       for (std::int64_t j = 0; j < width; ++j) to[j] = T(0);
       for (std::int64_t b = 0; b < bag; ++b) {
         auto const id = static_cast<std::int64_t>(ids.data[r * bag + b]);
-        if (id < 0) continue;
+        if (id < 0 || id >= table.dims.dim[0]) continue;  // ids that a program computes are not checked before it runs
         T const* const from = table.data + id * width;
         for (std::int64_t j = 0; j < width; ++j) to[j] += from[j];
       }
@@ -78,7 +81,10 @@ struct partitioned_rule<&scatter_rows_info> {
 
 namespace detail {
 struct embedding_fn {
-  constexpr var operator()(var table, var ids) const { return emit(embedding_info, {table, ids}); }
+  constexpr var operator()(var table, var ids) const {
+    std::int64_t const rows = table.dims().rank == 2 ? table.dims().dim[0] : 0;  // else the shape rule objects
+    return emit(embedding_info, {table, in_range(ids, std::numeric_limits<std::int32_t>::min(), rows)});
+  }
 };
 constexpr void embedding_vjp(vjp_context& c) {
   c.accumulate(0, emit(scatter_rows_info, {c.gradient, c.in(1)}, attributes{{c.in_info(0).dims.dim[0]}}));

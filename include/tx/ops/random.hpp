@@ -9,7 +9,7 @@ namespace tx {
 // at.v[0]: stream, given when recorded and kept by every pass; at.v[1]: which shard of a rank's batch it belongs to. Rows
 // are counted over all shards of all ranks, as in a tensor that has them one after the other along its leading axis.
 inline constexpr op_info random_info{
-    .name = "uniform", .kind = op_kind::index, .arity = 0, .infer = detail::leaf_infer, .differentiable = false};
+    .name = "uniform", .kind = op_kind::index, .arity = 0, .infer = detail::leaf_infer, .random = true, .differentiable = false};
 
 constexpr var uniform(graph& g, shape const& dims, int stream) {
   return emit_leaf(g, random_info, {dtype::f32, dims}, attributes{{stream}});

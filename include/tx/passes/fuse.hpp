@@ -11,6 +11,7 @@ namespace detail {
 class fuser {
  public:
   static constexpr int max_nodes = 96;
+  static constexpr int max_values = 150;  // inputs and nodes; exec::max_values is what a kernel can number
 
   constexpr fuser(graph const& g, bool enabled) : g_(g), enabled_(enabled) {
     vec<strided> plain{};
@@ -158,7 +159,7 @@ class fuser {
     group const& gr = out.groups[at];
     if (gr.region != g_[id].region) return fusion_answer::other_region;
     if (!gr.fusible) return fusion_answer::not_fusible;
-    if (gr.nodes.size() >= max_nodes) return fusion_answer::full;
+    if (gr.nodes.size() >= max_nodes || gr.nodes.size() + gr.reads.size() + inputs_of(id) >= max_values) return fusion_answer::full;
     op_kind const kind = g_[id].op->kind;
     level const mine = kind == op_kind::row_reduce || kind == op_kind::col_reduce ? operand_level(gr, g_.input(id, 0), kind) : level_in(gr, g_.info(id), false);
     if (mine == level::none || (kind == op_kind::row_reduce && mine != level::full)) return fusion_answer::other_space;
@@ -225,6 +226,19 @@ class fuser {
     return true;
   }
 
+  // Waiting nodes that read what `id` is stored over are computed now, but for those that it needs itself.
+  constexpr void settle_readers_of(int id, vec<int> const& wanted) {
+    placement const& p = out.places[id];
+    if (p.kind != place_kind::replace && (p.kind != place_kind::carry || g_[id].region != g_[p.target].region)) return;
+    for (int w = 0; w < id; ++w) {
+      if (!waiting_[w] || g_[w].region != g_[id].region) continue;
+      bool reads = false;
+      for (int k = 0; k < inputs_of(w); ++k) reads = reads || same_storage(g_, base_of(g_.input(w, k)), p.target);
+      for (int other : wanted) reads = reads && other != w;
+      if (reads) settle(w);
+    }
+  }
+
   // `id` and the waiting values it needs, in one group if all fit there.
   constexpr bool join_all(int id, vec<int> const& wanted, int at) {
     vec<int> joined{};
@@ -255,6 +269,7 @@ class fuser {
     }
     vec<int> wanted{};
     collect_waiting(id, wanted);
+    settle_readers_of(id, wanted);
     if (enabled_) {
       int latest = -1;
       int sibling = -1;
@@ -270,27 +285,30 @@ class fuser {
       for (int candidate : {latest, sibling})
         if (candidate >= 0 && candidate >= latest && join_all(id, wanted, candidate)) return;
     }
-    // A group of its own: what fits comes along, the rest is computed before.
-    group const fresh = group_for(id);
-    out.groups.push_back(fresh);
-    int const trial = out.groups.size() - 1;
-    vec<int> misfits{};
-    for (int w : wanted) {
-      if (fits(w, trial) == fusion_answer::fused) join(w, trial);
-      else misfits.push_back(w);
+    // A group of its own. The waiting operands come along if they and this node fit together, else they are computed before.
+    for (;;) {
+      out.groups.push_back(group_for(id));
+      int const at = out.groups.size() - 1;
+      vec<int> joined{};
+      vec<int> misfits{};
+      for (int w : wanted) {
+        if (!waiting_[w]) continue;
+        if (fits(w, at) == fusion_answer::fused) {
+          join(w, at);
+          joined.push_back(w);
+        } else {
+          misfits.push_back(w);
+        }
+      }
+      if (misfits.empty() && (joined.empty() || fits(id, at) == fusion_answer::fused)) {
+        for (int w : joined) waiting_[w] = 0;
+        join(id, at);
+        return;
+      }
+      for (int i = joined.size() - 1; i >= 0; --i) leave(joined[i], at);
+      out.groups.pop_back();
+      for (int w : misfits.empty() ? joined : misfits) settle(w);
     }
-    for (int i = wanted.size() - 1; i >= 0; --i)
-      if (out.group_of[wanted[i]] == trial) leave(wanted[i], trial);
-    out.groups.pop_back();
-    for (int w : misfits) settle(w);
-    out.groups.push_back(fresh);
-    int const at = out.groups.size() - 1;
-    for (int w : wanted) {
-      if (!waiting_[w] || fits(w, at) != fusion_answer::fused) continue;
-      waiting_[w] = 0;
-      join(w, at);
-    }
-    join(id, at);
   }
 
   // Takes back the last join of a group.
@@ -301,6 +319,10 @@ class fuser {
     out.levels[id] = level::none;
     for (int k = 0; k < read_counts_.back(); ++k) gr.reads.pop_back();
     read_counts_.pop_back();
+    for (int k = inputs_of(id) - 1; k >= 0; --k) {
+      last_reader_[base_of(g_.input(id, k))] = readers_before_.back();
+      readers_before_.pop_back();
+    }
   }
 
   constexpr void open(int id) {
@@ -367,7 +389,8 @@ class fuser {
     int reads = 0;
     for (int k = 0; k < inputs_of(id); ++k) {
       int const base = base_of(g_.input(id, k));
-      last_reader_[base] = gr.fusible ? at : last_reader_[base];
+      readers_before_.push_back(last_reader_[base]);
+      if (gr.fusible) last_reader_[base] = at;
       if (out.group_of[base] == at) continue;
       gr.reads.push_back(base);
       ++reads;
@@ -380,7 +403,8 @@ class fuser {
   vec<int> last_reader_{};   // base -> the last fusible group that reads it
   vec<char> waiting_{};
   vec<char> is_output_{};
-  vec<int> read_counts_{};   // of each join, to take back the last ones
+  vec<int> read_counts_{};     // of each join, to take back the last ones
+  vec<int> readers_before_{};  // of each input of each join
 };
 
 }  // namespace detail

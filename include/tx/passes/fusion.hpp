@@ -42,12 +42,6 @@ constexpr bool stored_in_arena(graph const& g, fusion const& f, int root) {
          (op->kind != op_kind::leaf || op == &argument_info);
 }
 
-// Leaves that share one flat block count as one.
-constexpr bool same_storage(graph const& g, int a, int b) {
-  auto in_block = [&](int id) { return g[id].op == &parameter_info || g[id].op == &block_info; };
-  return a == b || (in_block(a) && in_block(b));
-}
-
 // Why two neighbouring ops are in different kernels; the text of explain().
 enum class fusion_answer : std::uint8_t { fused, other_region, not_fusible, other_space, other_access, order, hazard, full };
 

@@ -41,6 +41,20 @@ constexpr int through_dense(graph const& g, int id) {
 
 }  // namespace detail
 
+// Do two stored nodes share elements? Leaves of the flat blocks do where their ranges overlap.
+constexpr bool same_storage(graph const& g, int a, int b) {
+  if (a == b) return true;
+  auto range = [&](int id, std::int64_t& block, std::int64_t& first) {
+    bool const whole_block = g[id].op == &block_info;
+    block = whole_block ? g[id].at.v[0] : 0;
+    first = g[id].at.v[whole_block ? 1 : 0];
+    return whole_block || g[id].op == &parameter_info;
+  };
+  std::int64_t block_a = 0, block_b = 0, first_a = 0, first_b = 0;
+  if (!range(a, block_a, first_a) || !range(b, block_b, first_b) || block_a != block_b) return false;
+  return first_a < first_b + g.info(b).count() && first_b < first_a + g.info(a).count();
+}
+
 // The graph with copies where placements need them.
 constexpr graph insert_copies(graph const& from) {
   graph to{};
@@ -51,7 +65,7 @@ constexpr graph insert_copies(graph const& from) {
   to.regions = from.regions;
   vec<strided> const order = storage_order(from);
   vec<char> moved{};
-  (void)resolve_views(from, order, moved, false);
+  vec<view> const seen = resolve_views(from, order, moved, false);
   vec<int> map(from.size(), -1);
   vec<char> taken(from.size(), 0);
   int copies = 0;
@@ -75,6 +89,12 @@ constexpr graph insert_copies(graph const& from) {
   };
 
   vec<int> in{};
+  // Does a view show its base's elements where they lie?
+  auto stays = [&](int id) {
+    view const& v = seen[id];
+    return v.step == 0 && from.info(id).count() == from.info(v.base).count() && same_strides(v.at, dense(from.info(id).dims), from.info(id).dims);
+  };
+
   for (int i = 0; i < from.size(); ++i) {
     node const& n = from[i];
     to.current = n.region;
@@ -89,8 +109,15 @@ constexpr graph insert_copies(graph const& from) {
         int const value = body.results[k];
         now.results[k] = direct(value, r, true) ? map[value] : copy(map[value], r);
       }
+      // A carry may become another one, or its own elements in another order: those are read before any is overwritten.
+      vec<int> next{};
       for (int k = 0; k < body.carries; ++k) {
-        now.results[k] = copy(map[body.results[k]], r);
+        int const value = body.results[k];
+        bool const carried = from[seen[value].base].op == &argument_info && !(seen[value].base == body.arguments[k] && stays(value));
+        next.push_back(carried ? copy(map[value], r) : map[value]);
+      }
+      for (int k = 0; k < body.carries; ++k) {
+        now.results[k] = copy(next[k], r);
         in[k] = copy(in[k], n.region);
       }
       for (int k = 0; k < body.arguments.size(); ++k) now.arguments[k] = map[body.arguments[k]];
@@ -114,9 +141,26 @@ constexpr graph insert_copies(graph const& from) {
     if (n.op == &repeat_info) to.regions[static_cast<int>(n.at.v[0])].owner = map[i];
   }
   to.current = 0;
-  for (output o : from.outputs) {
+  // A leaf is replaced where the new value is computed only if that reads the old one element by element, and nobody later.
+  auto still_read = [&](int value, int leaf) {
+    for (int i = value; i < from.size(); ++i)
+      for (int k = 0; k < from[i].inputs; ++k) {
+        int const operand = from.input(i, k);
+        if (!same_storage(from, seen[operand].base, leaf)) continue;
+        if (i > value || from[i].op->kind != op_kind::elementwise || seen[operand].base != leaf || !stays(operand)) return true;
+      }
+    return false;
+  };
+  vec<int> values{};  // a leaf that becomes another one is read before any is overwritten
+  for (output const& o : from.outputs) {
+    bool const leaf = o.target >= 0 && from[seen[o.value].base].op->kind == op_kind::leaf;
+    values.push_back(leaf ? copy(map[o.value], 0) : -1);
+  }
+  for (int k = 0; k < from.outputs.size(); ++k) {
+    output const o = from.outputs[k];
     int const value = detail::through_dense(from, o.value);
-    int const now = direct(value, 0, false) ? map[value] : copy(map[o.value], 0);
+    bool const here = values[k] < 0 && (o.target < 0 || !still_read(value, o.target)) && direct(value, 0, false);
+    int const now = here ? map[value] : copy(values[k] >= 0 ? values[k] : map[o.value], 0);
     to.outputs.push_back({now, o.kind, o.target < 0 ? -1 : map[o.target]});
   }
   return to;

@@ -1,6 +1,7 @@
 // Views resolved: which computed value each node reads, and at which strides. A view that strides cannot express is moved.
 #pragma once
 
+#include <tx/core/vec.hpp>
 #include <tx/graph/leaf.hpp>
 
 namespace tx::passes {

@@ -86,10 +86,10 @@ struct kernel<exec::whole<Rule, Out, In...>> {
  private:
   template <int... K>
   static void run(exec::frame const& f, exec::call const& c, exec::operand_ref const* operands, std::integer_sequence<int, K...>) {
-    whole_operand<element_t<Out>> const out{f.at<element_t<Out>>(operands[0]), f.dims(c, operands[0])};
+    whole_operand<element_t<Out>> const out{f.at<element_t<Out>>(operands[0]), f.dims(operands[0])};
     for_shares(f.threads, out.dims.count(), [&](int s) {
       Rule::run(s, exec::shares, c.at, out,
-                whole_operand<element_t<In> const>{f.at<element_t<In> const>(operands[K + 1]), f.dims(c, operands[K + 1])}...);
+                whole_operand<element_t<In> const>{f.at<element_t<In> const>(operands[K + 1]), f.dims(operands[K + 1])}...);
     });
   }
 };

@@ -25,6 +25,21 @@ inline void require_instructions() {
 #if defined(__AVX512F__)
   if (!__builtin_cpu_supports("avx512f")) refuse("AVX-512");
 #endif
+#if defined(__AVX512BW__)
+  if (!__builtin_cpu_supports("avx512bw")) refuse("AVX-512 BW");
+#endif
+#if defined(__AVX512DQ__)
+  if (!__builtin_cpu_supports("avx512dq")) refuse("AVX-512 DQ");
+#endif
+#if defined(__AVX512VL__)
+  if (!__builtin_cpu_supports("avx512vl")) refuse("AVX-512 VL");
+#endif
+#if defined(__AVX512BF16__)
+  if (!__builtin_cpu_supports("avx512bf16")) refuse("AVX-512 BF16");
+#endif
+#if defined(__BMI2__)
+  if (!__builtin_cpu_supports("bmi2")) refuse("BMI2");
+#endif
 #if defined(__AVX2__)
   if (!__builtin_cpu_supports("avx2")) refuse("AVX2");
 #endif

@@ -9,8 +9,12 @@
 
 namespace tx::backends::cpu {
 
-// Below this many elements, waking threads costs more than they save.
+// Below this many elements, waking threads costs more than they save. Tests set it to 1, so that small models use threads too.
+#if defined(TX_WORTH_THREADS)
+inline constexpr std::int64_t worth_threads = TX_WORTH_THREADS;
+#else
 inline constexpr std::int64_t worth_threads = 16384;
+#endif
 
 // Both loops below call one copy of the body.
 template <class F>

@@ -129,8 +129,8 @@ struct kernel<Device, exec::whole<Rule, Out, In...>> {
     using task = whole_task<Rule, Out, In...>;
     typename task::arguments a{};
     a.at = c.at;
-    a.out = {f.at<element_t<Out>>(operands[0]), f.dims(c, operands[0])};
-    ((get<K>(a.in) = {f.at<element_t<In> const>(operands[K + 1]), f.dims(c, operands[K + 1])}), ...);
+    a.out = {f.at<element_t<Out>>(operands[0]), f.dims(operands[0])};
+    ((get<K>(a.in) = {f.at<element_t<In> const>(operands[K + 1]), f.dims(operands[K + 1])}), ...);
     constexpr int threads = 128;
     int const blocks = detail::blocks_for(a.out.dims.count() / detail::upper_of(a.out.dims.last(), 1), threads);  // rules cut by rows
     if (a.out.dims.count() > 0) Device::template launch<task>(blocks, threads, 0, a);

@@ -1,0 +1,219 @@
+#!/usr/bin/env python3
+"""One training step of a BERT classifier in another framework, timed as bench_step times tx's.
+
+The step: forward, cross-entropy of a two-class head, backward, AdamW on every parameter, the loss read back; every step
+reads a new batch. The head: dense and tanh of the first token, dropout, linear.
+Prints one JSON line with bench_step's keys; with --check FOLDER the ten losses from the weights and batches written there.
+"""
+import argparse
+import json
+import os
+import random
+import resource
+import statistics
+import sys
+import time
+
+# layers, hidden, heads, ffn, batch, tokens: as in bench/step/CMakeLists.txt
+MODELS = {
+    "tiny": (2, 128, 2, 512, 8, 32),
+    "twin": (6, 512, 8, 512, 64, 32),
+    "minilm": (6, 384, 12, 1536, 32, 64),
+    "base": (12, 768, 12, 3072, 8, 128),
+}
+VOCABULARY, RATE, DECAY = 30522, 1e-4, 0.01
+
+
+class Torch:
+    def __init__(self, args, sizes, compiled):
+        import torch
+        from transformers import BertConfig, BertModel
+
+        layers, hidden, heads, ffn, self.batch, self.tokens = sizes
+        self.torch, dropout = torch, 0.0 if args.check else args.dropout
+        torch.manual_seed(0)
+        torch.set_num_threads(args.threads)
+        config = BertConfig(vocab_size=VOCABULARY, hidden_size=hidden, num_hidden_layers=layers, num_attention_heads=heads,
+                            intermediate_size=ffn, hidden_dropout_prob=dropout, attention_probs_dropout_prob=dropout,
+                            attn_implementation="sdpa")
+
+        class Classifier(torch.nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.bert = BertModel(config)
+                self.dropout = torch.nn.Dropout(dropout)
+                self.classifier = torch.nn.Linear(hidden, 2)
+
+            def forward(self, ids, labels):
+                logits = self.classifier(self.dropout(self.bert(input_ids=ids).pooler_output))
+                return torch.nn.functional.cross_entropy(logits, labels)
+
+        self.model = Classifier().train()
+        if args.check:
+            from safetensors.torch import load_file
+            missing, unknown = self.model.load_state_dict(load_file(args.check + "/model.safetensors"), strict=False)
+            if unknown or [name for name in missing if "position_ids" not in name]:
+                sys.exit(f"the weights do not fit: missing {missing}, unknown {unknown}")
+        self.optimizer = torch.optim.AdamW(self.model.parameters(), lr=RATE, weight_decay=DECAY, eps=1e-8, fused=True)
+        self.forward = torch.compile(self.model) if compiled else self.model
+
+    def step(self, ids, labels):
+        ids, labels = self.torch.tensor(ids), self.torch.tensor(labels)
+        loss = self.forward(ids, labels.long())
+        loss.backward()
+        self.optimizer.step()
+        self.optimizer.zero_grad(set_to_none=True)
+        return loss.item()
+
+
+class Jax:
+    def __init__(self, args, sizes):
+        import jax
+        import jax.numpy as jnp
+        import numpy as np
+
+        layers, hidden, heads, ffn, self.batch, self.tokens = sizes
+        rate = 0.0 if args.check else args.dropout
+        self.np = np
+        width = hidden // heads
+        if args.check:
+            from safetensors.numpy import load_file
+            weights = load_file(args.check + "/model.safetensors")
+        else:
+            weights = self.fresh(np, layers, hidden, ffn)
+
+        def linear(w, name, x):
+            return x @ w[name + ".weight"].T + w[name + ".bias"]
+
+        def norm(w, name, x):
+            mean = x.mean(-1, keepdims=True)
+            variance = ((x - mean) ** 2).mean(-1, keepdims=True)
+            return (x - mean) * jax.lax.rsqrt(variance + 1e-12) * w[name + ".weight"] + w[name + ".bias"]
+
+        def loss_of(w, ids, labels, key):
+            keys = iter(jax.random.split(key, 3 * layers + 2))
+
+            def drop(x):
+                k = next(keys)
+                return x if rate == 0 else jnp.where(jax.random.bernoulli(k, 1 - rate, x.shape), x / (1 - rate), 0)
+
+            e = "bert.embeddings."
+            x = w[e + "word_embeddings.weight"][ids] + w[e + "position_embeddings.weight"][: ids.shape[1]]
+            x = drop(norm(w, e + "LayerNorm", x + w[e + "token_type_embeddings.weight"][0]))
+            for i in range(layers):
+                at = f"bert.encoder.layer.{i}."
+                # [batch, tokens, hidden] -> [batch, heads, tokens, width]
+                q, k, v = (linear(w, at + "attention.self." + n, x).reshape(*ids.shape, heads, width).transpose(0, 2, 1, 3)
+                           for n in ("query", "key", "value"))
+                p = drop(jax.nn.softmax(q @ k.transpose(0, 1, 3, 2) / width ** 0.5))
+                y = (p @ v).transpose(0, 2, 1, 3).reshape(x.shape)
+                x = norm(w, at + "attention.output.LayerNorm", x + drop(linear(w, at + "attention.output.dense", y)))
+                y = jax.nn.gelu(linear(w, at + "intermediate.dense", x), approximate=False)
+                x = norm(w, at + "output.LayerNorm", x + drop(linear(w, at + "output.dense", y)))
+            pooled = drop(jnp.tanh(linear(w, "bert.pooler.dense", x[:, 0])))
+            logp = jax.nn.log_softmax(linear(w, "classifier", pooled))
+            return -jnp.take_along_axis(logp, labels[:, None], 1).mean()
+
+        def update(state, ids, labels):
+            w, m, v, t, key = state
+            key, mine = jax.random.split(key)
+            loss, g = jax.value_and_grad(loss_of)(w, ids, labels, mine)
+            t = t + 1
+            m = jax.tree.map(lambda m, g: 0.9 * m + 0.1 * g, m, g)
+            v = jax.tree.map(lambda v, g: 0.999 * v + 0.001 * g * g, v, g)
+            adam = lambda w, m, v: w - RATE * (m / (1 - 0.9 ** t) / (jnp.sqrt(v / (1 - 0.999 ** t)) + 1e-8) + DECAY * w)
+            return (jax.tree.map(adam, w, m, v), m, v, t, key), loss
+
+        weights = {name: jnp.asarray(w) for name, w in weights.items()}
+        zeros = lambda: {name: jnp.zeros_like(w) for name, w in weights.items()}
+        self.state = (weights, zeros(), zeros(), jnp.float32(0), jax.random.PRNGKey(0))
+        self.update = jax.jit(update, donate_argnums=0)
+
+    @staticmethod
+    def fresh(np, layers, hidden, ffn):
+        draw = np.random.default_rng(0)
+        w = {}
+
+        def linear(name, rows, columns):
+            w[name + ".weight"] = draw.normal(0, 0.02, (rows, columns)).astype(np.float32)
+            w[name + ".bias"] = np.zeros(rows, np.float32)
+
+        def norm(name):
+            w[name + ".weight"], w[name + ".bias"] = np.ones(hidden, np.float32), np.zeros(hidden, np.float32)
+
+        for name, rows in (("word", VOCABULARY), ("position", 512), ("token_type", 2)):
+            w[f"bert.embeddings.{name}_embeddings.weight"] = draw.normal(0, 0.02, (rows, hidden)).astype(np.float32)
+        norm("bert.embeddings.LayerNorm")
+        for i in range(layers):
+            at = f"bert.encoder.layer.{i}."
+            for name in ("query", "key", "value"):
+                linear(at + "attention.self." + name, hidden, hidden)
+            linear(at + "attention.output.dense", hidden, hidden)
+            norm(at + "attention.output.LayerNorm")
+            linear(at + "intermediate.dense", ffn, hidden)
+            linear(at + "output.dense", hidden, ffn)
+            norm(at + "output.LayerNorm")
+        linear("bert.pooler.dense", hidden, hidden)
+        linear("classifier", 2, hidden)
+        return w
+
+    def step(self, ids, labels):
+        self.state, loss = self.update(self.state, self.np.asarray(ids, "int32"), self.np.asarray(labels, "int32"))
+        return float(loss)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--peer", choices=["torch", "torch-compile", "jax"], default="torch")
+    parser.add_argument("--model", choices=MODELS, default="twin")
+    parser.add_argument("--steps", type=int, default=8)
+    parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--dropout", type=float, default=0.1)
+    parser.add_argument("--tuned", action="store_true", help="glibc keeps freed memory instead of giving it back: faster, larger")
+    parser.add_argument("--check", help="folder that bench_step --check has written")
+    args = parser.parse_args()
+    if args.tuned and "MALLOC_MMAP_MAX_" not in os.environ:
+        os.environ.update(MALLOC_MMAP_MAX_="0", MALLOC_TRIM_THRESHOLD_="17179869184", MALLOC_TOP_PAD_="268435456")
+        os.execv(sys.executable, [sys.executable, *sys.argv])
+    os.environ["OMP_NUM_THREADS"] = str(args.threads)
+    os.environ["JAX_PLATFORMS"] = "cpu"
+    os.environ.setdefault("HF_HUB_OFFLINE", "1")
+    if args.peer == "jax":  # it has no setting: it takes the processors that it sees
+        os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[: args.threads])
+
+    sizes = MODELS[args.model]
+    start = time.perf_counter()
+    peer = Jax(args, sizes) if args.peer == "jax" else Torch(args, sizes, args.peer == "torch-compile")
+    if args.check:
+        from safetensors.numpy import load_file
+        batches = load_file(args.check + "/batches.safetensors")
+        print(json.dumps([peer.step(x.tolist(), y.tolist()) for x, y in zip(batches["ids"], batches["labels"])]))
+        return
+
+    draw = random.Random(1)
+    losses, times = [], []
+
+    def one():
+        ids = [[draw.randrange(VOCABULARY) for _ in range(peer.tokens)] for _ in range(peer.batch)]
+        labels = [draw.randrange(2) for _ in range(peer.batch)]
+        begin = time.perf_counter()  # drawing the batch is not timed
+        losses.append(peer.step(ids, labels))
+        times.append(time.perf_counter() - begin)
+        return times[-1]
+
+    one()
+    first = time.perf_counter() - start
+    one()
+    times.clear()
+    few = sum(one() for _ in range(args.steps))
+    many = sum(one() for _ in range(3 * args.steps))
+    each = (many - few) / (2 * args.steps)
+    print(json.dumps({
+        "peer": args.peer, "model": args.model, "batch": peer.batch, "seq": peer.tokens, "dtype": "f32", "device": "cpu",
+        "pool": "first", "threads": args.threads, "tuned": args.tuned, "median_s": round(statistics.median(times), 4),
+        "best_s": round(min(times), 4), "step_s": round(each, 4), "tokens_per_s": round(peer.batch * peer.tokens / each, 1),
+        "first_step_s": round(first, 2), "peak_bytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024,
+        "loss": [round(losses[0], 4), round(losses[-1], 4)]}))
+
+
+main()

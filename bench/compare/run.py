@@ -1,0 +1,84 @@
+#!/usr/bin/env python3
+"""tx's training step against PyTorch's (default and tuned allocator, compiled) and JAX's: one table.
+
+First both sides train ten steps from the same weights on the same batches without dropout; where a loss differs by more than
+1e-4 no ratio is printed. Then they run in turns on the same machine, --rounds times; a figure is the median of the rounds.
+"""
+import argparse
+import json
+import os
+import platform
+import statistics
+import subprocess
+import sys
+import tempfile
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+PEERS = {"PyTorch": ["--peer", "torch"], "PyTorch, tuned allocator": ["--peer", "torch", "--tuned"],
+         "torch.compile": ["--peer", "torch-compile"], "JAX": ["--peer", "jax"]}
+
+
+def run(command):
+    done = subprocess.run(command, capture_output=True, text=True)
+    if done.returncode != 0:
+        raise RuntimeError(f"{' '.join(command)}: exit status {done.returncode}\n{done.stderr[-2000:]}")
+    return json.loads(done.stdout.strip().splitlines()[-1])
+
+
+def processor():
+    with open("/proc/cpuinfo") as info:
+        for line in info:
+            if line.startswith("model name"):
+                name = line.split(":", 1)[1].strip()
+            if line.startswith("flags"):
+                flags = line.split()
+                widest = next((f for f in ("avx512f", "avx2", "sse2") if f in flags), "")
+                return f"{name}, {widest}, {os.cpu_count()} processors, {platform.system()}"
+    return platform.machine()
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--python", required=True, help="Python of the environment that setup.sh has made")
+    parser.add_argument("--tx", required=True, help="bench_step")
+    parser.add_argument("--models", default="twin,minilm,base")
+    parser.add_argument("--peers", default=",".join(PEERS), help="names as in the table")
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--steps", type=int, default=6)
+    parser.add_argument("--threads", type=int, default=2)
+    args = parser.parse_args()
+    names = [name for name in PEERS if any(name.startswith(p) and p for p in args.peers.split(","))] if args.peers else []
+
+    print(f"{processor()}; {args.threads} threads on each side; f32, dropout 0.1, AdamW\n")
+    good = True
+    for model in args.models.split(","):
+        tx = [args.tx, "--model", model, "--threads", str(args.threads)]
+        peer = [args.python, os.path.join(HERE, "peer_step.py"), "--model", model, "--threads", str(args.threads)]
+        with tempfile.TemporaryDirectory() as folder:
+            ours = run([*tx, "--check", folder])
+            apart = {kind: max(abs(a - b) for a, b in zip(ours, run([*peer, "--peer", kind, "--check", folder]), strict=True))
+                     for kind in ("torch", "jax") if any(PEERS[n][1].startswith(kind) for n in names)}
+        if any(not difference <= 1e-4 for difference in apart.values()):
+            print(f"{model}: the losses of ten steps differ, by {apart}: no ratio")
+            good = False
+            continue
+        rows = {name: [] for name in ["tx", *names]}
+        for _ in range(args.rounds):
+            for name in rows:
+                command = tx if name == "tx" else [*peer, *PEERS[name]]
+                rows[name].append(run([*command, "--steps", str(args.steps)]))
+        middle = {name: statistics.median(r["tokens_per_s"] for r in found) for name, found in rows.items()}
+        best = max((middle[name] for name in names), default=float("nan"))
+        first = rows["tx"][0]
+        print(f"{model}, {first['batch']} x {first['seq']}: ten losses agree to "
+              f"{max(apart.values(), default=float('nan')):.1e}; tx over the best other {middle['tx'] / best:.2f}")
+        print(f"  {'':26} {'tokens/s':>9} {'lowest':>8} {'highest':>8} {'peak MB':>8} {'first loss s':>13}")
+        for name, found in rows.items():
+            rates = [r["tokens_per_s"] for r in found]
+            print(f"  {name:26} {middle[name]:9.0f} {min(rates):8.0f} {max(rates):8.0f} "
+                  f"{max(r['peak_bytes'] for r in found) / 1e6:8.0f} {statistics.median(r['first_step_s'] for r in found):13.2f}")
+        print(flush=True)
+    sys.exit(not good)
+
+
+main()

@@ -1,0 +1,26 @@
+// in_range(x, first, end): x, integers of which the caller promises first <= x < end. Where x is an argument of the program the
+// promise is checked before each run; value_error names the argument, the position and the element.
+#pragma once
+
+#include <tx/expr/var.hpp>
+
+namespace tx {
+
+namespace detail {
+constexpr value_info in_range_infer(value_info const* in, int, attributes const&) {
+  if (!is_integer(in[0].type)) throw invalid("in_range: ids and labels must be an integer tensor. FIX: tensor<tx::i32, ...>");
+  return in[0];
+}
+constexpr bool in_range_restride(strided& s, shape const& from, shape const& to, attributes const& at) {
+  (void)s, (void)from, (void)to, (void)at;
+  return true;
+}
+}  // namespace detail
+
+// A view that moves nothing; attributes 0 and 1 are the range.
+inline constexpr op_info in_range_info{.name = "in_range", .kind = op_kind::view, .arity = 1, .infer = detail::in_range_infer,
+                                       .restride = detail::in_range_restride, .states_range = true, .differentiable = false};
+
+constexpr var in_range(var x, std::int64_t first, std::int64_t end) { return emit(in_range_info, {x}, attributes{{first, end}}); }
+
+}  // namespace tx
