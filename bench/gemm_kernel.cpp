@@ -92,6 +92,7 @@ void packed(benchmark::State& state) {
 
 template <class T>
 void eigen(benchmark::State& state) {
+  Eigen::setNbThreads(1);
   extent const m = state.range(0), k = state.range(1), n = state.range(2);
   using row_major = Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
   row_major const a = row_major::Random(m, k), b = row_major::Random(k, n);
