@@ -17,6 +17,9 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 PEERS = {"PyTorch": ["--peer", "torch"], "PyTorch, tuned allocator": ["--peer", "torch", "--tuned"],
          "torch.compile": ["--peer", "torch-compile"], "JAX": ["--peer", "jax"]}
 
+# Where bench_step has a model in several sizes, the one that peer_step.py trains.
+SHAPES = {"tiny": ["--batch", "8", "--seq", "32"], "base": ["--batch", "8", "--seq", "128"]}
+
 
 def run(command):
     done = subprocess.run(command, capture_output=True, text=True)
@@ -42,6 +45,7 @@ def main():
     parser.add_argument("--python", required=True, help="Python of the environment that setup.sh has made")
     parser.add_argument("--tx", required=True, help="bench_step")
     parser.add_argument("--models", default="twin,minilm,base")
+    parser.add_argument("--pool", choices=["first", "mean"], default="first", help="what the head reads of the last layer")
     parser.add_argument("--peers", default=",".join(PEERS), help="names as in the table")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--steps", type=int, default=6)
@@ -52,8 +56,9 @@ def main():
     print(f"{processor()}; {args.threads} threads on each side; f32, dropout 0.1, AdamW\n")
     good = True
     for model in args.models.split(","):
-        tx = [args.tx, "--model", model, "--threads", str(args.threads)]
-        peer = [args.python, os.path.join(HERE, "peer_step.py"), "--model", model, "--threads", str(args.threads)]
+        sizes = ["--model", model, "--pool", args.pool, "--threads", str(args.threads)]
+        tx = [args.tx, *sizes, *SHAPES.get(model, [])]
+        peer = [args.python, os.path.join(HERE, "peer_step.py"), *sizes]
         with tempfile.TemporaryDirectory() as folder:
             ours = run([*tx, "--check", folder])
             apart = {kind: max(abs(a - b) for a, b in zip(ours, run([*peer, "--peer", kind, "--check", folder]), strict=True))
@@ -70,7 +75,7 @@ def main():
         middle = {name: statistics.median(r["tokens_per_s"] for r in found) for name, found in rows.items()}
         best = max((middle[name] for name in names), default=float("nan"))
         first = rows["tx"][0]
-        print(f"{model}, {first['batch']} x {first['seq']}: ten losses agree to "
+        print(f"{model}, pool {args.pool}, {first['batch']} x {first['seq']}: ten losses agree to "
               f"{max(apart.values(), default=float('nan')):.1e}; tx over the best other {middle['tx'] / best:.2f}")
         print(f"  {'':26} {'tokens/s':>9} {'lowest':>8} {'highest':>8} {'peak MB':>8} {'first loss s':>13}")
         for name, found in rows.items():

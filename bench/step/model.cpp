@@ -22,7 +22,12 @@ struct config {
 constexpr auto loss = [](auto const& model, tx::tensor<tx::i32, TX_BATCH, TX_SEQ> ids, tx::tensor<tx::i32, TX_BATCH> labels) {
   return tx::cross_entropy(model(ids), labels);
 };
-using step = tx::train_step<tx::nn::bert_classifier<config, 2>, loss, tx::adamw>;
+#if TX_POOL_MEAN
+using pooler = tx::nn::bert_mean_pooler<config>;  // every row of the last layer counts
+#else
+using pooler = tx::nn::bert_pooler<config>;
+#endif
+using step = tx::train_step<tx::nn::bert_classifier<config, 2, pooler>, loss, tx::adamw>;
 
 double seconds_of(auto const& work) {
   auto const start = std::chrono::steady_clock::now();

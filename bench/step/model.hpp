@@ -25,7 +25,7 @@ struct timing {
 };
 
 struct entry {
-  std::string_view name;
+  std::string_view name, pool;
   int batch, seq;
   timing (*run)(options const&);
 };

@@ -12,7 +12,7 @@ struct classifier {
   constexpr auto operator()(auto x) const { return out(tx::gelu(hidden(x))); }
 };
 
-constexpr auto loss = [](auto const& model, tx::tensor<tx::f32, 32, 784> x, tx::tensor<tx::i32, 32> y) {
+inline constexpr auto loss = [](auto const& model, tx::tensor<tx::f32, 32, 784> x, tx::tensor<tx::i32, 32> y) {
   return tx::cross_entropy(model(x), y);
 };
 

@@ -1,4 +1,4 @@
-// Everything but a backend: include that by name, e.g. <tx/backends/cpu.hpp>.
+// Ops, modules, training and executors. Include a backend, io/, text/ and dist/ by name, e.g. <tx/backends/cpu.hpp>.
 #pragma once
 
 #include <tx/exec/executor.hpp>

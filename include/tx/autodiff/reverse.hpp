@@ -36,6 +36,7 @@ class reverse_walk final : public vjp_context {
   }
   constexpr bool wanted(int node_id) const override { return active_[node_id] != 0; }
   constexpr void add(int node_id, var value) override {
+    ++given_;
     if (!wanted(node_id)) return;
     if (!(value.info() == g->info(node_id))) throw invalid("a gradient rule gave a gradient of another shape or type than its input");
     if (node_id >= adjoint_.size()) adjoint_.resize(node_id + 1, -1);
@@ -59,7 +60,11 @@ class reverse_walk final : public vjp_context {
       }
       id = at_node;
       gradient = {g, adjoint(at_node)};
+      given_ = 0;
       n.op->vjp(*this);
+      bool expected = false;  // integers have no gradient
+      for (int k = 0; k < n.inputs; ++k) expected = expected || (wanted(g->input(n, k)) && is_float(g->info(g->input(n, k)).type));
+      if (expected && given_ == 0) throw invalid("a gradient rule gave no gradient at all. FIX: c.accumulate(k, ...) in the op's vjp; or a null vjp where there is none");
     }
   }
 
@@ -204,6 +209,7 @@ class reverse_walk final : public vjp_context {
   reverse_walk* outer_;
   int source_;
   int target_;
+  int given_ = 0;  // gradients that the rule at hand has given
   vec<int> adjoint_{};
   vec<int> mapped_{};
   argument_list carries_{};

@@ -64,6 +64,10 @@ class executor {
   explicit executor(tx::seed s, run_options options = {})
     requires(!exec::ranked<Backend>)
       : executor(fresh(s), options) {}
+  // A function without a model has nothing to draw.
+  executor()
+    requires(!exec::ranked<Backend> && std::is_same_v<model, no_model>)
+      : executor(tx::seed(0)) {}
   // The same on all ranks that are given the same seed. The communicator must outlive the executor.
   template <exec::communicator_of<Backend> Communicator>
   executor(tx::seed s, Communicator& ranks, run_options options = {}) : executor(fresh(s), options) {

@@ -154,7 +154,7 @@ constexpr std::string_view name_of_member() {
 }
 
 template <class T, std::size_t I>
-constexpr std::string_view member_name() {
+consteval std::string_view member_name() {
   constexpr auto& member = std::get<I>(members(fake<T>.value));
   return name_of_member<address{&member}>();
 }

@@ -4,6 +4,7 @@
 
 #include <tx/nn/bert_encoder.hpp>
 #include <tx/nn/embedding.hpp>
+#include <tx/ops/mean.hpp>
 #include <tx/ops/tanh.hpp>
 
 namespace tx::nn {
@@ -56,6 +57,16 @@ struct bert_pooler {
     return tanh(dense(reshape<X::dims[0], Config::hidden>(slice<1, 0, 1>(x))));
   }
 };
+// tanh(dense(mean of all tokens)), padding included. [batch, seq, hidden] -> [batch, hidden]
+template <class Config>
+struct bert_mean_pooler {
+  linear<Config::hidden, Config::hidden> dense;
+
+  template <typed_handle X>
+  constexpr auto operator()(X const& x) const {
+    return tanh(dense(reshape<X::dims[0], Config::hidden>(mean<1>(x))));
+  }
+};
 struct no_pooler {};
 
 template <class Config, class Pooler = bert_pooler<Config>>
@@ -75,9 +86,9 @@ struct bert {
   }
 };
 
-template <class Config, int Labels>
+template <class Config, int Labels, class Pooler = bert_pooler<Config>>
 struct bert_classifier {
-  nn::bert<Config> bert;
+  nn::bert<Config, Pooler> bert;
   linear<Config::hidden, Labels> classifier;
 
   // ids, key mask, token types, each [batch, seq], the last two optional -> logits [batch, Labels]

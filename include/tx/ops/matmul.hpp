@@ -13,7 +13,7 @@ constexpr value_info matmul_infer(value_info const* in, int, attributes const&) 
   if (a.type != b.type || !is_float(a.type)) throw invalid("matmul: both sides need one floating-point type. FIX: cast<T>(x)");
   if (a.dims.rank < 2 || b.dims.rank != a.dims.rank) throw invalid("matmul: both sides need at least two axes. FIX: reshape a vector to [1, n] or [n, 1]");
   if (a.dims[-1] != b.dims[-2])
-    throw invalid("matmul: the last extent of the left side is not the last but one of the right side. FIX: transpose a side");
+    throw invalid("matmul: the last extent of the left side is not the last but one of the right side. FIX: make them equal, or transpose a side");
   if (a.dims.rank == 2 ? static_cast<bool>(b.dims.tag) : !(a.dims.tag == b.dims.tag))
     throw invalid("matmul: a bounded extent must be that of the rows or of the batch on both sides");
   for (int i = 0; i + 2 < a.dims.rank; ++i)

@@ -2,27 +2,15 @@
 // values, reductions of rows, values per row, sums over columns; a product may stand at its head, the rest is its epilogue.
 #pragma once
 
-#include <tx/passes/fusion.hpp>
+#include <tx/passes/grouping.hpp>
 
 namespace tx::passes {
 
 namespace detail {
 
-class fuser {
+class fuser : public grouping {
  public:
-  static constexpr int max_nodes = 96;
-  static constexpr int max_values = 150;  // inputs and nodes; exec::max_values is what a kernel can number
-
-  constexpr fuser(graph const& g, bool enabled) : g_(g), enabled_(enabled) {
-    vec<strided> plain{};
-    plain.reserve(g.size());
-    for (int i = 0; i < g.size(); ++i) plain.push_back(dense(g.info(i).dims));
-    out.order = storage_order(g);
-    out.physical = resolve_views(g, out.order, out.moved, false);
-    out.logical = resolve_views(g, plain, out.moved, true);
-    out.places = place_values(g);
-    out.group_of = vec<int>(g.size(), -1);
-    out.levels = vec<level>(g.size(), level::none);
+  constexpr fuser(graph const& g, bool enabled) : grouping(g), enabled_(enabled) {
     last_reader_ = vec<int>(g.size(), -1);
     waiting_ = vec<char>(g.size(), 0);
     is_output_ = vec<char>(g.size(), 0);
@@ -42,29 +30,7 @@ class fuser {
       if (out.group_of[i] < 0) visit(i);
   }
 
-  // Of a finished fusion: why `consumer` is not in the kernel of `producer`.
-  constexpr fusion_answer why(int producer_node, int consumer) {
-    if (out.group_of[producer_node] < 0 || out.group_of[consumer] < 0) return fusion_answer::not_fusible;
-    if (out.group_of[producer_node] == out.group_of[consumer]) return fusion_answer::fused;
-    if (g_[producer_node].region != g_[consumer].region) return fusion_answer::other_region;
-    if (!is_space_op(consumer)) return fusion_answer::not_fusible;
-    fusion_answer const answer = fits(consumer, out.group_of[producer_node]);
-    return answer == fusion_answer::fused ? fusion_answer::order : answer;  // it would fit alone, but not with what it came with
-  }
-
-  fusion out{};
-
  private:
-  constexpr int inputs_of(int id) const { return g_[id].inputs; }
-  constexpr int base_of(int operand) const { return out.logical[operand].base; }
-
-  // The group of this region that an operand comes from, -1 for what is there from the start.
-  constexpr int producer(int id, int operand) const {
-    while (g_[operand].op->kind == op_kind::view && !out.moved[operand]) operand = g_.input(operand, 0);
-    if (g_[operand].op == &result_info) operand = g_.input(operand, 0);
-    return g_[operand].region == g_[id].region ? out.group_of[operand] : -1;
-  }
-
   // One element computed from run-time scalars and constants alone.
   constexpr bool is_number(int id) const {
     node const& n = g_[id];
@@ -141,95 +107,10 @@ class fuser {
     return false;
   }
 
-  constexpr bool is_space_op(int id) const {
-    op_kind const k = g_[id].op->kind;
-    return k == op_kind::elementwise || k == op_kind::row_reduce || k == op_kind::col_reduce || out.moved[id];
-  }
-
-  constexpr level level_in(group const& gr, value_info const& info, bool exact_last) const {
-    std::int64_t const count = info.count();
-    std::int64_t const inner = exact_last ? info.dims.last() : innermost(info.dims);
-    if (count == gr.rows * gr.cols && (inner == gr.cols || gr.cols == 1)) return level::full;
-    if (count == gr.rows && gr.cols != 1) return level::row;
-    return level::none;
-  }
-
-  // May node `id` become part of group `at`?
-  constexpr fusion_answer fits(int id, int at) const {
-    group const& gr = out.groups[at];
-    if (gr.region != g_[id].region) return fusion_answer::other_region;
-    if (!gr.fusible) return fusion_answer::not_fusible;
-    if (gr.nodes.size() >= max_nodes || gr.nodes.size() + gr.reads.size() + inputs_of(id) >= max_values) return fusion_answer::full;
-    op_kind const kind = g_[id].op->kind;
-    level const mine = kind == op_kind::row_reduce || kind == op_kind::col_reduce ? operand_level(gr, g_.input(id, 0), kind) : level_in(gr, g_.info(id), false);
-    if (mine == level::none || (kind == op_kind::row_reduce && mine != level::full)) return fusion_answer::other_space;
-    for (int k = 0; k < inputs_of(id); ++k) {
-      int const operand = g_.input(id, k);
-      int const base = base_of(operand);
-      if (out.group_of[base] == at) {
-        if (!reads_own_row(gr, operand, base, mine)) return fusion_answer::other_access;
-      } else if (producer(id, operand) > at) {
-        return fusion_answer::order;
-      } else if (g_[base].op->kind == op_kind::index && out.group_of[base] < 0) {
-        if (mine != level::full || g_.info(base).dims.last() != gr.cols) return fusion_answer::other_access;
-      }
-    }
-    return overwrites_in_time(id, at) ? fusion_answer::fused : fusion_answer::hazard;
-  }
-
-  constexpr level operand_level(group const& gr, int operand, op_kind kind) const {
-    value_info const& info = g_.info(operand);
-    if (kind == op_kind::row_reduce) return info.count() == gr.rows * gr.cols && info.dims.last() == gr.cols ? level::full : level::none;
-    if (info.count() == gr.rows * gr.cols && info.dims.last() == gr.cols) return level::full;
-    if (info.count() == gr.rows && info.dims.last() == 1) return level::row;
-    return level::none;
-  }
-
-  constexpr bool reads_own_row(group const& gr, int operand, int base, level reader) const {
-    view const& v = out.logical[operand];
-    if (v.at.offset != 0 || v.step != 0 || out.levels[base] == level::col) return false;
-    std::int64_t row = 0;
-    std::int64_t col = 0;
-    if (reader == level::full) {
-      if (!row_col_strides(g_.info(operand).dims, v.at, gr.cols, row, col)) return false;
-      if (out.levels[base] == level::full) return (gr.cols == 1 || col == 1) && (gr.rows == 1 || row == gr.cols);
-      return col == 0 && (gr.rows == 1 || row == 1);
-    }
-    if (!row_col_strides(g_.info(operand).dims, v.at, 1, row, col)) return false;
-    return out.levels[base] == level::row && (gr.rows == 1 || row == 1);
-  }
-
-  // A node stored over another value comes after all who read that value; in one kernel only if it reads the same element.
-  constexpr bool overwrites_in_time(int id, int at) const {
-    placement const& p = out.places[id];
-    if (p.kind != place_kind::carry && p.kind != place_kind::replace) return true;
-    if (p.kind == place_kind::carry && g_[id].region != g_[p.target].region) return true;  // the first value, before the loop
-    for (int k = at; k < out.groups.size(); ++k) {
-      group const& other = out.groups[k];
-      if (other.region != g_[id].region) continue;
-      for (int base : other.reads) {
-        if (!same_storage(g_, base, p.target)) continue;
-        if (k > at || other.reduces_rows || other.head >= 0 || !dense_reader(k, base)) return false;
-      }
-    }
-    return true;
-  }
-  constexpr bool dense_reader(int at, int base) const {
-    for (int n : out.groups[at].nodes)
-      for (int k = 0; k < inputs_of(n); ++k) {
-        int const operand = g_.input(n, k);
-        if (base_of(operand) != base) continue;
-        if (out.levels[n] != level::full || g_.info(operand).count() != g_.info(base).count() ||
-            !same_strides(out.logical[operand].at, dense(g_.info(operand).dims), g_.info(operand).dims))
-          return false;
-      }
-    return true;
-  }
-
   // Waiting nodes that read what `id` is stored over are computed now, but for those that it needs itself.
   constexpr void settle_readers_of(int id, vec<int> const& wanted) {
     placement const& p = out.places[id];
-    if (p.kind != place_kind::replace && (p.kind != place_kind::carry || g_[id].region != g_[p.target].region)) return;
+    if (!overwrites(id)) return;
     for (int w = 0; w < id; ++w) {
       if (!waiting_[w] || g_[w].region != g_[id].region) continue;
       bool reads = false;
@@ -264,6 +145,7 @@ class fuser {
     op_kind const kind = g_[id].op->kind;
     if (kind == op_kind::product || !is_space_op(id)) {
       settle_operands(id);
+      settle_readers_of(id, {});
       open(id);
       return;
     }
@@ -378,6 +260,7 @@ class fuser {
     op_kind const kind = g_[id].op->kind;
     gr.nodes.push_back(id);
     out.group_of[id] = at;
+    gr.overwrites = gr.overwrites || overwrites(id);
     if (kind == op_kind::row_reduce) {
       out.levels[id] = level::row;
       gr.reduces_rows = true;
@@ -398,7 +281,6 @@ class fuser {
     read_counts_.push_back(reads);
   }
 
-  graph const& g_;
   bool enabled_;
   vec<int> last_reader_{};   // base -> the last fusible group that reads it
   vec<char> waiting_{};

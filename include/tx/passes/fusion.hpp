@@ -14,6 +14,7 @@ struct group {
   std::int64_t rows = 1;
   std::int64_t cols = 1;
   bool reduces_rows = false;
+  bool overwrites = false; // stores over a carry or a leaf
   vec<int> nodes{};        // in order
   vec<int> reads{};        // bases read from outside
 };

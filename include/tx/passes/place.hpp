@@ -149,6 +149,8 @@ constexpr graph insert_copies(graph const& from) {
         if (!same_storage(from, seen[operand].base, leaf)) continue;
         if (i > value || from[i].op->kind != op_kind::elementwise || seen[operand].base != leaf || !stays(operand)) return true;
       }
+    for (output const& o : from.outputs)  // copied out at the end
+      if (same_storage(from, seen[o.value].base, leaf)) return true;
     return false;
   };
   vec<int> values{};  // a leaf that becomes another one is read before any is overwritten

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <tx/core/vec.hpp>
+#include <tx/graph/graph.hpp>
 #include <tx/graph/leaf.hpp>
 
 namespace tx::passes {
