@@ -10,6 +10,7 @@ JOBS ?= $(shell nproc)
 DATA ?= .cache/twinbert
 RUN ?= runs/twinbert
 MODELS ?= twin,minilm,base
+DTYPES ?= f32 bf16
 
 bin = build/$(PRESET)/bin
 compile = cmake --build --preset $(PRESET) -j $(JOBS)
@@ -49,7 +50,12 @@ bench: configure
 	@$(compile) --target benches
 ifdef PEERS
 	@bench/compare/setup.sh build/peers
-	@build/peers/bin/python bench/compare/run.py --python build/peers/bin/python --tx $(bin)/bench_step --models $(MODELS)
+	@for dtype in $(DTYPES); do \
+	  build/peers/bin/python bench/compare/run.py --python build/peers/bin/python --tx $(bin)/bench_step --models $(MODELS) --dtype $$dtype || exit 1; \
+	done
+	@build/peers/bin/python bench/compare/recompute.py --tx $(bin)/bench_step
+	@build/peers/bin/python bench/compare/encode.py --tx $(bin)/bench_encode
+	@build/peers/bin/python bench/compare/epoch.py --tx $(bin)/bench_epoch
 endif
 
 format:

@@ -3,16 +3,12 @@
 //   gemm_kernel --benchmark_repetitions=5 --benchmark_enable_random_interleaving=true
 //
 // Interleaving runs the contenders by turns, so that a change of clock or of the neighbours' load hits all of them.
-#if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"  // GCC 12's own AVX-512 header, by way of Eigen
-#pragma GCC diagnostic ignored "-Wuninitialized"
-#endif
+#include "eigen.hpp"
+#include "fma_chains.hpp"
 
 #include <tx/backends/cpu/gemm_kernel.hpp>
 
 #include <benchmark/benchmark.h>
-
-#include <Eigen/Core>
 
 #include <cstdlib>
 #include <memory>
@@ -39,24 +35,11 @@ void rate(benchmark::State& state, double flops) {
   state.counters["GFLOP/s"] = benchmark::Counter(flops * 1e-9, benchmark::Counter::kIsIterationInvariantRate);
 }
 
-// Independent chains of fmas on registers: what no product can exceed.
 template <class T>
 void fma_peak(benchmark::State& state) {
-  using V = cpu::simd<T, cpu::lanes_of<T>>;
-  constexpr int chains = 10, steps = 1000;
-  V const a(T(0.999)), b(T(0.001));
-  V x0(T(0)), x1 = x0, x2 = x0, x3 = x0, x4 = x0, x5 = x0, x6 = x0, x7 = x0, x8 = x0, x9 = x0;
-  for (auto _ : state) {
-    for (int i = 0; i < steps; ++i) {
-      x0 = fma(x0, a, b), x1 = fma(x1, a, b), x2 = fma(x2, a, b), x3 = fma(x3, a, b), x4 = fma(x4, a, b);
-      x5 = fma(x5, a, b), x6 = fma(x6, a, b), x7 = fma(x7, a, b), x8 = fma(x8, a, b), x9 = fma(x9, a, b);
-      // Keeps the compiler from seeing that the chains are equal.
-      asm volatile("" : "+x"(x0.v), "+x"(x1.v), "+x"(x2.v), "+x"(x3.v), "+x"(x4.v));
-      asm volatile("" : "+x"(x5.v), "+x"(x6.v), "+x"(x7.v), "+x"(x8.v), "+x"(x9.v));
-    }
-  }
-  benchmark::DoNotOptimize(reduce_add(x0 + x1 + x2 + x3 + x4 + x5 + x6 + x7 + x8 + x9));
-  rate(state, 2. * chains * steps * cpu::lanes_of<T>);
+  constexpr int steps = 1000;
+  for (auto _ : state) benchmark::DoNotOptimize(bench::run_fma_chains<T>(steps));
+  rate(state, bench::step_flops<T> * bench::fma_chains * steps);
 }
 
 enum class layout { nn, nt, tn };  // which of A and B is stored transposed

@@ -8,14 +8,17 @@ jobs=${JOBS:-$(nproc)}
 passed=0
 failed=0
 
-verdict() {  # verdict NAME STATUS
-  if [ "$2" = 0 ]; then passed=$((passed + 1)); else failed=$((failed + 1)); fi
-  [ "$2" = 0 ] && echo "== $1: passed" || echo "== $1: FAILED"
+failures=()
+
+verdict() {  # verdict NAME STATUS SECONDS
+  if [ "$2" = 0 ]; then passed=$((passed + 1)); else failed=$((failed + 1)) failures+=("$1"); fi
+  [ "$2" = 0 ] && echo "== $1: passed in $3 s" || echo "== $1: FAILED in $3 s"
 }
 step() {  # step NAME COMMAND...
+  local start=$SECONDS
   echo "== $1"
   "${@:2}"
-  verdict "$1" $?
+  verdict "$1" $? $((SECONDS - start))
 }
 
 build() {  # build PRESET TARGET...
@@ -35,6 +38,7 @@ tests() {  # tests PRESET LABEL: counts each test
     failed=$((failed + bad))
   fi
   if [ "$status" != 0 ] && [ "${bad:-0}" = 0 ]; then failed=$((failed + 1)); fi
+  if [ "$status" != 0 ]; then failures+=("tests ($name): $(grep -E '^[[:space:]]*[0-9]+ - .*\(' "$log" | tr -s ' ' | tr '\n' ';')"); fi
 }
 slow_tests() { if grep -rqs --include='*.cpp' -F '[.slow]' tests; then tests ci slow; fi; }
 
@@ -103,5 +107,6 @@ else
   echo "== nvcc: not found, skipped"
 fi
 
+for failure in "${failures[@]}"; do echo "== failed: $failure"; done
 echo "$passed passed, $failed failed"
 [ "$failed" = 0 ]

@@ -46,11 +46,11 @@ class Torch:
                 self.dropout = torch.nn.Dropout(dropout)
                 self.classifier = torch.nn.Linear(hidden, 2)
 
-            def forward(self, ids, labels):
+            def forward(self, ids, labels, mask=None):
                 if args.pool == "mean":
                     pooled = torch.tanh(self.bert.pooler.dense(self.bert(input_ids=ids).last_hidden_state.mean(1)))
                 else:
-                    pooled = self.bert(input_ids=ids).pooler_output
+                    pooled = self.bert(input_ids=ids, attention_mask=mask).pooler_output
                 logits = self.classifier(self.dropout(pooled))
                 return torch.nn.functional.cross_entropy(logits, labels)
 
@@ -62,10 +62,13 @@ class Torch:
                 sys.exit(f"the weights do not fit: missing {missing}, unknown {unknown}")
         self.optimizer = torch.optim.AdamW(self.model.parameters(), lr=RATE, weight_decay=DECAY, eps=1e-8, fused=True)
         self.forward = torch.compile(self.model) if compiled else self.model
+        self.mixed = args.dtype == "bf16"
 
-    def step(self, ids, labels):
+    def step(self, ids, labels, mask=None):
         ids, labels = self.torch.tensor(ids), self.torch.tensor(labels)
-        loss = self.forward(ids, labels.long())
+        masks = [] if mask is None else [self.torch.tensor(mask)]
+        with self.torch.autocast("cpu", dtype=self.torch.bfloat16, enabled=self.mixed):
+            loss = self.forward(ids, labels.long(), *masks)
         loss.backward()
         self.optimizer.step()
         self.optimizer.zero_grad(set_to_none=True)
@@ -88,8 +91,13 @@ class Jax:
         else:
             weights = self.fresh(np, layers, hidden, ffn)
 
+        def product(a, b):
+            if args.dtype == "f32":
+                return a @ b
+            return (a.astype(jnp.bfloat16) @ b.astype(jnp.bfloat16)).astype(jnp.float32)
+
         def linear(w, name, x):
-            return x @ w[name + ".weight"].T + w[name + ".bias"]
+            return product(x, w[name + ".weight"].T) + w[name + ".bias"]
 
         def norm(w, name, x):
             mean = x.mean(-1, keepdims=True)
@@ -111,8 +119,8 @@ class Jax:
                 # [batch, tokens, hidden] -> [batch, heads, tokens, width]
                 q, k, v = (linear(w, at + "attention.self." + n, x).reshape(*ids.shape, heads, width).transpose(0, 2, 1, 3)
                            for n in ("query", "key", "value"))
-                p = drop(jax.nn.softmax(q @ k.transpose(0, 1, 3, 2) / width ** 0.5))
-                y = (p @ v).transpose(0, 2, 1, 3).reshape(x.shape)
+                p = drop(jax.nn.softmax(product(q, k.transpose(0, 1, 3, 2)) / width ** 0.5))
+                y = product(p, v).transpose(0, 2, 1, 3).reshape(x.shape)
                 x = norm(w, at + "attention.output.LayerNorm", x + drop(linear(w, at + "attention.output.dense", y)))
                 y = jax.nn.gelu(linear(w, at + "intermediate.dense", x), approximate=False)
                 x = norm(w, at + "output.LayerNorm", x + drop(linear(w, at + "output.dense", y)))
@@ -168,10 +176,18 @@ class Jax:
         return float(loss)
 
 
+def keep_freed_memory():
+    """Starts this process anew with an allocator so tuned, unless it is."""
+    if "MALLOC_MMAP_MAX_" not in os.environ:
+        os.environ.update(MALLOC_MMAP_MAX_="0", MALLOC_TRIM_THRESHOLD_="17179869184", MALLOC_TOP_PAD_="268435456")
+        os.execv(sys.executable, [sys.executable, *sys.argv])
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--peer", choices=["torch", "torch-compile", "jax"], default="torch")
     parser.add_argument("--model", choices=MODELS, default="twin")
+    parser.add_argument("--dtype", choices=["f32", "bf16"], default="f32", help="bf16: of the products; parameters are f32")
     parser.add_argument("--pool", choices=["first", "mean"], default="first")
     parser.add_argument("--steps", type=int, default=8)
     parser.add_argument("--threads", type=int, default=2)
@@ -179,9 +195,8 @@ def main():
     parser.add_argument("--tuned", action="store_true", help="glibc keeps freed memory instead of giving it back: faster, larger")
     parser.add_argument("--check", help="folder that bench_step --check has written")
     args = parser.parse_args()
-    if args.tuned and "MALLOC_MMAP_MAX_" not in os.environ:
-        os.environ.update(MALLOC_MMAP_MAX_="0", MALLOC_TRIM_THRESHOLD_="17179869184", MALLOC_TOP_PAD_="268435456")
-        os.execv(sys.executable, [sys.executable, *sys.argv])
+    if args.tuned:
+        keep_freed_memory()
     os.environ["OMP_NUM_THREADS"] = str(args.threads)
     os.environ["JAX_PLATFORMS"] = "cpu"
     os.environ.setdefault("HF_HUB_OFFLINE", "1")
@@ -216,11 +231,12 @@ def main():
     many = sum(one() for _ in range(3 * args.steps))
     each = (many - few) / (2 * args.steps)
     print(json.dumps({
-        "peer": args.peer, "model": args.model, "batch": peer.batch, "seq": peer.tokens, "dtype": "f32", "device": "cpu",
+        "peer": args.peer, "model": args.model, "batch": peer.batch, "seq": peer.tokens, "dtype": args.dtype, "device": "cpu",
         "pool": args.pool, "threads": args.threads, "tuned": args.tuned, "median_s": round(statistics.median(times), 4),
         "best_s": round(min(times), 4), "step_s": round(each, 4), "tokens_per_s": round(peer.batch * peer.tokens / each, 1),
         "first_step_s": round(first, 2), "peak_bytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024,
         "loss": [round(losses[0], 4), round(losses[-1], 4)]}))
 
 
-main()
+if __name__ == "__main__":
+    main()

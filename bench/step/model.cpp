@@ -27,7 +27,15 @@ using pooler = tx::nn::bert_mean_pooler<config>;  // every row of the last layer
 #else
 using pooler = tx::nn::bert_pooler<config>;
 #endif
-using step = tx::train_step<tx::nn::bert_classifier<config, 2, pooler>, loss, tx::adamw>;
+template <class... Options>
+using step_with = tx::train_step<tx::nn::bert_classifier<config, 2, pooler>, loss, tx::adamw, Options...>;
+#if TX_BF16
+using step = step_with<tx::mixed<tx::bf16>>;
+#elif TX_HALF_KEPT  // half the bytes of activations
+using step = step_with<tx::recompute<step_with<>::memory.activations / 2>>;
+#else
+using step = step_with<>;
+#endif
 
 double seconds_of(auto const& work) {
   auto const start = std::chrono::steady_clock::now();

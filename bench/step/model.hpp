@@ -25,7 +25,7 @@ struct timing {
 };
 
 struct entry {
-  std::string_view name, pool;
+  std::string_view name, pool, dtype;
   int batch, seq;
   timing (*run)(options const&);
 };

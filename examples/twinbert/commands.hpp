@@ -10,6 +10,7 @@ void train_command(std::span<std::string const> arguments);
 void score_command(std::span<std::string const> arguments);
 void encode_command(std::span<std::string const> arguments);
 void eval_command(std::span<std::string const> arguments);
+void bench_command(std::span<std::string const> arguments);
 
 // The program: picks the subcommand, prints errors to standard error. Returns the exit code.
 int run_program(std::span<std::string const> arguments);

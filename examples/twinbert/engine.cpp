@@ -21,7 +21,7 @@ static_assert(loss::labelled || std::is_same_v<config::crossing, tx::nn::cosine>
 static_assert(training::document_words <= config::document_words && config::query_words <= config::document_words,
               "twinbert: config::document_words is below training::document_words or config::query_words");
 
-template <int Batch, int Words>
+template <auto Batch, int Words>
 using ids = config::input::ids<Batch, Words>;
 using vectors = tx::tensor<tx::f32, encode_batch, config::hidden>;
 
@@ -54,11 +54,11 @@ inline constexpr auto loss_of = [](auto const& model, ids<batch<Layers>, config:
   return loss::of(model, query, encode_text<Layers, side::document>(model, d), labels);
 };
 template <bool Layers>
-inline constexpr auto query_vectors = [](auto const& model, ids<encode_batch, config::query_words> x) {
+inline constexpr auto query_vectors = [](auto const& model, ids<tx::dyn<encode_batch>, config::query_words> x) {
   return encode_text<Layers, side::query>(model, x);
 };
 template <bool Layers>
-inline constexpr auto document_vectors = [](auto const& model, ids<encode_batch, config::document_words> x) {
+inline constexpr auto document_vectors = [](auto const& model, ids<tx::dyn<encode_batch>, config::document_words> x) {
   return encode_text<Layers, side::document>(model, x);
 };
 inline constexpr auto scores = [](auto const& model, vectors q, vectors d) { return loss::score(model, q, d); };
@@ -83,12 +83,16 @@ struct text_encoders {
 
   text_encoders(auto const& parameters, tx::run_options o) : document(parameters, o), query(parameters, o) {}
 
-  // ids: [encode_batch, words, slots], `words` as the program takes them
+  // ids: [texts, words, slots], at most encode_batch texts, `words` as the program takes them
   std::span<float const> operator()([[maybe_unused]] side s, std::span<std::int32_t const> ids) {
+    auto const vectors_of = [&](auto& program) {
+      auto const& v = program(ids).value;
+      return std::span<float const>(v.begin(), v.end());
+    };
     if constexpr (!config::shared) {
-      if (s == side::query) return query(ids).value;
+      if (s == side::query) return vectors_of(query);
     }
-    return document(ids).value;
+    return vectors_of(document);
   }
 };
 
@@ -201,7 +205,7 @@ void encode_all(auto& encoders, side s, std::span<std::int32_t const> ids, std::
     std::ranges::fill(padded, d.empty());
     for (std::size_t i = 0; i < count; ++i)
       std::ranges::copy(ids.subspan((at + i) * given, given), padded.data() + i * taken);
-    std::ranges::copy(encoders(s, padded).first(count * hidden), out.data() + at * hidden);
+    std::ranges::copy(encoders(s, std::span(padded).first(count * taken)), out.data() + at * hidden);
   }
 }
 

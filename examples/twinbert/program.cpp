@@ -18,7 +18,8 @@ constexpr char const overview[] =
     "  train    learn a model from pairs\n"
     "  score    how well pairs match\n"
     "  encode   vectors of texts\n"
-    "  eval     AUC and recall over labelled pairs\n\n"
+    "  eval     AUC and recall over labelled pairs\n"
+    "  bench    how long one text takes\n\n"
     "`twinbert COMMAND --help` lists a command's options.\n";
 
 struct command {
@@ -26,7 +27,7 @@ struct command {
   void (*run)(std::span<std::string const>);
 };
 constexpr command commands[] = {
-    {"train", train_command}, {"score", score_command}, {"encode", encode_command}, {"eval", eval_command}};
+    {"train", train_command}, {"score", score_command}, {"encode", encode_command}, {"eval", eval_command}, {"bench", bench_command}};
 
 void dispatch(std::span<std::string const> arguments) {
   if (arguments.empty()) throw tx::value_error("a command is missing; see twinbert --help");

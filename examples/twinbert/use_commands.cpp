@@ -1,4 +1,4 @@
-// score, encode and eval: what a trained model is for.
+// score, encode, eval and bench: what a trained model is for.
 #include "commands.hpp"
 #include "evaluate.hpp"
 #include "folder.hpp"
@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <chrono>
 #include <cstdio>
 
 namespace twinbert {
@@ -19,10 +20,9 @@ struct loaded {
   tokenizer words;
   engine run;
 
-  loaded(std::string const& folder, options const& given)
-      : layers(read_config(folder, compiled())),
-        words(tokenizer::load(compiled(), folder)),
-        run({1, static_cast<int>(given.integer("threads", 0, 0, 1024)), layers}) {
+  loaded(std::string const& folder, options const& given) : loaded(folder, static_cast<int>(given.integer("threads", 0, 0, 1024))) {}
+  loaded(std::string const& folder, int threads)
+      : layers(read_config(folder, compiled())), words(tokenizer::load(compiled(), folder)), run({1, threads, layers}) {
     read_parameters(folder, run);
   }
 };
@@ -45,6 +45,21 @@ void print(std::string const& text) {
 bool helped(options const& given, char const* usage, std::span<option const> known) {
   if (given.has("help")) print(help_text(usage, known));
   return given.has("help");
+}
+
+// --side and --text of a command.
+side side_of(options const& given) {
+  std::string const& name = given.text("side");
+  if (name != "query" && name != "doc") throw tx::value_error("--side is query or doc, not '" + name + "'");
+  return name == "query" ? side::query : side::document;
+}
+std::vector<std::string_view> texts_of(std::string const& file, std::string const& path) {
+  std::vector<std::string_view> texts;
+  tx::text::for_each_line(file, [&](std::string_view line, std::size_t number) {
+    if (!tx::io::is_utf8(line)) throw tx::format_error(path + ':' + std::to_string(number) + ": not UTF-8");
+    texts.push_back(line);
+  });
+  return texts;
 }
 
 }  // namespace
@@ -79,17 +94,10 @@ void encode_command(std::span<std::string const> arguments) {
              "Prints each text's vector, one JSON array a line.\n\n",
              known))
     return;
-  std::string const& name = given.text("side");
-  if (name != "query" && name != "doc") throw tx::value_error("--side is query or doc, not '" + name + "'");
+  side const s = side_of(given);
   loaded model(given.text("model"), given);
   std::string const file = tx::io::read_text(given.text("text"));
-  std::vector<std::string_view> texts;
-  tx::text::for_each_line(file, [&](std::string_view line, std::size_t number) {
-    if (!tx::io::is_utf8(line))
-      throw tx::format_error(given.text("text") + ':' + std::to_string(number) + ": not UTF-8");
-    texts.push_back(line);
-  });
-  auto const vectors = encode_texts(model.run, model.words, name == "query" ? side::query : side::document, texts);
+  auto const vectors = encode_texts(model.run, model.words, s, texts_of(file, given.text("text")));
   auto const hidden = static_cast<std::size_t>(compiled().hidden);
   std::string out;
   for (std::size_t i = 0; i < vectors.size(); ++i) {
@@ -137,6 +145,40 @@ void eval_command(std::span<std::string const> arguments) {
       print("\n");
     }
   }
+}
+
+void bench_command(std::span<std::string const> arguments) {
+  option const known[] = {model_option,
+                          {"side", "query|doc", "what the texts are"},
+                          {"text", "FILE", "a text a line, taken in turn"},
+                          {"runs", "N", "texts to time (500)"},
+                          {"threads", "N", "(1)"},
+                          help_option};
+  options const given(arguments, known);
+  if (helped(given,
+             "usage: twinbert bench --model DIR --side query|doc --text FILE\n"
+             "Prints how long one text takes from its letters to its vector: the median and the 99th percentile.\n\n",
+             known))
+    return;
+  side const s = side_of(given);
+  auto const runs = static_cast<std::size_t>(given.integer("runs", 500, 1, 1000000));
+  std::string const file = tx::io::read_text(given.text("text"));
+  auto const texts = texts_of(file, given.text("text"));
+  if (texts.empty()) throw tx::value_error(given.text("text") + " holds no text");
+  auto const threads = given.integer("threads", 1, 1, 1024);
+  loaded model(given.text("model"), static_cast<int>(threads));
+  std::vector<double> ms;
+  for (std::size_t i = 0; i < runs + 20; ++i) {  // the first ones warm up
+    auto const start = std::chrono::steady_clock::now();
+    encode_texts(model.run, model.words, s, std::span(texts).subspan(i % texts.size(), 1));
+    double const passed = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
+    if (i >= 20) ms.push_back(passed);
+  }
+  std::ranges::sort(ms);
+  char line[120];
+  std::snprintf(line, sizeof line, "p50 %.3f ms, p99 %.3f ms over %zu texts, %d thread%s\n", ms[runs / 2], ms[runs * 99 / 100], runs,
+                static_cast<int>(threads), threads == 1 ? "" : "s");
+  print(line);
 }
 
 }  // namespace twinbert

@@ -135,7 +135,7 @@ TEMPLATE_TEST_CASE("blocks over k, rows and columns leave the chain as it is", "
     check(m, 20, 9, operand<T>(m, 9, 1, m, 1), operand<T>(9, 20, 20, 1, 2), product::assign);
   }
   SECTION("columns") {
-    extent const n = tile::block_columns + 5;
+    extent const n = 8 * tile::columns + 5;
     check(25, n, 3, operand<T>(25, 3, 3, 1, 1), operand<T>(3, n, n, 1, 2), product::add);
     check(25, n, 3, operand<T>(25, 3, 3, 1, 1), operand<T>(3, n, 1, 3, 2), product::assign);
   }

@@ -1,6 +1,7 @@
 // The same program on the interpreted device backend and on the reference.
 #pragma once
 
+#include "../furthest.hpp"
 #include "interpreter.hpp"
 
 #include <tx/backends/reference.hpp>
@@ -8,7 +9,6 @@
 #include <tx/exec/function.hpp>
 #include <tx/train/step.hpp>
 
-#include <cmath>
 #include <vector>
 
 using values = std::vector<double>;
@@ -32,16 +32,6 @@ values outcome(int runs, std::vector<In> const&... in) {
   }
   for (auto x : run.read()) all.push_back(static_cast<double>(x));
   return all;
-}
-
-inline double distance(values const& a, values const& b) {
-  if (a.size() != b.size()) return INFINITY;
-  double d = 0;
-  for (std::size_t i = 0; i < a.size(); ++i) {
-    double const e = std::abs(a[i] - b[i]) / std::max(1.0, std::abs(b[i]));
-    if (!(e <= d)) d = std::isnan(e) ? INFINITY : e;
-  }
-  return d;
 }
 
 // The reference computes nested reductions anew for each element: it is given the program one op at a time.

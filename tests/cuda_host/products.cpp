@@ -69,7 +69,7 @@ TEST_CASE("A product that is larger than its scratch is computed a part at a tim
   constexpr auto parts = [] {
     for (auto const& c : program::program::calls)
       if (program::program::kernels[c.kernel].kind == tx::exec::kernel_kind::gemm)
-        return c.rows * c.cols * 4 / tx::exec::gemm_scratch(c.batch, c.rows, c.cols, c.depth, 4);
+        return c.rows * c.cols * 4 / tx::exec::gemm_scratch(c, program::program::operands[c.first], program::program::operands[c.first + 1]);
     return std::int64_t{0};
   }();
   static_assert(parts >= 1, "choose a larger product");

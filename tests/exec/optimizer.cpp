@@ -1,8 +1,12 @@
 // AdamW, clipping, groups and schedules against a plain loop.
+#include "../furthest.hpp"
+
 #include <tx/backends/cpu.hpp>
 #include <tx/backends/reference.hpp>
 #include <tx/exec/executor.hpp>
 #include <tx/ops/add.hpp>
+#include <tx/ops/matmul.hpp>
+#include <tx/ops/mean.hpp>
 #include <tx/train/step.hpp>
 
 #include <catch2/catch.hpp>
@@ -111,4 +115,51 @@ TEST_CASE("schedules") {
   CHECK(tx::schedule{}.at(123456) == 1);
   CHECK(tx::schedule{tx::decay_shape::constant, 4, 0}.at(1) == Approx(0.5));
   CHECK(tx::schedule{tx::decay_shape::linear, 10, 10}.at(10) == 1);  // nothing left to decay over
+}
+
+namespace {
+
+// Parameters read in a repeated block by several ops, peeled or not, in two blocks, and outside of any.
+struct mixing {
+  tx::param<tx::tensor<double, 4, 4>> w;
+  tx::param<tx::tensor<double, 4>, tx::init::ones> scale;
+  constexpr auto operator()(auto const& x) const { return tx::matmul(x, w) * scale + tx::matmul(x, tx::transpose(w)) * 0.5; }
+};
+template <tx::peel Peel>
+struct deep {
+  tx::repeat<3, mixing, Peel> one;
+  tx::repeat<2, mixing, Peel> two;
+  tx::param<tx::tensor<double, 4, 4>> last;
+};
+template <tx::peel Peel>
+constexpr auto deep_loss = [](deep<Peel> const& m, tx::tensor<double, 6, 4> x) {
+  auto const y = tx::matmul(m.two(m.one(m.two(x))), m.last);
+  return tx::mean(y * y);
+};
+
+template <class Step, class Backend>
+std::vector<double> trained() {
+  tx::executor<Step, Backend> run{tx::seed(4)};
+  run.settings.learning_rate = 0.01f;
+  run.settings.clip_norm = 1e9f;
+  std::vector<double> x(24);
+  for (std::size_t i = 0; i < x.size(); ++i) x[i] = std::sin(static_cast<double>(i));
+  for (int i = 0; i < 5; ++i) run(x);
+  return run.read();
+}
+template <tx::peel Peel, class... Options>
+using deep_step = tx::train_step<deep<Peel>, deep_loss<Peel>, tx::adamw, Options...>;
+
+}  // namespace
+
+TEST_CASE("updating each parameter at once, in repeated blocks too, is updating all together") {
+  using together = deep_step<tx::peel::none, tx::clip_gradient>;
+  using at_once = deep_step<tx::peel::none>;
+  static_assert(at_once::memory.arena < together::memory.arena);
+  auto const wanted = trained<together, tx::cpu>();
+  CHECK(distance(trained<at_once, tx::cpu>(), wanted) < 1e-9);
+  CHECK(distance(trained<at_once, tx::reference>(), wanted) < 1e-9);
+  CHECK(distance(trained<deep_step<tx::peel::last>, tx::cpu>(), wanted) < 1e-9);
+  CHECK(distance(trained<deep_step<tx::peel::none, tx::compiled_with<tx::compile_options{.fuse = false}>>, tx::cpu>(), wanted) < 1e-9);
+  CHECK(distance(trained<deep_step<tx::peel::last, tx::compiled_with<tx::compile_options{.schedule = false}>>, tx::cpu>(), wanted) < 1e-9);
 }

@@ -12,14 +12,19 @@
 template <class Model, auto F>
 struct recorded {
   tx::graph g;
-  tx::vec<int> parameters;  // leaves, in the order of the layout
+  tx::vec<int> parameters;  // leaves, in the order of the layout; of a peeled repeat the parts that it reads
   tx::vec<int> gradients;   // -1: the loss does not depend on it
 
   explicit recorded(bool training = false) {
     g.training = training;
     tx::trace<Model, F>(g);
-    for (int i = 0; i < g.size(); ++i)
-      if (g[i].op == &tx::parameter_info) parameters.push_back(i);
+    std::set<int> read(g.operands.begin(), g.operands.end());
+    for (int i = 0; i < g.size(); ++i) {
+      if (g[i].op != &tx::parameter_info) continue;
+      bool parts = false;  // a later leaf is part of it
+      for (int k = i + 1; k < g.size(); ++k) parts = parts || (g[k].op == &tx::parameter_info && g[k].at.v[1] == g[i].at.v[1]);
+      if (read.count(i) != 0 || !parts) parameters.push_back(i);
+    }
   }
   // Of the first result, which must be a scalar. Outputs 1, 2, ... are the gradients there are.
   void differentiate() {
@@ -32,8 +37,12 @@ struct recorded {
     tx::graph const program = simplified ? tx::passes::simplify(g) : g;
     evaluator const result(program, [&](tx::node const& leaf) {
       if (leaf.op == &tx::input_info) return inputs.at(static_cast<std::size_t>(leaf.at.v[0]));
-      auto const count = static_cast<std::size_t>(leaf.info.count());
-      if (block.empty()) return parameter(static_cast<int>(leaf.at.v[1]), count);
+      if (block.empty()) {
+        tx::layout_entry const& e = tx::layout<Model>::entries[static_cast<int>(leaf.at.v[1])];
+        values const whole = parameter(static_cast<int>(leaf.at.v[1]), static_cast<std::size_t>(e.info.count()));
+        auto const start = whole.begin() + (leaf.at.v[0] - e.offset);
+        return values(start, start + leaf.info.count());
+      }
       auto const first = block.begin() + leaf.at.v[0];
       return values(first, first + leaf.info.count());
     });
@@ -41,10 +50,11 @@ struct recorded {
     for (tx::output const& o : program.outputs) all.push_back(result[o.value]);
     return all;
   }
-  // The derivative of the first result with respect to an element of a parameter, by differences.
+  // The derivative of the first result with respect to an element of leaf number `which`, by differences.
   double difference(std::vector<values> const& inputs, int which, std::size_t element) {
-    moved_parameter = which;
-    moved_element = element;
+    tx::node const& leaf = g[parameters[which]];
+    moved_parameter = static_cast<int>(leaf.at.v[1]);
+    moved_element = element + static_cast<std::size_t>(leaf.at.v[0] - tx::layout<Model>::entries[moved_parameter].offset);
     double const step = 1e-5;
     moved_by = step;
     double const up = run(inputs)[0][0];

@@ -1,6 +1,7 @@
 // An op against a plain function: its value, and its gradient against central differences of that function, in f64.
 #pragma once
 
+#include "../furthest.hpp"
 #include "../nn/evaluate.hpp"
 #include "arrays.hpp"
 
@@ -13,17 +14,6 @@
 
 using op_builder = std::function<tx::var(std::vector<tx::var> const&)>;
 using plain_function = std::function<array(std::vector<array> const&)>;
-
-inline double distance(values const& a, values const& b) {
-  if (a.size() != b.size()) return INFINITY;
-  double d = 0;
-  for (std::size_t i = 0; i < a.size(); ++i) {
-    if (a[i] == b[i] || (std::isnan(a[i]) && std::isnan(b[i]))) continue;
-    double const e = std::abs(a[i] - b[i]) / std::max(1.0, std::abs(b[i]));
-    if (!(e <= d)) d = std::isnan(e) ? INFINITY : e;
-  }
-  return d;
-}
 
 struct built_op {
   tx::graph g{};

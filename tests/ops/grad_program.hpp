@@ -1,6 +1,7 @@
 // A compiled program that hands back what a loss returns and the gradients of all parameters, and what both should be.
 #pragma once
 
+#include "../furthest.hpp"
 #include "../nn/evaluate.hpp"
 #include "arrays.hpp"
 
@@ -87,17 +88,6 @@ std::vector<values> interpreted(values const& block, std::vector<values> const& 
   return all;
 }
 
-inline double relative_distance(values const& a, values const& b) {
-  if (a.size() != b.size()) return INFINITY;
-  double d = 0;
-  for (std::size_t i = 0; i < a.size(); ++i) {
-    if (a[i] == b[i] || (std::isnan(a[i]) && std::isnan(b[i]))) continue;
-    double const e = std::abs(a[i] - b[i]) / std::max(1.0, std::abs(b[i]));
-    if (!(e <= d)) d = std::isnan(e) ? INFINITY : e;
-  }
-  return d;
-}
-
 // The largest distance of any result of the program from the interpreter's, with the parameters of `seed`.
 template <class Program, class Backend, auto Loss, class... In>
 double distance_from_interpreter(std::vector<In> const&... in) {
@@ -109,7 +99,7 @@ double distance_from_interpreter(std::vector<In> const&... in) {
   for (int repeat = 0; repeat < 2; ++repeat) {  // the second run finds the first one's values in the arena
     auto const told = as_values(run(in...));
     if (told.size() != wanted.size()) return INFINITY;
-    for (std::size_t k = 0; k < told.size(); ++k) furthest = std::max(furthest, relative_distance(told[k], wanted[k]));
+    for (std::size_t k = 0; k < told.size(); ++k) keep_furthest(furthest, distance(told[k], wanted[k]));
   }
   return furthest;
 }

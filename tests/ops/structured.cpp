@@ -261,6 +261,22 @@ TEST_CASE("losses") {
                    return array{tx::shape{}, {loss / static_cast<double>(v[1].v.size())}};
                  });
     }
+  for (auto const& weights : std::vector<std::vector<double>>{{1, 1, 1}, {0.5, 0, 2}, {0, 0, 0}})
+    check_op("cross_entropy", {numbers.spread(make_dims({3, 4}), -2, 2), numbers.integers(make_dims({3}), 0, 4, tx::dtype::i32)},
+             [&](vars const& v) {
+               auto const weight = [&](double w) { return tx::constant(*v[0].g, v[0].type(), w); };
+               auto const row = [&](int k) { return tx::cast(tx::equal(tx::iota(*v[0].g, make_dims({3}), 0), k), v[0].type()) * weight(weights[static_cast<std::size_t>(k)]); };
+               return tx::cross_entropy(v[0], v[1], row(0) + row(1) + row(2));
+             },
+             [&](arrays const& v) {
+               array const p = softmax_of(v[0]);
+               double loss = 0, total = 0;
+               for (std::size_t r = 0; r < 3; ++r) {
+                 loss -= weights[r] * std::log(p.v[r * 4 + static_cast<std::size_t>(v[1].v[r])]);
+                 total += weights[r];
+               }
+               return array{tx::shape{}, {total == 0 ? 0 : loss / total}};
+             });
   for (int rank : {0, 1, 2, 3}) {
     tx::shape const dims = numbers.dims(rank);
     check_op("binary_cross_entropy_with_logits", {numbers.spread(dims, -5.1, 5), numbers.spread(dims, 0, 1)},

@@ -53,8 +53,7 @@ class fusion_verifier {
   }
 
   // How many elements a node of a fusible group computes or reads of its operand: all of its space, or one per row.
-  std::int64_t read_count(tx::passes::group const& gr, int id, int operand) const {
-    (void)id;
+  std::int64_t read_count(tx::passes::group const& gr, int operand) const {
     std::int64_t const count = g_.info(operand).count();
     return count == gr.rows * gr.cols || count == gr.rows ? count : -1;
   }
@@ -70,7 +69,7 @@ class fusion_verifier {
       if (!before) fail("an operand of the same kernel comes later", id);
       tx::passes::view const& v = f_.physical[operand];
       if (v.step != 0) fail("an operand of the same kernel moves with the iteration", id);
-      std::int64_t const count = read_count(gr, id, operand);
+      std::int64_t const count = read_count(gr, operand);
       if (count < 0) fail("an operand of the same kernel has another space", id);
       std::int64_t const base_count = g_.info(base).count();
       bool const base_by_row = f_.levels[base] == level::row;
@@ -92,7 +91,9 @@ class fusion_verifier {
 
   // Nobody reads a carry or a leaf after it was overwritten, and its own kernel reads each element before writing that.
   void check_overwrite(int group, int id) const {
-    tx::passes::placement const& p = f_.places[id];
+    tx::passes::placement p = f_.places[id];
+    bool const by_slices = p.kind == place_kind::slice && f_.places[p.target].kind == place_kind::replace;
+    if (by_slices) p = f_.places[p.target];
     if (p.kind != place_kind::replace && (p.kind != place_kind::carry || g_[id].region != g_[p.target].region)) return;
     for (int i = 0; i < f_.groups.size(); ++i)
       for (int reader : f_.groups[i].nodes) {
@@ -101,9 +102,14 @@ class fusion_verifier {
           int const operand = g_.input(reader, k);
           tx::passes::view const& v = f_.physical[operand];
           if (!tx::passes::same_storage(g_, v.base, p.target)) continue;
-          int const seen = seen_from(f_.groups[group].region, i);
-          if (seen > group) fail("a value is read after it was overwritten", reader);
+          int region = f_.groups[group].region;
+          // After its loop a carry is read as its last value; a leaf has none but the new one.
+          while (p.kind == place_kind::replace && region != 0 && seen_from(region, i) < 0) region = g_.regions[region].parent;
+          int const mine = seen_from(region, group);
+          int const seen = seen_from(region, i);
+          if (seen > mine) fail("a value is read after it was overwritten", reader);
           if (seen != group) continue;
+          if (by_slices != (v.step != 0)) fail("a kernel overwrites another slice than it reads", reader);
           // A kernel that reduces rows goes over its columns again; a product reads whole rows and columns.
           bool const again = (reader != id && f_.groups[group].reduces_rows) || reader == f_.groups[group].head;
           if (again || v.base != p.target || g_.info(operand).count() != g_.info(id).count())

@@ -81,6 +81,10 @@ TEST_CASE("200 TwinBERT steps stay with PyTorch's, cosine crossing") { CHECK(tra
 
 TEST_CASE("200 TwinBERT steps stay with PyTorch's, residual crossing") { CHECK(train_twin<nn::residual>("twinbert_residual") < 1e-4); }
 
+TEST_CASE("200 TwinBERT steps without fusion stay there too") {
+  CHECK(train_twin<nn::cosine, compiled_with<compile_options{.fuse = false}>>("twinbert_cosine") < 1e-4);
+}
+
 TEST_CASE("one BERT step gives Hugging Face's loss and weights") {
   using step = train_step<classifier, bert_loss, adamw>;
   auto run = like_pytorch<step>("bert.initial");

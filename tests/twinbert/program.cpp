@@ -32,6 +32,22 @@ TEST_CASE_METHOD(twinbert_test, "train writes a model that score, encode and eva
   }
 }
 
+TEST_CASE_METHOD(twinbert_test, "bench times one text") {
+  REQUIRE(trained("--steps 3 --bag-steps 3").code == 0);
+  write("texts", "alpha1 word2\nword3\n");
+  ran const bench = (*this)("bench --model @model --side doc --text @texts --runs 50");
+  REQUIRE(bench.code == 0);
+  double p50 = 0, p99 = 0;
+  int texts = 0;
+  REQUIRE(std::sscanf(bench.out.c_str(), "p50 %lf ms, p99 %lf ms over %d texts, 1 thread", &p50, &p99, &texts) == 3);
+  CHECK(p50 > 0);
+  CHECK(p99 >= p50);
+  CHECK(texts == 50);
+  write("nothing", "");
+  CHECK((*this)("bench --model @model --side doc --text @nothing").code == 1);
+  CHECK((*this)("bench --model @model --side both --text @texts").code == 1);
+}
+
 TEST_CASE_METHOD(twinbert_test, "a model without its encoder trains and scores") {
   REQUIRE(trained("--layers 0 --steps 30").code == 0);
   CHECK(read("model/model.safetensors").find("encoder") == std::string::npos);

@@ -2,16 +2,24 @@
 // No tape, nothing recorded at run time. It walks op_info::vjp and knows no op by name but what makes up regions.
 #pragma once
 
+#include <tx/autodiff/gradient_site.hpp>
 #include <tx/expr/layout.hpp>
 #include <tx/graph/leaf.hpp>
 #include <tx/ops/add.hpp>
+#include <tx/ops/cast.hpp>
 
 namespace tx {
 
 namespace detail {
 
-// What a backward pass keeps of a forward one inside a repeated block: results of products, reductions and look-ups.
-// Elementwise values in between are computed again from those, which costs less than the memory they would hold.
+// Gradients of halves are f32 until a rule of arithmetic needs them: sums of them lose nothing.
+constexpr value_info gradient_info(value_info info) {
+  info.type = sum_type(info.type);
+  return info;
+}
+
+// What a backward pass keeps of a forward one inside a repeated block: results of products, reductions and look-ups, and those
+// rounded to a smaller type. Elementwise values in between are computed again, which costs less than the memory they would hold.
 constexpr bool is_residual(op_kind kind) {
   return kind != op_kind::elementwise && kind != op_kind::view && kind != op_kind::index && kind != op_kind::constant &&
          kind != op_kind::leaf;
@@ -21,7 +29,7 @@ class reverse_walk final : public vjp_context {
  public:
   // Gradients of nodes of region `source` are emitted into region `target`; both are 0 for a whole program.
   constexpr reverse_walk(graph& program, vec<char> const& active, reverse_walk* outer, int source, int target)
-      : active_(active), outer_(outer), source_(source), target_(target) {
+      : active_(active), outer_(outer), source_(source), target_(target), again_(outer != nullptr ? outer->again_ : nullptr) {
     g = &program;
   }
   constexpr ~reverse_walk() = default;
@@ -38,10 +46,18 @@ class reverse_walk final : public vjp_context {
   constexpr void add(int node_id, var value) override {
     ++given_;
     if (!wanted(node_id)) return;
-    if (!(value.info() == g->info(node_id))) throw invalid("a gradient rule gave a gradient of another shape or type than its input");
+    if (is_half(value.type())) value = cast(value, sum_type(value.type()));
+    if (!(value.info() == gradient_info(g->info(node_id)))) throw invalid("a gradient rule gave a gradient of another shape or type than its input");
     if (node_id >= adjoint_.size()) adjoint_.resize(node_id + 1, -1);
     adjoint_[node_id] = adjoint_[node_id] < 0 ? value.id : (var{g, adjoint_[node_id]} + value).id;
   }
+  // Gradients of leaves that one node alone reads go to `user` where they are complete.
+  constexpr void give_to(gradient_user* user, vec<int> const& readers) {
+    user_ = user;
+    readers_ = &readers;
+  }
+  // Nodes of repeated blocks that the backward pass computes again, whatever they cost.
+  constexpr void compute_again(vec<char> const& again) { again_ = &again; }
   constexpr int adjoint(int node_id) const { return node_id < adjoint_.size() ? adjoint_[node_id] : -1; }
 
   // Visits the nodes of the source region from `last` down.
@@ -60,6 +76,7 @@ class reverse_walk final : public vjp_context {
       }
       id = at_node;
       gradient = {g, adjoint(at_node)};
+      if (n.op->kind != op_kind::view && n.op != &cast_info) gradient = cast(gradient, n.info.type);
       given_ = 0;
       n.op->vjp(*this);
       bool expected = false;  // integers have no gradient
@@ -83,10 +100,25 @@ class reverse_walk final : public vjp_context {
       }
       return stack(node_id);
     }
-    if (is_residual(n.op->kind)) return stack(node_id);
+    if (is_kept(node_id) || is_rounded_residual(n)) return stack(node_id);
     int in[4] = {};
     for (int i = 0; i < n.inputs; ++i) in[i] = forward(g->operands[n.first + i]).id;
     return g->emit(n.op, in, n.inputs, n.at, n.info);
+  }
+
+  constexpr bool is_kept(int node_id) const {
+    node const& n = (*g)[node_id];
+    bool const again = node_id < again_->size() && (*again_)[node_id] != 0;
+    return !again && is_residual(n.op->kind) && !outgrows_operands(n);
+  }
+  // A matrix for each of a batch that is larger than both it is the product of, as the scores of long texts are: its depth is less
+  // than its extents, so that computing it again is little work.
+  constexpr bool outgrows_operands(node const& n) const {
+    return n.op->kind == op_kind::product && n.info.dims.rank > 2 && n.info.bytes() > g->info(g->input(n, 0)).bytes() + g->info(g->input(n, 1)).bytes();
+  }
+  constexpr bool is_rounded_residual(node const& n) const {
+    if (n.op->kind != op_kind::elementwise || n.inputs != 1 || !is_kept(g->input(n, 0))) return false;
+    return size_of(n.info.type) < size_of(g->info(g->input(n, 0)).type);
   }
 
   // The forward region hands the value out for each iteration; the backward region takes it in.
@@ -137,7 +169,7 @@ class reverse_walk final : public vjp_context {
     g->regions.push_back(back);
     reverse_walk inner(*g, active_, this, body_id, back_id);
     auto outer_input = [&](int k) { return g->input(repeat_node, k); };
-    auto argument_info_of = [&](int k) { return g->info(forward_body.arguments[k]); };
+    auto argument_info_of = [&](int k) { return gradient_info(g->info(forward_body.arguments[k])); };
 
     // Seeds are made outside; the body starts with them as carries or slices.
     vec<int> start{};
@@ -155,7 +187,7 @@ class reverse_walk final : public vjp_context {
       if (wanted(forward_body.arguments[k])) sums.push_back(inner.argument(inner.carries_, start[next++], argument_info_of(k)));
     for (int k = forward_body.carries; k < seeds.size(); ++k) {
       if (seeds[k] < 0) continue;
-      int const slice = inner.argument(inner.stacked_, seeds[k], g->info(forward_body.results[k]));
+      int const slice = inner.argument(inner.stacked_, seeds[k], gradient_info(g->info(forward_body.results[k])));
       inner.add(forward_body.results[k], {g, slice});
     }
     inner.run(repeat_node - 1);
@@ -163,14 +195,23 @@ class reverse_walk final : public vjp_context {
     vec<int> results{};
     auto or_zero = [&](int argument_node) {
       int const a = inner.adjoint(argument_node);
-      return a >= 0 ? a : inner.zeros(g->info(argument_node)).id;
+      return a >= 0 ? a : inner.zeros(gradient_info(g->info(argument_node))).id;
     };
     for (int k = 0; k < forward_body.carries; ++k) results.push_back(or_zero(forward_body.arguments[k]));
     next = 0;
     for (int k = forward_body.carries; k < forward_body.carries + forward_body.invariants; ++k)
       if (wanted(forward_body.arguments[k])) results.push_back((var{g, sums[next++]} + var{g, or_zero(forward_body.arguments[k])}).id);
-    for (int k = forward_body.carries + forward_body.invariants; k < forward_body.arguments.size(); ++k)
-      if (wanted(forward_body.arguments[k])) results.push_back(or_zero(forward_body.arguments[k]));
+    vec<char> given(forward_body.arguments.size(), 0);
+    inner_site site{};
+    for (int k = forward_body.carries + forward_body.invariants; k < forward_body.arguments.size(); ++k) {
+      int const one = forward_body.arguments[k];
+      if (!wanted(one)) continue;
+      given[k] = static_cast<char>(may_give(outer_input(k)));
+      if (given[k]) site.give(inner, outer_input(k), one, or_zero(one), *user_);
+      else results.push_back(or_zero(one));
+    }
+    int const delivered = results.size();
+    for (int value : site.values) results.push_back(value);
     g->current = target_;
 
     // Arguments are numbered now that all are known.
@@ -200,8 +241,43 @@ class reverse_walk final : public vjp_context {
     };
     for (int k = 0; k < forward_body.carries; ++k) deliver(k, false);
     for (int k = forward_body.carries; k < forward_body.arguments.size(); ++k)
-      if (wanted(forward_body.arguments[k])) deliver(k, k >= forward_body.carries + forward_body.invariants);
+      if (wanted(forward_body.arguments[k]) && !given[k]) deliver(k, k >= forward_body.carries + forward_body.invariants);
+    for (int k = 0; k < site.leaves.size(); ++k) {
+      int const leaf = site.leaves[k];
+      g->outputs.push_back({g->emit(&result_info, &owner, 1, attributes{{delivered + k}}, g->info(leaf)), output_kind::assign, leaf});
+    }
   }
+
+  constexpr bool may_give(int leaf) const {
+    return user_ != nullptr && (*g)[leaf].op == &parameter_info && (*readers_)[leaf] == 1 && user_->wants((*g)[leaf]);
+  }
+
+  // Slices of leaves in the backward block; what replaces them is stacked.
+  struct inner_site final : gradient_site {
+    reverse_walk* walk = nullptr;
+    vec<int> leaves{}, values{};
+
+    constexpr void give(reverse_walk& inner, int whole, int one, int gradient_id, gradient_user& user) {
+      walk = &inner;
+      g = inner.g;
+      parameter = whole;
+      value = inner.forward(one);
+      gradient = {g, gradient_id};
+      user.use(*this);
+    }
+    constexpr var leaf(op_info const& op, attributes const& at, int& id) override {
+      int const inside = g->current;
+      g->current = 0;
+      id = emit_leaf(*g, op, g->info(parameter), at).id;
+      g->current = inside;
+      return {g, walk->argument(walk->stacked_, id, value.info())};
+    }
+    constexpr void assign(int leaf_id, var next) override {
+      leaves.push_back(leaf_id);
+      values.push_back(next.id);
+    }
+    constexpr ~inner_site() = default;
+  };
 
   static constexpr int unnumbered = 1 << 20;  // marks arguments until their final order is known
 
@@ -210,6 +286,9 @@ class reverse_walk final : public vjp_context {
   int source_;
   int target_;
   int given_ = 0;  // gradients that the rule at hand has given
+  gradient_user* user_ = nullptr;
+  vec<int> const* readers_ = nullptr;
+  vec<char> const* again_;
   vec<int> adjoint_{};
   vec<int> mapped_{};
   argument_list carries_{};
@@ -240,20 +319,49 @@ constexpr vec<char> depends_on(graph const& g, vec<int> const& leaves) {
   return active;
 }
 
+// The program itself: leaves are seen whole.
+struct outer_site final : gradient_site {
+  constexpr outer_site(graph& program, int leaf_id, var its_gradient) {
+    g = &program;
+    parameter = leaf_id;
+    value = {g, leaf_id};
+    gradient = its_gradient;
+  }
+  constexpr var leaf(op_info const& op, attributes const& at, int& id) override {
+    var const whole = emit_leaf(*g, op, g->info(parameter), at);
+    id = whole.id;
+    return whole;
+  }
+  constexpr void assign(int leaf_id, var next) override { g->outputs.push_back({next.id, output_kind::assign, leaf_id}); }
+  constexpr ~outer_site() = default;
+};
+
 }  // namespace detail
 
-// Appends the gradients of a scalar with respect to leaves; returns their ids, -1 where the loss does not depend on one. An op
-// without a gradient is noted in graph::no_gradient, which program<> reports with its name and shape.
-constexpr vec<int> gradients(graph& g, int loss, vec<int> const& leaves) {
+// Appends the gradients of a scalar with respect to leaves; returns their ids, -1 where the loss does not depend on one. Those that
+// `user` wants go to it where they are complete, and -1 stands for them too. Nodes marked in `again` are not kept by repeated blocks.
+// An op without a gradient is noted in graph::no_gradient, which program<> reports with its name and shape.
+constexpr vec<int> gradients(graph& g, int loss, vec<int> const& leaves, gradient_user* user = nullptr, vec<char> const& again = {}) {
   if (g.info(loss).count() != 1 || !is_float(g.info(loss).type))
     throw invalid("a loss must be a floating-point scalar. FIX: reduce it, e.g. with mean(x)");
   g.when = phase::backward;
   vec<char> const active = detail::depends_on(g, leaves);
+  vec<int> readers(g.size(), 0);
+  for (int operand : g.operands) ++readers[operand];
   detail::reverse_walk walk(g, active, nullptr, 0, 0);
+  walk.give_to(user, readers);
+  walk.compute_again(again);
   walk.add(loss, broadcast_to(constant(g, g.info(loss).type, 1), g.info(loss).dims));
   walk.run(loss);
   vec<int> out{};
-  for (int leaf : leaves) out.push_back(walk.adjoint(leaf));
+  for (int leaf : leaves) {
+    out.push_back(walk.adjoint(leaf));
+    if (out.back() >= 0) out.back() = cast({&g, out.back()}, g.info(leaf).type).id;
+    if (out.back() < 0 || user == nullptr || !user->wants(g[leaf])) continue;
+    detail::outer_site site(g, leaf, {&g, out.back()});
+    user->use(site);
+    out.back() = -1;
+  }
   return out;
 }
 

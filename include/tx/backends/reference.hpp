@@ -49,7 +49,7 @@ class values<exec::fused<Exact, exec::ins<In...>, exec::lets<Let...>, exec::outs
     [&]<int... O>(std::integer_sequence<int, O...>) {
       std::vector<double> sums[sizeof...(Out)] = {sum_columns<O>()...};
       std::vector<double> row_values[sizeof...(Out)];
-      for (std::int64_t row = 0; row < f_.rows(c_); ++row) {
+      for (std::int64_t row = f_.first_row(c_); row < f_.end_row(c_); ++row) {
         ((row_values[O] = map_row<O>(row)), ...);
         (write<O>(row, row_values[O]), ...);
       }
@@ -93,6 +93,7 @@ class values<exec::fused<Exact, exec::ins<In...>, exec::lets<Let...>, exec::outs
       } else {
         x = static_cast<double>(l::rule::apply(operand<l, 0>(row, col), operand<l, 1>(row, col), operand<l, 2>(row, col)));
       }
+      if constexpr (is_half(l::type)) x = element_t<l::type>::from(static_cast<float>(x)).widen();
       if constexpr (is_integer(l::type)) return static_cast<double>(static_cast<std::int64_t>(x));
       else return x;
     }
@@ -159,7 +160,7 @@ struct kernel<exec::gemm<D, Epilogue>> {
     std::int64_t const all = f.rows(c);
     std::int64_t const rows = f.matrix_rows(c);
     std::vector<double> product(static_cast<std::size_t>(all * c.cols));
-    for (std::int64_t r = 0; r < all; ++r)
+    for (std::int64_t r = f.first_row(c); r < f.end_row(c); ++r)
       for (std::int64_t j = 0; j < c.cols; ++j) {
         std::int64_t const left = exec::row_offset(a, r / rows) + r % rows * a.row;
         std::int64_t const right = exec::row_offset(b, r / rows) + j * b.col;

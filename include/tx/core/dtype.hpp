@@ -115,6 +115,9 @@ constexpr std::int64_t size_of(dtype d) {
 }
 
 constexpr bool is_float(dtype d) { return d == dtype::f64 || d == dtype::f32 || d == dtype::bf16 || d == dtype::f16; }
+constexpr bool is_half(dtype d) { return d == dtype::bf16 || d == dtype::f16; }
+// What sums of such elements are kept in: products and gradients of halves are f32.
+constexpr dtype sum_type(dtype d) { return is_half(d) ? dtype::f32 : d; }
 constexpr bool is_integer(dtype d) { return !is_float(d) && d != dtype::boolean; }
 
 constexpr char const* name_of(dtype d) {

@@ -24,9 +24,4 @@ constexpr std::uint64_t fnv1a(std::string_view text) {
   return h;
 }
 
-constexpr std::uint64_t mix(std::uint64_t h, std::uint64_t value) {
-  h ^= value + 0x9e3779b97f4a7c15ull + (h << 6) + (h >> 2);
-  return h * 0xff51afd7ed558ccdull;
-}
-
 }  // namespace tx

@@ -42,6 +42,13 @@ class addresses {
     }
   }
 
+  // Bytes of a value's buffer, and of one matrix where there is a band at a time.
+  constexpr std::int64_t matrix_bytes(int id) const {
+    return f_.handed_on[id] ? g_.info(id).bytes() / f_.bands[f_.groups[f_.group_of[id]].band].matrices : 0;
+  }
+  constexpr std::int64_t buffer_bytes(int id) const {
+    return f_.handed_on[id] ? matrix_bytes(id) * f_.bands[f_.groups[f_.group_of[id]].band].each : g_.info(id).bytes();
+  }
   constexpr bool in_arena(int id) const { return passes::stored_in_arena(g_, f_, passes::storage_root(f_, id)); }
 
   constexpr operand_ref at_location(int base, std::int64_t extra, std::int64_t step, dtype type) const {
@@ -67,6 +74,7 @@ class addresses {
     } else {
       r.base = base_arena;
       r.slot = l.root + 1;  // the buffer's offset is added when it is known
+      r.matrix = matrix_bytes(l.root);
     }
     return r;
   }

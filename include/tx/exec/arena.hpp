@@ -23,6 +23,7 @@ class arena_planner {
   constexpr void run(vec<scratch_need> const& scratch) {
     for (int i = 0; i < f_.groups.size(); ++i) touch_group(i);
     later_ = false;
+    band_ = -1;
     for (output const& o : g_.outputs)
       if (o.kind == output_kind::result) touch(where_.locate(o.value).root, t_.leave[0], 0);
     reuse_in_place();
@@ -52,6 +53,7 @@ class arena_planner {
  private:
   constexpr void touch_group(int i) {
     passes::group const& gr = f_.groups[i];
+    band_ = gr.band;
     for (int id : gr.nodes) {
       if (g_[id].op->kind == op_kind::region) continue;
       later_ = g_[id].when != phase::forward;
@@ -107,13 +109,17 @@ class arena_planner {
   constexpr void touch(int root, int when, int region_id) {
     if (buffer_of_[root] < 0) {
       buffer_of_[root] = buffers_.size();
-      buffers_.push_back({aligned(g_.info(root).bytes()), t_.length, 0, 0});
+      buffers_.push_back({aligned(where_.buffer_bytes(root)), t_.length, 0, 0});
       kept_.push_back(0);
     }
     if (later_) kept_[buffer_of_[root]] = 1;
     passes::buffer& b = buffers_[buffer_of_[root]];
     int first = when;
     int last = when;
+    if (band_ >= 0) {  // all of its groups run again for the next band
+      first = t_.band_enter[band_];
+      last = t_.band_leave[band_];
+    }
     int home = g_[root].region;
     if (g_[root].op == &argument_info) home = g_.regions[home].parent;  // a carry outlives its loop
     for (int r = region_id; r != home && r != 0; r = g_.regions[r].parent) {
@@ -149,6 +155,7 @@ class arena_planner {
   vec<passes::buffer> buffers_{};
   vec<char> kept_{};     // buffer -> does a phase after the forward pass touch it?
   bool later_ = false;   // is the group at hand of such a phase?
+  int band_ = -1;        // the loop over bands that it is in
 };
 
 }  // namespace tx::exec::detail

@@ -3,8 +3,8 @@
 
 #include <tx/exec/lower.hpp>
 #include <tx/graph/verify.hpp>
+#include <tx/passes/bands.hpp>
 #include <tx/passes/rewrite.hpp>
-#include <tx/passes/schedule.hpp>
 
 namespace tx {
 
@@ -12,6 +12,7 @@ namespace tx {
 struct compile_options {
   bool fuse = true;
   bool schedule = true;  // off: kernels run in the order of recording
+  std::int64_t band_bytes = std::int64_t{1} << 20;  // of values handed from product to product, at a time; see passes/bands.hpp
 
   constexpr bool operator==(compile_options const&) const = default;
 };
@@ -38,6 +39,7 @@ constexpr lowered compile(graph const& recorded, compile_options options) {
   graph const g = optimise(recorded);
   passes::fusion f = passes::fuse(g, options.fuse);
   if (options.schedule) f = passes::schedule(g, static_cast<passes::fusion&&>(f));
+  if (options.fuse) f = passes::bands(g, static_cast<passes::fusion&&>(f), options.band_bytes);
   return lower(g, f);
 }
 

@@ -1,8 +1,7 @@
 // executor<step, backend>: a program with its storage. run(x, y) runs it once and hands back what the step returns.
 #pragma once
 
-#include <tx/exec/run.hpp>
-#include <tx/exec/staging.hpp>
+#include <tx/exec/parts.hpp>
 #include <tx/expr/trace.hpp>
 
 #include <array>
@@ -65,9 +64,9 @@ class executor {
     requires(!exec::ranked<Backend>)
       : executor(fresh(s), options) {}
   // A function without a model has nothing to draw.
-  executor()
+  explicit executor(run_options options = {})
     requires(!exec::ranked<Backend> && std::is_same_v<model, no_model>)
-      : executor(tx::seed(0)) {}
+      : executor(tx::seed(0), options) {}
   // The same on all ranks that are given the same seed. The communicator must outlive the executor.
   template <exec::communicator_of<Backend> Communicator>
   executor(tx::seed s, Communicator& ranks, run_options options = {}) : executor(fresh(s), options) {
@@ -112,7 +111,7 @@ class executor {
   }
 
   executor(std::shared_ptr<block> parameters, run_options options)
-      : parameters_(std::move(parameters)), arena_(program::memory.arena + exec::alignment) {
+      : parameters_(std::move(parameters)), arena_(exec::arena_bytes<Step>() + exec::alignment) {
     frame_.threads = options.threads > 0 ? options.threads : Backend::default_threads();
     frame_.key = philox_key::from(parameters_->seed.value);
     frame_.base[exec::base_arena] = arena_.data();
@@ -149,7 +148,7 @@ class executor {
     set_scalars();
     frame_.base[exec::base_scalars] = staging_.scalars(reinterpret_cast<std::byte*>(scalars_.data()), sizeof scalars_);
     frame_.step = static_cast<std::uint32_t>(steps_run());
-    exec::runner<program, Backend>::run(frame_);
+    steps_.run(frame_, staging_);
     if constexpr (Step::states > 0) ++parameters_->steps;
     else ++runs_;
     return results();
@@ -211,7 +210,7 @@ class executor {
     int k = 0;
     for_each_result(r, [&](auto& t) {
       using T = typename std::remove_cvref_t<decltype(t)>::element_type;
-      t.data = reinterpret_cast<T const*>(staging_.result(k, arena_.data() + program::results[k].offset));
+      t.data = reinterpret_cast<T const*>(steps_.result(k, staging_, arena_.data()));
       if constexpr (constexpr shape dims = std::remove_cvref_t<decltype(t)>::dims; dims.tag)
         t.elements = static_cast<std::size_t>(dims.count() / dims.tag.max * frame_.extent[dims.tag.id]);
       ++k;
@@ -222,6 +221,7 @@ class executor {
   std::shared_ptr<block> parameters_;
   exec::bytes<Backend> arena_;
   [[no_unique_address]] exec::staging<Step, Backend> staging_;
+  [[no_unique_address]] exec::step_runner<Step, Backend> steps_;
   std::array<float, 64> scalars_{};
   typename exec::frame_type<Backend>::type frame_{};
   std::int64_t runs_ = 0;  // of a program without an optimizer

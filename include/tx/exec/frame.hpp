@@ -13,11 +13,13 @@ struct frame {
   std::uint32_t step = 0;        // counts runs: part of every random stream
   int threads = 1;
   int extent[max_tags + 1] = {};  // of each dyn tag; -1: not given yet
+  std::int64_t band_first = 0;   // of a band of matrices: the first, and how many; 0: all there are
+  std::int64_t band_count = 0;
   std::int64_t shard = 0;        // of the whole batch: the first that this rank has
 
   template <class T>
   T* at(operand_ref const& r) const {
-    return reinterpret_cast<T*>(base[r.base] + r.offset + r.step * iteration);
+    return reinterpret_cast<T*>(base[r.base] + r.offset + r.step * iteration - r.matrix * band_first);
   }
   std::byte* scratch(call const& c) const { return base[base_arena] + c.scratch; }
   // The random stream of an op: its number, the step and the iteration it is drawn in.
@@ -30,7 +32,13 @@ struct frame {
   }
   std::int64_t rows(call const& c) const { return c.tag == 0 ? c.rows : c.rows / c.bound * extent[c.tag]; }
   // Products: a bounded extent is that of the batch, or of the rows where there is one matrix.
-  std::int64_t matrices(call const& c) const { return c.tag == 0 || c.batch == 1 ? c.batch : c.batch / c.bound * extent[c.tag]; }
+  std::int64_t matrices(call const& c) const {
+    if (band_count > 0) return band_count;
+    return c.tag == 0 || c.batch == 1 ? c.batch : c.batch / c.bound * extent[c.tag];
+  }
+  // The rows of those matrices among all.
+  std::int64_t first_row(call const& c) const { return band_first * matrix_rows(c); }
+  std::int64_t end_row(call const& c) const { return band_count > 0 ? (band_first + band_count) * matrix_rows(c) : rows(c); }
   std::int64_t matrix_rows(call const& c) const { return c.batch == 1 ? rows(c) : c.rows / c.batch; }
   // The shape of a `whole` kernel's operand.
   shape dims(operand_ref const& r) const {

@@ -4,6 +4,7 @@
 #include <tx/exec/compile.hpp>
 #include <tx/exec/program.hpp>
 #include <tx/expr/trace.hpp>
+#include <tx/passes/narrow.hpp>
 
 namespace tx {
 
@@ -31,6 +32,7 @@ struct function {
   static constexpr void record(graph& g) {
     g.training = false;
     trace<Model, F>(g);
+    g = passes::narrow(g);
   }
   using program = exec::program<source>;
   static constexpr exec::memory_use memory = program::memory;

@@ -198,13 +198,14 @@ class lowerer {
     c.first = out_.operands.size();
     int const any = gr.nodes[0];
     if (has_product) {
-      sig.type = g_.info(gr.head).type;
+      sig.type = g_.info(g_.input(gr.head, 0)).type;
       out_.operands.push_back(where_.matrices(g_.input(gr.head, 0)));
       out_.operands.push_back(where_.matrices(g_.input(gr.head, 1)));
       shape const& left = g_.info(g_.input(gr.head, 0)).dims;
       c.depth = left.last();
       c.batch = left.count() / left.last() / left[-2];
     }
+    if (gr.band >= 0) c.batch = f_.bands[gr.band].matrices;
     for (int i = has_product ? 1 : 0; i < d.in_refs.size(); ++i) out_.operands.push_back(d.in_refs[i]);
     for (operand_ref const& r : d.out_refs) out_.operands.push_back(r);
     c.operands = out_.operands.size() - c.first;
@@ -237,8 +238,6 @@ class lowerer {
     c.first = out_.operands.size();
     c.operands = n.inputs + 1;
     c.at = n.at;
-    c.tag = n.info.dims.tag.id;
-    c.bound = n.info.dims.tag ? n.info.dims.tag.max : 1;
     for (int k = -1; k < n.inputs; ++k) {
       int const operand = k < 0 ? id : g_.input(n, k);
       passes::view const& v = f_.physical[operand];
@@ -303,25 +302,49 @@ class lowerer {
   }
 
   constexpr void emit_steps() {
-    out_.loops.resize(g_.regions.size());
-    for (int r = g_.regions.size() - 1; r >= 0; --r) {
+    int const regions = g_.regions.size();
+    out_.loops.resize(regions + f_.bands.size());
+    for (int r = regions - 1; r >= 0; --r) {
+      for (int b = 0; b < f_.bands.size(); ++b) emit_band(b, r);
       loop& l = out_.loops[r];
       l.first = out_.steps.size();
       l.iterations = g_.regions[r].iterations;
       l.reversed = g_.regions[r].reversed;
+      int band = -1;
       for (int i : t_.order[r]) {
         int const head = f_.groups[i].head;
-        if (head >= 0 && g_[head].op->kind == op_kind::region) {
+        if (f_.groups[i].band >= 0) {
+          if (f_.groups[i].band != band) out_.steps.push_back({step_kind::loop, regions + f_.groups[i].band});
+        } else if (head >= 0 && g_[head].op->kind == op_kind::region) {
           out_.steps.push_back({step_kind::loop, static_cast<int>(g_[head].at.v[0])});
-          continue;
+        } else {
+          emit_calls(i);
         }
-        int last = call_of_[i] + 1;
-        for (int k = 0; k < gap_group_.size(); ++k)
-          if (gap_group_[k] == i) last = gap_end_[k];
-        for (int c = call_of_[i]; c >= 0 && c < last; ++c) out_.steps.push_back({step_kind::call, c});
+        band = f_.groups[i].band;
       }
       l.count = out_.steps.size() - l.first;
     }
+  }
+  constexpr void emit_calls(int group_at) {
+    int last = call_of_[group_at] + 1;
+    for (int k = 0; k < gap_group_.size(); ++k)
+      if (gap_group_[k] == group_at) last = gap_end_[k];
+    for (int c = call_of_[group_at]; c >= 0 && c < last; ++c) out_.steps.push_back({step_kind::call, c});
+  }
+  constexpr void emit_band(int b, int region_id) {
+    loop& l = out_.loops[g_.regions.size() + b];
+    for (int i : t_.order[region_id]) {
+      if (f_.groups[i].band != b) continue;
+      if (l.count == 0) l.first = out_.steps.size();
+      emit_calls(i);
+      l.count = out_.steps.size() - l.first;
+    }
+    passes::band_loop const& band = f_.bands[b];
+    l.band = band.each;
+    l.matrices = band.matrices;
+    l.iterations = static_cast<int>((band.matrices + band.each - 1) / band.each);
+    l.tag = band.tag.id;
+    l.bound = band.tag ? band.tag.max : 1;
   }
 
   graph const& g_;

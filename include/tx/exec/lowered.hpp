@@ -72,7 +72,7 @@ class kernel_table {
       buffers_.push_back(analyse(sig_view{out_, k}));
     }
     std::int64_t bytes = shares * row_scratch(buffers_[needs_[c.kernel]], c.cols);
-    if (k.kind == kernel_kind::gemm) bytes += gemm_scratch(c.batch, c.rows / c.batch, c.cols, c.depth, size_of(k.type));
+    if (k.kind == kernel_kind::gemm) bytes += gemm_scratch(c, out_.operands[c.first], out_.operands[c.first + 1]);
     return bytes;
   }
 

@@ -25,6 +25,7 @@ struct operand_ref {
   dtype type = dtype::f32;
   int slot = 0;             // access::random: the stream
   std::int64_t offset = 0;  // bytes; access::random: which shard of this rank's batch
+  std::int64_t matrix = 0;  // of which there is a band at a time: bytes of a matrix
   std::int64_t step = 0;    // bytes per iteration of the enclosing repeat; access::random: rows of a shard
   int rank = 0;             // of the row index, outermost axis first
   int extent[max_rank] = {};  // `whole` kernels: the shape
@@ -61,6 +62,10 @@ struct loop {
   int count = 0;
   int iterations = 1;
   bool reversed = false;
+  std::int64_t band = 0;      // not 0: iterations are over bands of so many matrices,
+  std::int64_t matrices = 0;  // of so many,
+  int tag = 0;                // or fewer: the bounded extent that scales them, and its bound
+  int bound = 1;
 };
 
 enum class kernel_kind : std::uint8_t { fused, gemm, whole, collective, zero };
@@ -100,6 +105,7 @@ struct memory_use {
   std::int64_t arena = 0;        // everything but parameters and state
   std::int64_t largest_live = 0; // the sum of live bytes at its highest: what no arena could undercut
   std::int64_t peak = 0;         // parameters + optimizer + arena
+  std::int64_t recomputed_flops = 0;  // of a step, for products that a budget of activations has computed again
 };
 
 }  // namespace tx::exec

@@ -7,11 +7,11 @@ namespace tx::exec {
 
 constexpr std::int64_t aligned(std::int64_t bytes) { return (bytes + alignment - 1) / alignment * alignment; }
 
-// Rows of a product that are computed before their epilogue runs: what fits in a quarter megabyte, in multiples of 16.
+// Rows of a product that are computed before their epilogue runs: what fits in a quarter megabyte, in multiples of 12, 24 at least.
 constexpr std::int64_t panel_rows(std::int64_t rows, std::int64_t cols, std::int64_t element) {
-  std::int64_t panel = (std::int64_t{256} << 10) / (cols * element) / 16 * 16;
-  if (panel < 16) panel = 16;
-  if (panel > 256) panel = 256;
+  std::int64_t panel = (std::int64_t{256} << 10) / (cols * element) / 12 * 12;
+  if (panel < 24) panel = 24;
+  if (panel > 192) panel = 192;
   return panel < rows ? panel : rows;
 }
 
@@ -22,20 +22,45 @@ constexpr std::int64_t row_scratch(row_buffers const& p, std::int64_t cols) {
   return (p.stashes + p.column_sums) * row_bytes(cols, p.element) + (p.row_sums > 0 ? aligned(p.row_sums * p.element) : 0);
 }
 
-// Bytes beside the stashes for products of `batch` matrices [rows, depth] x [depth, cols]: the right side packed (whole where
-// there is one, for each share where there are many), and for each share a block of the left side and a panel of results.
-// Widths are rounded up to 64 elements, the widest tile a backend may use.
-constexpr std::int64_t packed_bytes(std::int64_t cols, std::int64_t depth, std::int64_t element) {
-  return aligned((cols + 63) / 64 * 64 * depth * element);
+// A side of a product is packed unless its rows can be read as they lie. Halves are multiplied in pairs along the depth: on the left
+// those lie together if a row has an even number of them, on the right never.
+constexpr bool packs_left(operand_ref const& left, std::int64_t depth) {
+  return (left.col != 1 && depth != 1) || (is_half(left.type) && (depth % 2 != 0 || left.row % 2 != 0));
 }
-inline constexpr std::int64_t largest_left_block = std::int64_t{576} << 10;
-constexpr std::int64_t left_bytes(std::int64_t rows, std::int64_t cols, std::int64_t depth, std::int64_t element) {
-  std::int64_t const all = aligned((panel_rows(rows, cols, element) + 8) * depth * element + 64);
-  return all < largest_left_block ? all : largest_left_block;
+constexpr bool packs_right(operand_ref const& right, std::int64_t cols) { return (right.col != 1 && cols != 1) || is_half(right.type); }
+
+// Few rows times a right side that would have to be packed are computed the other way round: columns by bands, each then turned.
+inline constexpr std::int64_t most_swapped_rows = 192;
+inline constexpr std::int64_t swapped_band = 48;
+constexpr bool swaps(call const& c, operand_ref const& left, operand_ref const& right, std::int64_t rows) {
+  bool const pairs = !is_half(right.type) || right.col % 2 == 0;  // the depth is even where the left side is not packed
+  return c.batch == 1 && packs_right(right, c.cols) && right.row == 1 && pairs && !packs_left(left, c.depth) && rows <= most_swapped_rows &&
+         2 * rows <= c.cols;
 }
-constexpr std::int64_t gemm_scratch(std::int64_t batch, std::int64_t rows, std::int64_t cols, std::int64_t depth, std::int64_t element) {
-  std::int64_t const panel = aligned(panel_rows(rows, cols, element) * cols * element);
-  return shares * (left_bytes(rows, cols, depth, element) + panel) + (batch > 1 ? shares : 1) * packed_bytes(cols, depth, element);
+
+// Bytes of packed sides of one product, rounded up to the tiles a backend may use: 16 rows, 64 columns.
+constexpr std::int64_t packed_bytes(std::int64_t depth, dtype type) { return is_half(type) ? (depth + 1) / 2 * 4 : depth * size_of(type); }
+constexpr std::int64_t packed_left_bytes(std::int64_t rows, std::int64_t depth, dtype type) {
+  return aligned((rows + 15) / 16 * 16 * packed_bytes(depth, type));
+}
+constexpr std::int64_t packed_right_bytes(std::int64_t cols, std::int64_t depth, dtype type) {
+  return aligned((cols + 63) / 64 * 64 * packed_bytes(depth, type));
+}
+// Bytes beside the stashes for products of c.batch matrices [rows, depth] x [depth, cols]: sides packed (whole where there is one
+// matrix, for each share where there are many), and for each share a panel of results.
+constexpr std::int64_t gemm_scratch(call const& c, operand_ref const& left, operand_ref const& right) {
+  dtype const type = left.type;
+  std::int64_t const element = size_of(sum_type(type));
+  std::int64_t const few = c.rows < most_swapped_rows ? c.rows : most_swapped_rows;
+  std::int64_t const swapped = packed_right_bytes(few, c.depth, type) + aligned(few * c.cols * element) + shares * swapped_band * row_bytes(few, element);
+  if (c.tag == 0 && swaps(c, left, right, c.rows)) return swapped;
+  std::int64_t const rows = c.rows / c.batch;
+  std::int64_t const panel = aligned(panel_rows(rows, c.cols, element) * c.cols * element);
+  std::int64_t const packed = (packs_left(left, c.depth) ? packed_left_bytes(rows, c.depth, type) : 0) +
+                              (packs_right(right, c.cols) ? packed_right_bytes(c.cols, c.depth, type) : 0);
+  std::int64_t const whole = shares * panel + (c.batch > 1 ? shares : 1) * packed;
+  bool const may_swap = c.tag != 0 && swaps(c, left, right, 1);  // a bounded extent may be few rows
+  return may_swap && swapped > whole ? swapped : whole;
 }
 
 }  // namespace tx::exec

@@ -8,6 +8,7 @@ namespace tx::exec::detail {
 struct timeline {
   vec<int> time{};            // group -> when it runs
   vec<int> enter{}, leave{};  // region -> its first and last moment
+  vec<int> band_enter{}, band_leave{};  // the same of a loop over bands
   vec<vec<int>> order{};      // region -> its groups
   int length = 0;
 
@@ -17,6 +18,8 @@ struct timeline {
     leave = vec<int>(g.regions.size(), 0);
     order = vec<vec<int>>(g.regions.size());
     for (int i = 0; i < f.groups.size(); ++i) order[f.groups[i].region].push_back(i);
+    band_enter = vec<int>(f.bands.size(), -1);
+    band_leave = vec<int>(f.bands.size(), -1);
     visit(0);
   }
 
@@ -30,11 +33,14 @@ struct timeline {
         time[i] = length - 1;
       } else {
         time[i] = length++;
+        if (int const band = f_.groups[i].band; band >= 0) {
+          if (band_enter[band] < 0) band_enter[band] = time[i];
+          band_leave[band] = time[i];
+        }
       }
     }
     leave[r] = length++;
   }
-
 
   graph const& g_;
   passes::fusion const& f_;

@@ -53,6 +53,7 @@ struct layout_entry {
   value_info info{};        // as stored: extents of repeats, then its own
   int group = 0;
   std::int64_t offset = 0;  // elements
+  int rank = 0;             // without the extents of repeats
 };
 
 struct layout_group {
@@ -81,7 +82,7 @@ struct layout {
       int group = 0;
       while (group < t.groups.size() && t.groups[group].key != key) ++group;
       if (group == t.groups.size()) t.groups.push_back({key, P::group::rate, P::group::decay, 0, 0});
-      t.entries.push_back({detail::stacked(P::info, stack), group, 0});
+      t.entries.push_back({detail::stacked(P::info, stack), group, 0, P::info.dims.rank});
     };
     detail::for_each_parameter(model, collect);
     std::int64_t at = 0;

@@ -36,6 +36,15 @@ struct strided {
   std::int64_t stride[max_rank] = {};
 };
 
+// Elements start, start + step, ... (`count` of them) along one axis, all along the others; axis -1: everything.
+struct selection {
+  int axis = -1;
+  std::int64_t start = 0, count = 0, step = 1;
+
+  constexpr bool operator==(selection const&) const = default;
+  constexpr explicit operator bool() const { return axis >= 0; }
+};
+
 struct vjp_context;
 struct simplify_context;
 
@@ -51,6 +60,9 @@ struct op_info {
   int (*simplify)(simplify_context& c) = nullptr;
   // Views: how the strides over the input become strides over the result; false where elements would have to move.
   bool (*restride)(strided& s, shape const& from, shape const& to, attributes const& at) = nullptr;
+  // Views: a selection of the result becomes the one of the input it is read from, and `at` the attributes of the view from
+  // that to the selected result; false where there is none. Null: a view that keeps every element in its place.
+  bool (*narrow)(selection& s, shape const& from, shape const& to, attributes& at) = nullptr;
   // The scalar rule in double, for folding; null where it cannot be folded.
   double (*fold)(double const* in) = nullptr;
   bool states_range = false;   // a view whose operand's elements lie in [at.v[0], at.v[1]); checked where that is an argument

@@ -1,10 +1,13 @@
-// Multi-head self attention (Vaswani et al., arXiv 1706.03762). [batch, seq, H] -> [batch, seq, H]
+// Multi-head self attention (Vaswani et al., arXiv 1706.03762). [batch, seq, H] -> [batch, seq, H], or of packed texts, which lie one
+// after the other without padding: [tokens, H] -> [tokens, H].
 #pragma once
 
 #include <tx/nn/key_mask.hpp>
 #include <tx/nn/linear.hpp>
 #include <tx/ops/dropout.hpp>
+#include <tx/ops/less_equal.hpp>
 #include <tx/ops/softmax.hpp>
+#include <tx/ops/take.hpp>
 
 namespace tx::nn {
 
@@ -22,16 +25,32 @@ struct self_attention {
   constexpr auto operator()(X const& x, Mask const&... mask) const {
     static_assert(X::dims.rank == 3 && sizeof...(Mask) <= 1,
                   "tx::nn::self_attention: takes a tensor [batch, seq, width] and perhaps a mask [batch, seq]");
-    constexpr double scale = 1.0 / math::sqrt(static_cast<double>(head_width));
-    auto const q = split(query(x) * scale);                        // [batch, heads, seq, head]
-    auto const k = split(key(x));                                  // [batch, heads, seq, head]
-    auto const v = split(value(x));                                // [batch, heads, seq, head]
+    return attend(query(x) * scale, key(x), value(x), mask...);
+  }
+  // places [texts, longest]: the number of each word of each text among the tokens, negative past its end; slots [tokens]: where
+  // each token is in `places`, negative for none. See text/packed_batch.hpp. Only attention itself sees places without tokens.
+  template <typed_handle X, typed_handle Places, typed_handle Slots>
+    requires(X::dims.rank == 2)
+  constexpr auto operator()(X const& x, Places const& places, Slots const& slots) const {
+    static_assert(Places::dims.rank == 2 && Slots::dims.rank == 1 && Slots::dims[0] == X::dims[0],
+                  "tx::nn::self_attention: packed texts are [tokens, width], places [texts, longest] and slots [tokens]");
+    auto const mixed = attend(take(query(x) * scale, places), take(key(x), places), take(value(x), places), less_equal(0, places));
+    return take(reshape<Places::dims[0] * Places::dims[1], H>(mixed), slots);
+  }
+
+ private:
+  static constexpr double scale = 1.0 / math::sqrt(static_cast<double>(head_width));
+
+  // [batch, seq, H] -> [batch, seq, H]
+  template <typed_handle X, typed_handle... Mask>
+  static constexpr auto attend(X const& queries, typed_handle auto const& keys, typed_handle auto const& values, Mask const&... mask) {
+    auto const q = split(queries);                                 // [batch, heads, seq, head]
+    auto const k = split(keys);                                    // [batch, heads, seq, head]
+    auto const v = split(values);                                  // [batch, heads, seq, head]
     auto const scores = masked(matmul(q, transpose(k)), mask...);  // [batch, heads, seq, seq]
     auto const mixed = matmul(dropout(softmax(scores)), v);        // [batch, heads, seq, head]
     return reshape<X::dims[0], X::dims[1], H>(transpose<0, 2, 1, 3>(mixed));
   }
-
- private:
   template <typed_handle X>
   static constexpr auto split(X const& x) {
     return transpose<0, 2, 1, 3>(reshape<X::dims[0], X::dims[1], Heads, head_width>(x));

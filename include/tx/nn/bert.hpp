@@ -38,6 +38,11 @@ struct bert_embeddings {
     auto const words = word_embeddings(ids);
     return finish<Ids>(words + token_type_embeddings(types));
   }
+  // packed ids and their positions [tokens] -> [tokens, hidden]; all tokens are of type 0
+  constexpr auto packed(typed_handle auto const& ids, typed_handle auto const& positions) const {
+    auto const words = word_embeddings(ids);
+    return dropout(LayerNorm(words + token_type_embeddings.template first<1>() + position_embeddings(positions)));
+  }
 
  private:
   template <class Ids>
@@ -50,11 +55,17 @@ struct bert_embeddings {
 // tanh(dense(first token)). [batch, seq, hidden] -> [batch, hidden]
 template <class Config>
 struct bert_pooler {
+  static constexpr peel last_layer = peel::last;  // one row of it is read
   linear<Config::hidden, Config::hidden> dense;
 
   template <typed_handle X>
   constexpr auto operator()(X const& x) const {
     return tanh(dense(reshape<X::dims[0], Config::hidden>(slice<1, 0, 1>(x))));
+  }
+  // Packed texts: [tokens, hidden], places [texts, longest] -> [texts, hidden]
+  template <typed_handle Places>
+  constexpr auto packed(typed_handle auto const& x, Places const& places) const {
+    return tanh(dense(take(x, reshape<Places::dims[0]>(slice<1, 0, 1>(places)))));
   }
 };
 // tanh(dense(mean of all tokens)), padding included. [batch, seq, hidden] -> [batch, hidden]
@@ -69,10 +80,18 @@ struct bert_mean_pooler {
 };
 struct no_pooler {};
 
+namespace detail {
+template <class Pooler>
+inline constexpr peel last_layer_for = peel::none;
+template <class Pooler>
+  requires requires { Pooler::last_layer; }
+inline constexpr peel last_layer_for<Pooler> = Pooler::last_layer;
+}  // namespace detail
+
 template <class Config, class Pooler = bert_pooler<Config>>
 struct bert {
   bert_embeddings<Config> embeddings;
-  bert_encoder<Config> encoder;
+  bert_encoder<Config, bert_layer<Config>, Config::layers, detail::last_layer_for<Pooler>> encoder;
   Pooler pooler;
 
   // ids [batch, seq], key mask [batch, seq], token types [batch, seq] -> [batch, seq, hidden]; `pooler` takes that on
@@ -84,6 +103,11 @@ struct bert {
                             typed_handle auto const& types) const {
     return encoder(embeddings(ids, types), mask);
   }
+  // Packed texts (text/packed_batch.hpp): ids, positions, slots [tokens], places [texts, longest] -> [tokens, hidden]
+  constexpr auto packed(typed_handle auto const& ids, typed_handle auto const& positions, typed_handle auto const& places,
+                        typed_handle auto const& slots) const {
+    return encoder(embeddings.packed(ids, positions), places, slots);
+  }
 };
 
 template <class Config, int Labels, class Pooler = bert_pooler<Config>>
@@ -94,6 +118,11 @@ struct bert_classifier {
   // ids, key mask, token types, each [batch, seq], the last two optional -> logits [batch, Labels]
   constexpr auto operator()(typed_handle auto const&... inputs) const {
     return classifier(dropout(bert.pooler(bert(inputs...))));
+  }
+  // Packed texts: ids, positions, slots [tokens], places [texts, longest] -> logits [texts, Labels]
+  constexpr auto packed(typed_handle auto const& ids, typed_handle auto const& positions, typed_handle auto const& places,
+                        typed_handle auto const& slots) const {
+    return classifier(dropout(bert.pooler.packed(bert.packed(ids, positions, places, slots), places)));
   }
 };
 

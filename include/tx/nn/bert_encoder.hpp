@@ -1,4 +1,4 @@
-// bert_encoder<Config, Layer>: Config::layers layers; none is allowed. [batch, seq, hidden] -> [batch, seq, hidden]
+// bert_encoder<Config, Layer, Layers, Peel>: Config::layers layers; none is allowed. Peel the last one where not all rows are read. [batch, seq, hidden] -> [batch, seq, hidden]
 #pragma once
 
 #include <tx/expr/repeat.hpp>
@@ -6,17 +6,21 @@
 
 namespace tx::nn {
 
-template <class Config, class Layer = bert_layer<Config>, int Layers = Config::layers>
+template <class Config, class Layer = bert_layer<Config>, int Layers = Config::layers, peel Peel = peel::none>
 struct bert_encoder {
-  repeat<Layers, Layer> layer;
+  repeat<Layers, Layer, Peel> layer;
 
   constexpr auto operator()(typed_handle auto const& x, typed_handle auto const&... mask) const {
     return layer(x, key_mask(mask)...);
   }
+  // Packed texts: [tokens, hidden], places [texts, longest], slots [tokens] -> [tokens, hidden]
+  constexpr auto operator()(typed_handle auto const& x, typed_handle auto const& places, typed_handle auto const& slots) const {
+    return layer(x, places, slots);
+  }
 };
 
-template <class Config, class Layer>
-struct bert_encoder<Config, Layer, 0> {
+template <class Config, class Layer, peel Peel>
+struct bert_encoder<Config, Layer, 0, Peel> {
   constexpr auto operator()(typed_handle auto const& x, typed_handle auto const&...) const { return x; }
 };
 

@@ -2,9 +2,8 @@
 #pragma once
 
 #include <tx/expr/param.hpp>
-#include <tx/ops/embedding.hpp>
-#include <tx/ops/reshape.hpp>
 #include <tx/ops/slice.hpp>
+#include <tx/ops/take.hpp>
 
 namespace tx::nn {
 
@@ -14,22 +13,12 @@ struct embedding_group {
   static constexpr float decay = 0.01f;
 };
 
-namespace detail {
-struct rows_fn {
-  constexpr var operator()(var table, var ids) const {
-    shape one_each = ids.dims();
-    one_each.dim[one_each.rank++] = 1;
-    return tx::embedding(table, reshape(ids, one_each));
-  }
-};
-}  // namespace detail
-
 template <int V, int H, class Group = decayed, class Init = init::normal<20, 1000>>
 struct embedding {
   param<tensor<f32, V, H>, Init, Group> weight;
 
   // One row for each id. [...] -> [..., H]
-  constexpr auto operator()(handle auto const& ids) const { return lift<detail::rows_fn>(weight, ids); }
+  constexpr auto operator()(handle auto const& ids) const { return take(weight, ids); }
   // The sum of the rows of each bag; negative ids are empty places. [..., L] -> [..., H]
   constexpr auto bag(handle auto const& ids) const { return tx::embedding(weight, ids); }
   // The first N rows: positions 0 to N - 1. -> [N, H]

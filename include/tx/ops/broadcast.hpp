@@ -25,6 +25,13 @@ constexpr bool broadcast_restride(strided& s, shape const& from, shape const& to
     if (from.dim[i] != to.dim[i]) s.stride[i] = 0;
   return true;
 }
+// Of a repeated axis fewer repetitions are made, from all there is.
+constexpr bool broadcast_narrow(selection& s, shape const& from, shape const&, attributes& at) {
+  if (!s) return true;
+  at.v[s.axis] = s.count;
+  if (from.dim[s.axis] == 1) s = {};
+  return true;
+}
 }  // namespace detail
 
 // at.v[i]: extent of axis i; the input has the same rank.
@@ -33,7 +40,9 @@ inline constexpr op_info broadcast_info{.name = "broadcast",
                                         .arity = 1,
                                         .infer = detail::broadcast_infer,
                                         .vjp = detail::broadcast_vjp,
-                                        .simplify = detail::broadcast_simplify, .restride = detail::broadcast_restride};
+                                        .simplify = detail::broadcast_simplify,
+                                        .restride = detail::broadcast_restride,
+                                        .narrow = detail::broadcast_narrow};
 
 constexpr var broadcast_to(var x, shape const& to) {
   if (x.dims() == to) return x;
@@ -87,6 +96,9 @@ constexpr auto broadcast_to(X const& x) {
 
 #include <tx/ops/sum.hpp>  // the gradient sums over repeated axes, and the sum's repeats
 
+namespace tx {
+constexpr var sum(var x, int const* axes, int count);  // not known yet where its header led here
+}
 namespace tx::detail {
 constexpr void broadcast_vjp(vjp_context& c) {
   shape const from = c.in_info(0).dims;

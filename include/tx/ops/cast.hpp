@@ -20,7 +20,7 @@ constexpr value_info cast_infer(value_info const* in, int, attributes const& at)
   return {static_cast<dtype>(at.v[0]), in[0].dims};
 }
 constexpr void cast_vjp(vjp_context& c);
-constexpr int cast_simplify(simplify_context& c) { return c.info.type == c.input(0).type() ? c.in[0] : -1; }
+constexpr int cast_simplify(simplify_context& c);
 }  // namespace detail
 
 // at.v[0]: the new dtype.
@@ -43,7 +43,15 @@ struct cast_fn {
   constexpr var operator()(var x) const { return cast(x, To); }
 };
 constexpr void cast_vjp(vjp_context& c) {
-  if (is_float(c.self().info.type) && is_float(c.in_info(0).type)) c.accumulate(0, cast(c.gradient, c.in_info(0).type));
+  if (is_float(c.self().info.type) && is_float(c.in_info(0).type)) c.accumulate(0, cast(c.gradient, sum_type(c.in_info(0).type)));
+}
+// To the type it has; and back to the half it was widened from.
+constexpr int cast_simplify(simplify_context& c) {
+  if (c.info.type == c.input(0).type()) return c.in[0];
+  node const& before = c.g[c.in[0]];
+  if (before.op != &cast_info) return -1;
+  int const origin = c.g.input(c.in[0], 0);
+  return is_half(c.info.type) && c.g.info(origin).type == c.info.type && sum_type(c.info.type) == before.info.type ? origin : -1;
 }
 }  // namespace detail
 

@@ -77,6 +77,7 @@ constexpr auto lift(A const&... a) {
     }(), ...);
     return Fn{}(detail::untyped(a, g, weak)...);
   } else {
+    if (g == nullptr) throw invalid("a result of a run is a view of numbers, not a part of a graph. FIX: float(x), or its elements x.data[i]");
     constexpr value_info info = detail::shape_of<Fn, A...>();
     constexpr dtype weak = detail::weak_type<A...>();
     var const r = Fn{}(detail::untyped(a, g, weak)...);

@@ -1,10 +1,13 @@
 // matmul(a, b): [..., M, K] x [..., K, N] -> [..., M, N]. A rank-2 right side serves all leading axes of the left one.
+// Halves (bf16, f16) are multiplied exactly and summed in f32, which is the type of the result.
 #pragma once
 
 #include <tx/ops/copy.hpp>
 #include <tx/ops/reshape.hpp>
 
 namespace tx {
+
+constexpr var cast(var x, dtype to);  // its header leads here
 
 namespace detail {
 constexpr value_info matmul_infer(value_info const* in, int, attributes const&) {
@@ -18,7 +21,7 @@ constexpr value_info matmul_infer(value_info const* in, int, attributes const&) 
     throw invalid("matmul: a bounded extent must be that of the rows or of the batch on both sides");
   for (int i = 0; i + 2 < a.dims.rank; ++i)
     if (a.dims.dim[i] != b.dims.dim[i]) throw invalid("matmul: batch extents differ. FIX: broadcast_to the same leading axes");
-  value_info out = a;
+  value_info out{sum_type(a.type), a.dims};
   out.dims.dim[out.dims.rank - 1] = b.dims.last();
   return out;
 }
@@ -53,6 +56,7 @@ constexpr auto matmul(A const& a, B const& b) {
 
 }  // namespace tx
 
+#include <tx/ops/cast.hpp>
 #include <tx/ops/transpose.hpp>
 
 namespace tx::detail {
@@ -66,7 +70,8 @@ constexpr int matmul_simplify(simplify_context& c) {
 }
 
 constexpr void matmul_vjp(vjp_context& c) {
-  if (c.needs(0)) c.accumulate(0, matmul(c.gradient, transpose(c.in(1))));
-  if (c.needs(1)) c.accumulate(1, matmul(transpose(c.in(0)), c.gradient));
+  var const gradient = cast(c.gradient, c.in_info(0).type);
+  if (c.needs(0)) c.accumulate(0, matmul(gradient, transpose(c.in(1))));
+  if (c.needs(1)) c.accumulate(1, matmul(transpose(c.in(0)), gradient));
 }
 }  // namespace tx::detail

@@ -65,6 +65,33 @@ constexpr bool reshape_restride(strided& s, shape const& from, shape const& to, 
   s = out;
   return true;
 }
+// An axis that both shapes have; an element of an axis that the other merges with the one before; the reverse of that.
+// [b, s, h] -> [b s, h]: rows t, t + s, ... of the result are token t of each text.
+constexpr bool reshape_narrow(selection& s, shape const& from, shape const& to, attributes& at) {
+  if (!s) return true;
+  std::int64_t outer = 1;  // extents before the axis
+  for (int i = 0; i < s.axis; ++i) outer *= to.dim[i];
+  std::int64_t const extent = to.dim[s.axis];
+  std::int64_t const count = s.count;
+  int axis = 0;
+  std::int64_t before = 1;
+  while (axis < from.rank && before * from.dim[axis] <= outer) before *= from.dim[axis++];
+  if (axis == from.rank) return false;
+  int const selected = s.axis;
+  if (before == outer && from.dim[axis] == extent) {
+    s.axis = axis;
+  } else if (before == outer && from.dim[axis] == count && axis + 1 < from.rank && count * from.dim[axis + 1] == extent &&
+             s.step == from.dim[axis + 1] && s.start < s.step) {
+    s = {axis + 1, s.start, 1, 1};
+  } else if (count == 1 && before * from.dim[axis] == outer * extent) {
+    s = {axis, s.start, outer / before, extent};
+  } else {
+    return false;
+  }
+  if (s.axis == 0 && from.tag) return false;  // a bounded axis has no fixed selection
+  at.v[selected] = count + 1;
+  return true;
+}
 }  // namespace detail
 
 // at.v[i]: extent of axis i plus one; 0 ends the list.
@@ -73,7 +100,9 @@ inline constexpr op_info reshape_info{.name = "reshape",
                                       .arity = 1,
                                       .infer = detail::reshape_infer,
                                       .vjp = detail::reshape_vjp,
-                                      .simplify = detail::reshape_simplify, .restride = detail::reshape_restride};
+                                      .simplify = detail::reshape_simplify,
+                                      .restride = detail::reshape_restride,
+                                      .narrow = detail::reshape_narrow};
 
 constexpr var reshape(var x, shape const& to) {
   bool same = x.dims().rank == to.rank;

@@ -28,6 +28,14 @@ constexpr bool slice_restride(strided& s, shape const& from, shape const& to, at
   s.stride[at.v[0]] *= at.v[3];
   return true;
 }
+// What is selected of a slice along its own axis is a sparser slice; along another axis the slice stays as it is.
+constexpr bool slice_narrow(selection& s, shape const&, shape const&, attributes& at) {
+  if (s && s.axis != at.v[0]) return true;
+  std::int64_t const count = s ? s.count : at.v[2];
+  s = {static_cast<int>(at.v[0]), at.v[1] + (s ? s.start * at.v[3] : 0), count, at.v[3] * (s ? s.step : 1)};
+  at = {{at.v[0], 0, count, 1}};
+  return true;
+}
 }  // namespace detail
 
 // at.v: axis, start, count, step.
@@ -36,7 +44,9 @@ inline constexpr op_info slice_info{.name = "slice",
                                     .arity = 1,
                                     .infer = detail::slice_infer,
                                     .vjp = detail::slice_vjp,
-                                    .simplify = detail::slice_simplify, .restride = detail::slice_restride};
+                                    .simplify = detail::slice_simplify,
+                                    .restride = detail::slice_restride,
+                                    .narrow = detail::slice_narrow};
 
 constexpr var slice(var x, int axis, int start, int count, int step) {
   if (axis < 0) axis += x.dims().rank;

@@ -27,6 +27,10 @@ constexpr bool transpose_restride(strided& s, shape const& from, shape const& to
   for (int i = 0; i < from.rank; ++i) s.stride[i] = in.stride[at.v[i]];
   return true;
 }
+constexpr bool transpose_narrow(selection& s, shape const&, shape const&, attributes& at) {
+  if (s) s.axis = static_cast<int>(at.v[s.axis]);
+  return true;
+}
 }  // namespace detail
 
 // at.v[i]: the axis of the input that becomes axis i.
@@ -35,7 +39,9 @@ inline constexpr op_info transpose_info{.name = "transpose",
                                         .arity = 1,
                                         .infer = detail::transpose_infer,
                                         .vjp = detail::transpose_vjp,
-                                        .simplify = detail::transpose_simplify, .restride = detail::transpose_restride};
+                                        .simplify = detail::transpose_simplify,
+                                        .restride = detail::transpose_restride,
+                                        .narrow = detail::transpose_narrow};
 
 constexpr var transpose(var x, attributes const& axes) {
   bool identity = true;

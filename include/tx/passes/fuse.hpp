@@ -47,6 +47,9 @@ class fuser : public grouping {
     op_kind const kind = g_[id].op->kind;
     if (kind == op_kind::region || kind == op_kind::gather_all) {
       settle_operands(id);
+      if (kind == op_kind::region)
+        for (int value : g_.regions[static_cast<int>(g_[id].at.v[0])].results)
+          if (overwritten(value) >= 0) settle_readers_of_storage(overwritten(value), id, {});
       alone(id);
     } else if (kind == op_kind::index) {
       if (needs_storage(id)) open(id);
@@ -109,12 +112,15 @@ class fuser : public grouping {
 
   // Waiting nodes that read what `id` is stored over are computed now, but for those that it needs itself.
   constexpr void settle_readers_of(int id, vec<int> const& wanted) {
-    placement const& p = out.places[id];
-    if (!overwrites(id)) return;
+    int const old = overwritten(id);
+    if (old < 0) return;
+    settle_readers_of_storage(old, id, wanted);
+  }
+  constexpr void settle_readers_of_storage(int old, int id, vec<int> const& wanted) {
     for (int w = 0; w < id; ++w) {
       if (!waiting_[w] || g_[w].region != g_[id].region) continue;
       bool reads = false;
-      for (int k = 0; k < inputs_of(w); ++k) reads = reads || same_storage(g_, base_of(g_.input(w, k)), p.target);
+      for (int k = 0; k < inputs_of(w); ++k) reads = reads || same_storage(g_, base_of(g_.input(w, k)), old);
       for (int other : wanted) reads = reads && other != w;
       if (reads) settle(w);
     }
@@ -141,6 +147,12 @@ class fuser : public grouping {
     return false;
   }
 
+  // The later of a group and the last one that reads the same operand; a number is no reason to be one kernel.
+  constexpr int later_sibling(int sibling, int operand) const {
+    int const base = base_of(operand);
+    return g_.info(base).count() > 1 && last_reader_[base] > sibling ? last_reader_[base] : sibling;
+  }
+
   constexpr void place(int id) {
     op_kind const kind = g_[id].op->kind;
     if (kind == op_kind::product || !is_space_op(id)) {
@@ -158,11 +170,10 @@ class fuser : public grouping {
       for (int k = 0; k < inputs_of(id); ++k) {
         int const operand = g_.input(id, k);
         latest = producer(id, operand) > latest ? producer(id, operand) : latest;
-        if (last_reader_[base_of(operand)] > sibling && g_.info(operand).count() > 1) sibling = last_reader_[base_of(operand)];
+        sibling = later_sibling(sibling, operand);
       }
       for (int w : wanted)
-        for (int k = 0; k < inputs_of(w); ++k)
-          if (g_.info(g_.input(w, k)).count() > 1 && last_reader_[base_of(g_.input(w, k))] > sibling) sibling = last_reader_[base_of(g_.input(w, k))];
+        for (int k = 0; k < inputs_of(w); ++k) sibling = later_sibling(sibling, g_.input(w, k));
       if (is_number(id) && !out.groups.empty()) sibling = out.groups.size() - 1;
       for (int candidate : {latest, sibling})
         if (candidate >= 0 && candidate >= latest && join_all(id, wanted, candidate)) return;
@@ -260,14 +271,14 @@ class fuser : public grouping {
     op_kind const kind = g_[id].op->kind;
     gr.nodes.push_back(id);
     out.group_of[id] = at;
-    gr.overwrites = gr.overwrites || overwrites(id);
+    gr.overwrites = gr.overwrites || overwritten(id) >= 0;
     if (kind == op_kind::row_reduce) {
       out.levels[id] = level::row;
       gr.reduces_rows = true;
     } else if (kind == op_kind::col_reduce) {
       out.levels[id] = level::col;
     } else if (gr.fusible) {
-      out.levels[id] = id == gr.head || kind == op_kind::index ? level::full : level_in(gr, g_.info(id), false);
+      out.levels[id] = id == gr.head || kind == op_kind::index ? level::full : level_in(gr, g_.info(id));
     }
     int reads = 0;
     for (int k = 0; k < inputs_of(id); ++k) {

@@ -15,8 +15,16 @@ struct group {
   std::int64_t cols = 1;
   bool reduces_rows = false;
   bool overwrites = false; // stores over a carry or a leaf
+  int band = -1;           // number of the loop over bands it runs in; see bands.hpp
   vec<int> nodes{};        // in order
   vec<int> reads{};        // bases read from outside
+};
+
+// Groups that run one after the other for a few matrices of a batch, then for the next.
+struct band_loop {
+  std::int64_t matrices = 1;
+  std::int64_t each = 1;  // matrices of a band
+  bound_tag tag{};        // the bounded extent that their number varies with
 };
 
 struct fusion {
@@ -28,6 +36,8 @@ struct fusion {
   vec<view> physical{};      // as stored: what kernels address
   vec<char> moved{};         // views that are copies
   vec<placement> places{};
+  vec<band_loop> bands{};
+  vec<char> handed_on{};     // values of which there is a band at a time
 };
 
 // The node whose buffer a value lies in.
@@ -41,6 +51,18 @@ constexpr bool stored_in_arena(graph const& g, fusion const& f, int root) {
   op_info const* op = g[root].op;
   return op->kind != op_kind::constant && !(op->kind == op_kind::index && f.group_of[root] < 0) &&
          (op->kind != op_kind::leaf || op == &argument_info);
+}
+
+// The leaf or carry over which a node is stored and that others may still read, -1 where there is none. (The first value of a
+// carry, before its loop, is stored over nothing.) A region replaces a stacked leaf slice by slice.
+constexpr int overwritten(graph const& g, fusion const& f, int id) {
+  placement p = f.places[id];
+  if (p.kind == place_kind::slice) {
+    p = f.places[p.target];
+    return p.kind == place_kind::replace ? p.target : -1;
+  }
+  bool const over = p.kind == place_kind::replace || (p.kind == place_kind::carry && g[id].region == g[p.target].region);
+  return over ? p.target : -1;
 }
 
 // Why two neighbouring ops are in different kernels; the text of explain().

@@ -21,6 +21,7 @@ class grouping {
     out.places = place_values(g);
     out.group_of = vec<int>(g.size(), -1);
     out.levels = vec<level>(g.size(), level::none);
+    out.handed_on = vec<char>(g.size(), 0);
   }
 
   // Of a finished fusion: why `consumer` is not in the kernel of `producer`.
@@ -51,9 +52,9 @@ class grouping {
     return k == op_kind::elementwise || k == op_kind::row_reduce || k == op_kind::col_reduce || out.moved[id];
   }
 
-  constexpr level level_in(group const& gr, value_info const& info, bool exact_last) const {
+  constexpr level level_in(group const& gr, value_info const& info) const {
     std::int64_t const count = info.count();
-    std::int64_t const inner = exact_last ? info.dims.last() : innermost(info.dims);
+    std::int64_t const inner = innermost(info.dims);
     if (count == gr.rows * gr.cols && (inner == gr.cols || gr.cols == 1)) return level::full;
     if (count == gr.rows && gr.cols != 1) return level::row;
     return level::none;
@@ -66,7 +67,7 @@ class grouping {
     if (!gr.fusible) return fusion_answer::not_fusible;
     if (gr.nodes.size() >= max_nodes || gr.nodes.size() + gr.reads.size() + inputs_of(id) >= max_values) return fusion_answer::full;
     op_kind const kind = g_[id].op->kind;
-    level const mine = kind == op_kind::row_reduce || kind == op_kind::col_reduce ? operand_level(gr, g_.input(id, 0), kind) : level_in(gr, g_.info(id), false);
+    level const mine = kind == op_kind::row_reduce || kind == op_kind::col_reduce ? operand_level(gr, g_.input(id, 0), kind) : level_in(gr, g_.info(id));
     if (mine == level::none || (kind == op_kind::row_reduce && mine != level::full)) return fusion_answer::other_space;
     for (int k = 0; k < inputs_of(id); ++k) {
       int const operand = g_.input(id, k);
@@ -86,20 +87,17 @@ class grouping {
   // A kernel that overwrites what it reads goes over its columns once: no reduction of rows, no further reader, joins it.
   constexpr bool disturbs(group const& gr, int id) const {
     for (int n : gr.nodes) {
-      placement const& p = out.places[n];
-      if (!overwrites(n)) continue;
+      int const old = overwritten(n);
+      if (old < 0) continue;
       if (g_[id].op->kind == op_kind::row_reduce)
         for (int base : gr.reads)
-          if (same_storage(g_, base, p.target)) return true;
+          if (same_storage(g_, base, old)) return true;
       for (int k = 0; k < inputs_of(id); ++k)
-        if (same_storage(g_, base_of(g_.input(id, k)), p.target)) return true;
+        if (same_storage(g_, base_of(g_.input(id, k)), old)) return true;
     }
     return false;
   }
-  constexpr bool overwrites(int id) const {
-    placement const& p = out.places[id];
-    return p.kind == place_kind::replace || (p.kind == place_kind::carry && g_[id].region == g_[p.target].region);
-  }
+  constexpr int overwritten(int id) const { return passes::overwritten(g_, out, id); }
 
   constexpr level operand_level(group const& gr, int operand, op_kind kind) const {
     value_info const& info = g_.info(operand);
@@ -125,24 +123,26 @@ class grouping {
 
   // A node stored over another value comes after all who read that value; in one kernel only if it reads the same element.
   constexpr bool overwrites_in_time(int id, int at) const {
-    placement const& p = out.places[id];
-    if (!overwrites(id)) return true;  // also the first value of a carry, before the loop
+    int const old = overwritten(id);
+    if (old < 0) return true;
     for (int k = at; k < out.groups.size(); ++k) {
       group const& other = out.groups[k];
       if (other.region != g_[id].region) continue;
       for (int base : other.reads) {
-        if (!same_storage(g_, base, p.target)) continue;
-        if (k > at || other.reduces_rows || other.head >= 0 || !dense_reader(k, base)) return false;
+        if (!same_storage(g_, base, old)) continue;
+        if (k > at || other.reduces_rows || !dense_reader(k, base, id)) return false;
       }
     }
     return true;
   }
-  constexpr bool dense_reader(int at, int base) const {
-    for (int n : out.groups[at].nodes)
+  // Do the nodes of a group read of `base`, element by element, what `id` is stored over? A product at its head never does.
+  constexpr bool dense_reader(int at, int base, int id) const {
+    group const& gr = out.groups[at];
+    for (int n : gr.nodes)
       for (int k = 0; k < inputs_of(n); ++k) {
         int const operand = g_.input(n, k);
         if (base_of(operand) != base) continue;
-        if (out.levels[n] != level::full || g_.info(operand).count() != g_.info(base).count() ||
+        if (n == gr.head || out.levels[n] != level::full || g_.info(operand).count() != g_.info(id).count() ||
             !same_strides(out.logical[operand].at, dense(g_.info(operand).dims), g_.info(operand).dims))
           return false;
       }

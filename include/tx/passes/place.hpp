@@ -41,17 +41,17 @@ constexpr int through_dense(graph const& g, int id) {
 
 }  // namespace detail
 
+// Is it part of the parameters or of an optimizer's state?
+constexpr bool in_block(graph const& g, int id) { return g[id].op == &block_info || g[id].op == &parameter_info; }
+
 // Do two stored nodes share elements? Leaves of the flat blocks do where their ranges overlap.
 constexpr bool same_storage(graph const& g, int a, int b) {
   if (a == b) return true;
-  auto range = [&](int id, std::int64_t& block, std::int64_t& first) {
-    bool const whole_block = g[id].op == &block_info;
-    block = whole_block ? g[id].at.v[0] : 0;
-    first = g[id].at.v[whole_block ? 1 : 0];
-    return whole_block || g[id].op == &parameter_info;
-  };
-  std::int64_t block_a = 0, block_b = 0, first_a = 0, first_b = 0;
-  if (!range(a, block_a, first_a) || !range(b, block_b, first_b) || block_a != block_b) return false;
+  if (!in_block(g, a) || !in_block(g, b)) return false;
+  auto block = [&](int id) { return g[id].op == &block_info ? g[id].at.v[0] : 0; };
+  auto first = [&](int id) { return g[id].at.v[g[id].op == &block_info ? 1 : 0]; };
+  if (block(a) != block(b)) return false;
+  std::int64_t const first_a = first(a), first_b = first(b);
   return first_a < first_b + g.info(b).count() && first_b < first_a + g.info(a).count();
 }
 
@@ -141,14 +141,19 @@ constexpr graph insert_copies(graph const& from) {
     if (n.op == &repeat_info) to.regions[static_cast<int>(n.at.v[0])].owner = map[i];
   }
   to.current = 0;
+  struct leaf_read {
+    int node, operand;
+  };
+  vec<leaf_read> leaf_reads{};  // of what may be replaced
+  for (int i = 0; i < from.size(); ++i)
+    for (int k = 0; k < from[i].inputs; ++k)
+      if (in_block(from, seen[from.input(i, k)].base)) leaf_reads.push_back({i, from.input(i, k)});
   // A leaf is replaced where the new value is computed only if that reads the old one element by element, and nobody later.
   auto still_read = [&](int value, int leaf) {
-    for (int i = value; i < from.size(); ++i)
-      for (int k = 0; k < from[i].inputs; ++k) {
-        int const operand = from.input(i, k);
-        if (!same_storage(from, seen[operand].base, leaf)) continue;
-        if (i > value || from[i].op->kind != op_kind::elementwise || seen[operand].base != leaf || !stays(operand)) return true;
-      }
+    for (leaf_read const& r : leaf_reads) {
+      if (r.node < value || !same_storage(from, seen[r.operand].base, leaf)) continue;
+      if (r.node > value || from[r.node].op->kind != op_kind::elementwise || seen[r.operand].base != leaf || !stays(r.operand)) return true;
+    }
     for (output const& o : from.outputs)  // copied out at the end
       if (same_storage(from, seen[o.value].base, leaf)) return true;
     return false;

@@ -50,8 +50,34 @@ constexpr int fold(graph& g, node const& n, int const* in) {
 
 }  // namespace detail
 
-// The graph without dead nodes; with `simplify`, also folded and simplified.
-constexpr graph rewrite(graph const& from, bool simplify) {
+namespace detail {
+struct as_it_is {
+  constexpr int operator()(graph&, int, node&, vec<int>&) const { return -1; }
+};
+
+// Folds, and lets each op simplify itself.
+struct simplification {
+  constexpr int operator()(graph& to, int, node& n, vec<int>& in) const {
+    // Numbers that do not change from iteration to iteration are computed once.
+    if ((n.op->kind == op_kind::elementwise || n.op->kind == op_kind::view) && n.info.count() == 1) {
+      bool outside = true;
+      for (int k : in) outside = outside && is_outside(to, k);
+      if (outside) n.region = to.current = 0;
+    }
+    int simpler = fold(to, n, in.data());
+    if (simpler < 0 && n.op->simplify != nullptr) {
+      simplify_context c{to, n.op, in.data(), in.size(), n.at, n.info};
+      simpler = n.op->simplify(c);
+    }
+    return simpler >= 0 && (to[simpler].region == n.region || to[simpler].region == 0) ? simpler : -1;
+  }
+};
+}  // namespace detail
+
+// The graph without dead nodes. change(to, id, n, in) sees each of the others before it is emitted: the old id, a copy of the
+// node and its new inputs. It may alter both, or return the id of what stands for the node; else -1.
+template <class Change>
+constexpr graph rewrite(graph const& from, Change const& change) {
   vec<char> const live = live_nodes(from);
   graph to{};
   to.reserve(from);
@@ -107,24 +133,8 @@ constexpr graph rewrite(graph const& from, bool simplify) {
       if (n.op == &result_info) n.at.v[0] = result_number[static_cast<int>(from[from.input(n, 0)].at.v[0])][static_cast<int>(n.at.v[0])];
     }
     if (n.op->kind == op_kind::constant || n.op == &scalar_info) n.region = to.current = 0;
-    if (simplify) {
-      // Numbers that do not change from iteration to iteration are computed once.
-      if ((n.op->kind == op_kind::elementwise || n.op->kind == op_kind::view) && n.info.count() == 1) {
-        bool outside = true;
-        for (int k : in) outside = outside && detail::is_outside(to, k);
-        if (outside) n.region = to.current = 0;
-      }
-      int simpler = detail::fold(to, n, in.data());
-      if (simpler < 0 && n.op->simplify != nullptr) {
-        simplify_context c{to, n.op, in.data(), in.size(), n.at, n.info};
-        simpler = n.op->simplify(c);
-      }
-      if (simpler >= 0 && (to[simpler].region == n.region || to[simpler].region == 0)) {
-        map[i] = simpler;
-        continue;
-      }
-    }
-    map[i] = to.emit(n.op, in.data(), in.size(), n.at, n.info);
+    map[i] = change(to, i, n, in);
+    if (map[i] < 0) map[i] = to.emit(n.op, in.data(), in.size(), n.at, n.info);
   }
   for (int r = 1; r < from.regions.size(); ++r) {
     region const& old = from.regions[r];
@@ -141,6 +151,9 @@ constexpr graph rewrite(graph const& from, bool simplify) {
 }
 
 // To a fixed point in practice: rules feed each other at most a few levels deep.
-constexpr graph simplify(graph const& g) { return rewrite(rewrite(rewrite(g, true), true), false); }
+constexpr graph simplify(graph const& g) {
+  detail::simplification const change{};
+  return rewrite(rewrite(rewrite(g, change), change), detail::as_it_is{});
+}
 
 }  // namespace tx::passes

@@ -14,6 +14,11 @@ class scheduler {
       : g_(g), f_(f), touched_(f.groups.size()), after_(f.groups.size()), before_(f.groups.size(), 0), extra_(f.groups.size(), 0),
         pending_(g.size(), 0), bytes_(g.size(), 0) {
     for (int i = 0; i < f.groups.size(); ++i) {
+      block_reads_.push_back({});
+      for (int base : f.groups[i].reads)
+        if (in_block(g, base)) block_reads_.back().push_back(base);
+    }
+    for (int i = 0; i < f.groups.size(); ++i) {
       for (int id : f.groups[i].nodes) link(i, id);
       guard_overwrites(i);
     }
@@ -85,17 +90,23 @@ class scheduler {
   // A group that overwrites a carry or a leaf keeps its place among those who read it.
   constexpr void guard_overwrites(int at) {
     for (int id : f_.groups[at].nodes) {
-      placement const& p = f_.places[id];
-      if (p.kind != place_kind::replace && (p.kind != place_kind::carry || g_[id].region != g_[p.target].region)) continue;
+      int const old = overwritten(g_, f_, id);
+      if (old < 0) continue;
+      bool const block = in_block(g_, old);
       for (int i = 0; i < f_.groups.size(); ++i) {
         bool reads = false;
-        for (int base : f_.groups[i].reads) reads = reads || same_storage(g_, f_.physical[base].base, p.target);
-        int const other = reads ? seen_from(f_.groups[at].region, i) : -1;
-        if (other < 0 || other == at) continue;
-        if (other < at) order(other, at);
-        else order(at, other);
+        for (int base : block ? block_reads_[i] : f_.groups[i].reads) reads = reads || same_storage(g_, base, old);
+        if (reads) keep_order(at, i);
       }
     }
+  }
+  // Of two groups, or of the loops around them in the innermost region that has both.
+  constexpr void keep_order(int a, int b) {
+    int r = f_.groups[a].region;
+    while (r != 0 && seen_from(r, b) < 0) r = g_.regions[r].parent;
+    int const first = seen_from(r, a);
+    int const second = seen_from(r, b);
+    if (first != second) order(first < second ? first : second, first < second ? second : first);
   }
 
   constexpr bool lasts(int root) const {
@@ -159,6 +170,7 @@ class scheduler {
 
   graph const& g_;
   fusion const& f_;
+  vec<vec<int>> block_reads_{};  // group -> parameters and optimizer state that it reads
   vec<vec<int>> touched_;      // group -> buffers of its region that it, or a loop it stands for, reads or writes
   vec<vec<int>> after_;        // group -> those that wait for it
   vec<int> before_;            // group -> how many it waits for
@@ -169,21 +181,27 @@ class scheduler {
 
 }  // namespace detail
 
-// The same groups, numbered in the order in which they run.
-constexpr fusion schedule(graph const& g, fusion f) {
-  vec<vec<int>> orders(g.regions.size());
-  detail::scheduler(g, f).run(0, orders);
-  vec<group> const recorded = f.groups;
-  vec<int> next(g.regions.size(), 0);
-  vec<int> renumbered(recorded.size(), -1);
-  for (int i = 0; i < recorded.size(); ++i) {  // a region's groups share out the numbers they had
-    int const r = recorded[i].region;
+// The groups of each region in a new order: they share out the numbers they had. Returns the new number of each.
+constexpr vec<int> renumber(fusion& f, vec<vec<int>> const& orders) {
+  vec<group> const before = f.groups;
+  vec<int> next(orders.size(), 0);
+  vec<int> renumbered(before.size(), -1);
+  for (int i = 0; i < before.size(); ++i) {
+    int const r = before[i].region;
     int const moved = orders[r][next[r]++];
-    f.groups[i] = recorded[moved];
+    f.groups[i] = before[moved];
     renumbered[moved] = i;
   }
   for (int& at : f.group_of)
     if (at >= 0) at = renumbered[at];
+  return renumbered;
+}
+
+// The same groups, numbered in the order in which they run.
+constexpr fusion schedule(graph const& g, fusion f) {
+  vec<vec<int>> orders(g.regions.size());
+  detail::scheduler(g, f).run(0, orders);
+  renumber(f, orders);
   return f;
 }
 

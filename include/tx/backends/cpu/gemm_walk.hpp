@@ -8,113 +8,156 @@
 
 namespace tx::backends::cpu {
 
-// What the shares of one product have in common.
+// What the shares of one product have in common. An operand whose rows cannot be read as they lie is packed: once by all threads
+// where there is one matrix, by each thread for itself where there are many.
 template <class T>
 struct gemm_task {
+  using U = unit_t<T>;
+  using S = sum_t<T>;
   exec::frame const& f;
   exec::call const& c;
   exec::operand_ref const& left;
   exec::operand_ref const& right;
   exec::operand_ref const* straight;  // where rows go without an epilogue; null: there is one
-  std::int64_t rows, panel, panels, items;
-  std::int64_t packed_bytes, panel_bytes, left_bytes;
+  std::int64_t rows, matrices;
+  std::int64_t panel, block;          // rows and columns that are computed before their epilogue runs
+  bool packs_left, packs_right;
+  bool swaps;                         // see gemm_swap.hpp
   std::byte* packed;
-  std::byte* panel_scratch;
-  std::byte* left_scratch;
+  std::byte* panels;
+  std::int64_t panel_bytes, left_bytes, packed_bytes, swapped_bytes;
 
-  static_assert(detail::scratch_of_a<T>(1 << 20, 1 << 20) * static_cast<std::int64_t>(sizeof(T)) + 64 <= exec::largest_left_block);
-
-  // epilogue_bytes: scratch of the epilogue of all shares, which comes first.
+  // by_columns: the epilogue may run on some columns. epilogue_bytes: its scratch of all shares, which comes first.
   __attribute__((noinline)) gemm_task(exec::frame const& frame, exec::call const& call, exec::operand_ref const* operands,
-                                      exec::operand_ref const* out, std::int64_t epilogue_bytes)
+                                      exec::operand_ref const* out, bool by_columns, std::int64_t epilogue_bytes)
       : f(frame), c(call), left(operands[0]), right(operands[1]), straight(out) {
+    using tile = gemm_tile<T>;
     rows = f.matrix_rows(c);
-    panel = exec::panel_rows(c.rows / c.batch, c.cols, sizeof(T));
-    panels = (rows + panel - 1) / panel;
-    items = panels * f.matrices(c);
-    packed_bytes = exec::packed_bytes(c.cols, c.depth, sizeof(T));
-    panel_bytes = exec::aligned(panel * c.cols * static_cast<std::int64_t>(sizeof(T)));
-    left_bytes = exec::left_bytes(c.rows / c.batch, c.cols, c.depth, sizeof(T));
+    matrices = f.matrices(c);
+    packs_left = exec::packs_left(left, c.depth);
+    packs_right = exec::packs_right(right, c.cols);
+    std::int64_t const room = exec::panel_rows(c.rows / c.batch, c.cols, sizeof(S)) * c.cols;
+    block = by_columns && c.cols > tile::block_columns ? tile::block_columns : c.cols;
+    panel = std::max<std::int64_t>(room / block / tile::rows * tile::rows, std::min<std::int64_t>(room / block, tile::rows));
+    panel_bytes = exec::aligned(room * static_cast<std::int64_t>(sizeof(S)));
+    left_bytes = packs_left ? exec::packed_left_bytes(c.rows / c.batch, c.depth, dtype_v<T>) : 0;
+    packed_bytes = left_bytes + (packs_right ? exec::packed_right_bytes(c.cols, c.depth, dtype_v<T>) : 0);
     packed = f.scratch(c) + epilogue_bytes;
-    panel_scratch = packed + (c.batch > 1 ? exec::shares : 1) * packed_bytes;
-    left_scratch = panel_scratch + exec::shares * panel_bytes;
-    if (c.batch == 1) pack_right();
+    panels = packed + (c.batch > 1 ? exec::shares : 1) * packed_bytes;
+    swaps = exec::swaps(c, left, right, rows);
+    swapped_bytes = exec::aligned(rows * c.cols * static_cast<std::int64_t>(sizeof(S)));
+    if (swaps) panels = packed + exec::packed_right_bytes(rows, c.depth, dtype_v<T>);
+    else if (c.batch == 1) pack_together();
   }
 
-  std::int64_t work() const { return f.rows(c) * c.cols * (c.depth / 16 + 1); }
-
- private:
-  // One right side, packed once by all.
-  void pack_right() const {
-    constexpr std::int64_t width = gemm_tile<T>::columns;
-    std::int64_t const tiles = (c.cols + width - 1) / width;
-    T const* const b = f.at<T const>(right);
-    for_shares(f.threads, c.cols * c.depth, [&](int s) {
-      for (std::int64_t t = exec::share_begin(tiles, s); t < exec::share_begin(tiles, s + 1); ++t) {
-        std::int64_t const j = t * width;
-        pack_b<T>(c.depth, std::min(width, c.cols - j), {b + j * right.col, right.row, right.col}, reinterpret_cast<T*>(packed) + j * c.depth);
-      }
-    });
-  }
-};
-
-// The panels of one share, one after the other.
-template <class T>
-class gemm_walk {
- public:
-  // After next(): rows [row, row + count) of the product at `data`, `row_bytes` apart, unless `finished` says they are where they belong.
-  std::int64_t row = 0, count = 0;
-  std::byte const* data = nullptr;
-  std::int64_t row_bytes = 0;
-  bool finished = false;
-
-  gemm_walk(gemm_task<T> const& task, int share)
-      : t_(task),
-        share_(share),
-        item_(exec::share_begin(task.items, share)),
-        end_(exec::share_begin(task.items, share + 1)),
-        packed_matrix_(task.c.batch == 1 ? 0 : -1),
-        mine_(reinterpret_cast<T*>(task.c.batch > 1 ? task.packed + share * task.packed_bytes : task.packed)) {}
-
-  __attribute__((noinline)) bool next() {
-    if (item_ == end_) return false;
-    exec::call const& c = t_.c;
-    std::int64_t const matrix = item_ / t_.panels;
-    std::int64_t const first = item_ % t_.panels * t_.panel;
-    ++item_;
-    count = std::min(t_.panel, t_.rows - first);
-    row = matrix * t_.rows + first;
-    if (matrix != packed_matrix_) {
-      pack_b<T>(c.depth, c.cols, {t_.f.template at<T const>(t_.right) + exec::row_offset(t_.right, matrix), t_.right.row, t_.right.col}, mine_);
-      packed_matrix_ = matrix;
-    }
-    T* to = reinterpret_cast<T*>(t_.panel_scratch + share_ * t_.panel_bytes);
-    std::int64_t to_row = c.cols;
-    finished = t_.straight != nullptr && goes_straight(to, to_row);
-    data = reinterpret_cast<std::byte const*>(to);
-    row_bytes = to_row * static_cast<std::int64_t>(sizeof(T));
-    T const* const a = t_.f.template at<T const>(t_.left) + exec::row_offset(t_.left, matrix) + first * t_.left.row;
-    gemm_packed<T>(count, c.cols, c.depth, {a, t_.left.row, t_.left.col}, mine_, to, to_row, product::assign, t_.left_scratch + share_ * t_.left_bytes);
-    return true;
-  }
-
- private:
-  // Only if the rows lie at one stride there.
-  bool goes_straight(T*& to, std::int64_t& to_row) const {
-    exec::operand_ref const& out = *t_.straight;
-    if (out.type != dtype_v<T> || (t_.c.cols > 1 && out.col != 1)) return false;
-    std::int64_t const start = exec::row_offset(out, row);
-    std::int64_t const stride = count > 1 ? exec::row_offset(out, row + 1) - start : t_.c.cols;
-    if (exec::row_offset(out, row + count - 1) != start + (count - 1) * stride) return false;
-    to = t_.f.template at<T>(out) + start;
+  // Where rows [row, row + count) belong, if they lie at one stride there and nothing is done to them on the way.
+  bool goes_straight(std::int64_t row, std::int64_t count, S*& to, std::int64_t& to_row) const {
+    if (straight == nullptr || straight->type != dtype_v<S> || (c.cols > 1 && straight->col != 1)) return false;
+    std::int64_t const start = exec::row_offset(*straight, row);
+    std::int64_t const stride = count > 1 ? exec::row_offset(*straight, row + 1) - start : c.cols;
+    if (exec::row_offset(*straight, row + count - 1) != start + (count - 1) * stride) return false;
+    to = f.at<S>(*straight) + start;
     to_row = stride;
     return true;
   }
 
+  extent steps() const { return steps_of<T>(c.depth); }
+  std::int64_t work() const { return (f.end_row(c) - f.first_row(c)) * c.cols * (c.depth / 16 + 1); }
+
+  // Where a share begins among the rows of all matrices. Packed rows are read in whole tiles.
+  std::int64_t share_row(int s) const {
+    return f.first_row(c) + share_offset(s);
+  }
+  std::int64_t share_offset(int s) const {
+    if (matrices >= exec::shares) return exec::share_begin(matrices, s) * rows;
+    std::int64_t const tiles = std::max<std::int64_t>(1, (rows + gemm_tile<T>::rows - 1) / gemm_tile<T>::rows);
+    std::int64_t const at = exec::share_begin(matrices * tiles, s);
+    return at / tiles * rows + std::min(rows, at % tiles * gemm_tile<T>::rows);
+  }
+
+  U* packed_left(int slot) const { return reinterpret_cast<U*>(packed + (c.batch > 1 ? slot : 0) * packed_bytes); }
+  U* packed_right(int slot) const { return reinterpret_cast<U*>(packed + (c.batch > 1 ? slot : 0) * packed_bytes + left_bytes); }
+  U* packed_rows() const { return reinterpret_cast<U*>(packed); }  // of the left side, where sides are swapped
+
+ private:
+  void pack_together() const {
+    constexpr std::int64_t width = gemm_tile<T>::columns, height = gemm_tile<T>::rows;
+    if (packs_right) {
+      T const* const b = f.at<T const>(right);
+      std::int64_t const tiles = (c.cols + width - 1) / width;
+      for_shares(f.threads, c.cols * c.depth, [&](int s) {
+        for (std::int64_t j = exec::share_begin(tiles, s) * width; j < std::min(c.cols, exec::share_begin(tiles, s + 1) * width); j += width)
+          pack_b<T>(c.depth, std::min(width, c.cols - j), {b + j * right.col, right.row, right.col}, packed_right(0) + j * steps());
+      });
+    }
+    if (packs_left) {
+      T const* const a = f.at<T const>(left);
+      std::int64_t const tiles = (rows + height - 1) / height;
+      for_shares(f.threads, rows * c.depth, [&](int s) {
+        std::int64_t const first = exec::share_begin(tiles, s) * height;
+        std::int64_t const end = std::min(rows, exec::share_begin(tiles, s + 1) * height);
+        if (first < end) detail::pack_a(end - first, c.depth, matrix<T>{a + first * left.row, left.row, left.col}, packed_left(0) + first * steps());
+      });
+    }
+  }
+};
+
+// The panels of neighbouring shares, one after the other, each in blocks of columns.
+template <class T>
+class gemm_walk {
+ public:
+  // After next(): rows [row, row + count), columns [column, end) of the product at `data`, `row_bytes` apart, unless `finished`
+  // says they are where they belong.
+  std::int64_t row, count = 0, column = 0, end = 0;
+  std::byte const* data = nullptr;
+  std::int64_t row_bytes = 0;
+  bool finished = false;
+
+  gemm_walk(gemm_task<T> const& task, int first_share, int end_share)
+      : row(task.share_row(first_share)), t_(task), slot_(first_share), last_(task.share_row(end_share)), packed_matrix_(task.c.batch == 1 ? 0 : -1) {}
+
+  __attribute__((noinline)) bool next() {
+    exec::call const& c = t_.c;
+    if (end == 0 || end == c.cols) {  // the next panel
+      row += count;
+      end = 0;
+      if (row >= last_) return false;
+      count = std::min({t_.panel, t_.rows - row % t_.rows, last_ - row});
+    }
+    column = end;
+    end = std::min(c.cols, column + t_.block);
+    std::int64_t const matrix = row / t_.rows;
+    std::int64_t const first = row % t_.rows;
+    if (matrix != packed_matrix_) pack(matrix);
+    auto* to = reinterpret_cast<sum_t<T>*>(t_.panels + slot_ * t_.panel_bytes);
+    std::int64_t to_row = end - column;
+    finished = t_.goes_straight(row, count, to, to_row);
+    if (finished) to += column;
+    data = reinterpret_cast<std::byte const*>(to);
+    row_bytes = to_row * static_cast<std::int64_t>(sizeof(sum_t<T>));
+    auto const left = t_.packs_left ? detail::packed_rows<T>(t_.packed_left(slot_), t_.steps(), first)
+                                    : detail::in_rows<T>({start(t_.left, matrix) + first * t_.left.row, t_.left.row, t_.left.col});
+    std::int64_t const n = end - column;
+    if (t_.packs_right)
+      detail::multiply<T>(count, n, t_.steps(), left, detail::right_packed<T>{t_.packed_right(slot_), t_.steps(), c.cols, column}, to, to_row, false);
+    else if constexpr (std::is_same_v<T, unit_t<T>>)
+      detail::multiply<T>(count, n, c.depth, left, detail::right_rows<T>{start(t_.right, matrix) + column, t_.right.row}, to, to_row, false);
+    return true;
+  }
+
+ private:
+  T const* start(exec::operand_ref const& r, std::int64_t matrix) const { return t_.f.template at<T const>(r) + exec::row_offset(r, matrix); }
+
+  void pack(std::int64_t matrix) {
+    exec::call const& c = t_.c;
+    if (t_.packs_right) pack_b<T>(c.depth, c.cols, {start(t_.right, matrix), t_.right.row, t_.right.col}, t_.packed_right(slot_));
+    if (t_.packs_left) detail::pack_a(t_.rows, c.depth, cpu::matrix<T>{start(t_.left, matrix), t_.left.row, t_.left.col}, t_.packed_left(slot_));
+    packed_matrix_ = matrix;
+  }
+
   gemm_task<T> const& t_;
-  int share_;
-  std::int64_t item_, end_, packed_matrix_;
-  T* mine_;
+  int slot_;
+  std::int64_t last_, packed_matrix_;
 };
 
 }  // namespace tx::backends::cpu

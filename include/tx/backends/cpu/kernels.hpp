@@ -1,7 +1,7 @@
 // The kernels of the CPU backend: fused rows, products with an epilogue, whole operands, zeros.
 #pragma once
 
-#include <tx/backends/cpu/gemm_walk.hpp>
+#include <tx/backends/cpu/gemm_swap.hpp>
 #include <tx/backends/cpu/row_body.hpp>
 #include <tx/ops/partitioned.hpp>
 
@@ -46,11 +46,13 @@ struct kernel<exec::fused<Exact, exec::ins<In...>, Lets, Outs>> {
 
   static void run(exec::frame const& f, exec::call const& c, exec::operand_ref const* operands) {
     row_operands const o{f, c, operands, operands + sizeof...(In)};
-    std::int64_t const rows = f.rows(c);
+    std::int64_t const first = f.first_row(c);
+    std::int64_t const rows = f.end_row(c) - first;
     std::int64_t const per_share = exec::row_scratch(exec::program_of<body>, c.cols);
     std::byte* const scratch = f.scratch(c);
     for_shares(f.threads, rows * c.cols, [&](int s) {
-      row_body<body>(o, scratch + s * per_share).run(exec::share_begin(rows, s), exec::share_begin(rows, s + 1));
+      row_body<body>::clear_sums(scratch + s * per_share, c.cols);
+      row_body<body>(o, scratch + s * per_share).run(first + exec::share_begin(rows, s), first + exec::share_begin(rows, s + 1));
     });
     detail::add_shares<body>(o, scratch, per_share);
   }
@@ -66,14 +68,47 @@ struct kernel<exec::gemm<D, Epilogue>> {
   static void run(exec::frame const& f, exec::call const& c, exec::operand_ref const* operands) {
     row_operands const o{f, c, operands + 2, operands + 1 + types::inputs};
     std::int64_t const row_bytes = exec::row_scratch(exec::program_of<Epilogue>, c.cols);
-    gemm_task<T> const task(f, c, operands, plain ? o.out : nullptr, exec::shares * row_bytes);
-    for_shares(f.threads, task.work(), [&](int s) {
-      row_body<Epilogue> epilogue(o, f.scratch(c) + s * row_bytes);
-      gemm_walk<T> walk(task, s);
-      while (walk.next())
-        if (!walk.finished) epilogue.run(walk.row, walk.row + walk.count, walk.data, walk.row_bytes);
+    using body = row_body<Epilogue>;
+    gemm_task<T> const task(f, c, operands, plain ? o.out : nullptr, body::by_columns, exec::shares * row_bytes);
+    if (task.swaps) return run_swapped(task, o, row_bytes);
+    for_share_ranges(f.threads, task.work(), [&](int first, int end) {
+      for (int s = first; s < end; ++s) body::clear_sums(f.scratch(c) + s * row_bytes, c.cols);
+      gemm_walk<T> walk(task, first, end);
+      int share = first;
+      while (walk.next()) {
+        if (walk.finished) continue;
+        while (task.share_row(share + 1) <= walk.row) ++share;
+        std::int64_t row = walk.row;
+        for (int s = share; row < walk.row + walk.count; ++s) {  // sums of a share are of its own rows
+          std::int64_t const until = std::min(task.share_row(s + 1), walk.row + walk.count);
+          run_rows(o, s, {row, until, walk.column, walk.end}, walk.data + (row - walk.row) * walk.row_bytes, walk.row_bytes);
+          row = until;
+        }
+      }
     });
     detail::add_shares<Epilogue>(o, f.scratch(c), row_bytes);
+  }
+
+ private:
+  struct part {
+    std::int64_t row, end_row, column, end_column;
+  };
+  // One copy for both ways of multiplying.
+  __attribute__((noinline)) static void run_rows(row_operands const& o, int share, part const& p, std::byte const* product, std::int64_t product_row) {
+    row_body<Epilogue> epilogue(o, o.f.scratch(o.c) + share * exec::row_scratch(exec::program_of<Epilogue>, o.c.cols));
+    epilogue.set_columns(p.column, p.end_column);
+    epilogue.run(p.row, p.end_row, product, product_row);
+  }
+  static void run_swapped(gemm_task<T> const& task, row_operands const& o, std::int64_t row_bytes) {
+    swapped_product<T> product(task);
+    product.run();
+    if (product.finished) return;
+    for_shares(o.f.threads, task.rows * o.c.cols, [&](int s) {
+      std::int64_t const first = exec::share_begin(task.rows, s);
+      row_body<Epilogue>::clear_sums(o.f.scratch(o.c) + s * row_bytes, o.c.cols);
+      run_rows(o, s, {first, exec::share_begin(task.rows, s + 1), 0, o.c.cols}, product.data + first * product.row_bytes, product.row_bytes);
+    });
+    detail::add_shares<Epilogue>(o, o.f.scratch(o.c), row_bytes);
   }
 };
 

@@ -1,7 +1,7 @@
 // Elements in memory and values in registers: halves widen to f32, small integers to i32, bool becomes a mask.
 #pragma once
 
-#include <tx/backends/cpu/simd.hpp>
+#include <tx/backends/cpu/halves.hpp>
 
 namespace tx::backends::cpu {
 
@@ -48,6 +48,9 @@ TX_INLINE lanes_t<D> load_lanes(std::byte const* p, int n, std::int64_t stride =
       return simd<T>::load_n(q, n);
     }
   }
+  if constexpr (is_half(D)) {
+    if (stride == 1 && (Exact || n == lanes)) return widen<element_t<D>>(load_half_bits(reinterpret_cast<element_t<D> const*>(p)));
+  }
   lanes_t<D> r(T{});
   for (int i = 0; i < (Exact ? lanes : n); ++i) r.set(i, load_scalar<D>(p + i * stride * size_of(D)));
   return r;
@@ -61,8 +64,22 @@ TX_INLINE void store_lanes(std::byte* p, lanes_t<D> value, int n) {
     if (Exact || n == lanes) value.store(q);
     else value.store_n(q, n);
   } else {
+    if constexpr (is_half(D))
+      if (Exact || n == lanes) return store_halves(reinterpret_cast<element_t<D>*>(p), value);
     for (int i = 0; i < (Exact ? lanes : n); ++i) store_scalar<D>(p + i * size_of(D), value[i]);
   }
+}
+
+// A result of type D as it would be read back from memory.
+template <dtype D>
+TX_INLINE lanes_t<D> as_stored(lanes_t<D> x) {
+  if constexpr (is_half(D)) return round_to<element_t<D>>(x);
+  else return x;
+}
+template <dtype D>
+TX_INLINE scalar_t<D> as_stored(scalar_t<D> x) {
+  if constexpr (is_half(D)) return element_t<D>::from(x).widen();
+  else return x;
 }
 
 // The lanes from n on replaced.

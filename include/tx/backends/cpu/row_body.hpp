@@ -111,13 +111,32 @@ class row_body {
   static constexpr dtype type_of = types::types::at[V];
   static constexpr bool has_product = types::inputs > 0 && sigs.in(0).how == access::product;
   static constexpr int first_input = has_product ? 1 : 0;
+  static constexpr std::int64_t product_size = has_product ? size_of(types::types::at[0]) : 0;
 
  public:
   static constexpr int outputs = types::outputs;
 
-  // scratch: row_scratch(program, cols) bytes of this share.
-  row_body(row_operands const& o, std::byte* scratch) : o_(o), cols_(o.c.cols) {
-    row_bytes_ = exec::row_bytes(cols_, program.element);
+  // No value but those of its own column enters an element: columns may be done in any pieces.
+  static constexpr bool by_columns = [] {
+    if (program.passes > 1 || program.row_sums > 0) return false;
+    for (int k = 0; k < types::lets; ++k)
+      if (sigs.let(k).shape == form::row_reduce) return false;
+    for (int k = 0; k < types::outputs; ++k)
+      if (sigs.out(k).per_row) return false;
+    return true;
+  }();
+
+  // Once before the rows of a share: its sums start at zero. scratch: row_scratch(program, cols) bytes of this share.
+  static void clear_sums(std::byte* scratch, std::int64_t cols) {
+    if constexpr (program.column_sums + program.row_sums > 0) {
+      std::int64_t const row = exec::row_bytes(cols, program.element);
+      __builtin_memset(scratch + program.stashes * row, 0, static_cast<std::size_t>(program.column_sums * row + program.row_sums * program.element));
+    }
+  }
+
+  row_body(row_operands const& o, std::byte* scratch) : o_(o), end_(o.c.cols) {
+    std::int64_t const cols = o.c.cols;
+    row_bytes_ = exec::row_bytes(cols, program.element);
     stash_ = scratch;
     sums_ = scratch + program.stashes * row_bytes_;
     row_sums_ = sums_ + program.column_sums * row_bytes_;
@@ -126,15 +145,20 @@ class row_body {
       base_[i] = r.base >= 0 ? o.f.at<std::byte>(r) : nullptr;
     }
     for (int k = 0; k < types::outputs; ++k) to_[k] = o.f.at<std::byte>(o.out[k]);
-    if constexpr (program.column_sums + program.row_sums > 0)
-      __builtin_memset(sums_, 0, static_cast<std::size_t>(program.column_sums * row_bytes_ + program.row_sums * program.element));
   }
 
-  // Rows [begin, end); the product's row r is at product + (r - begin) * product_row.
+  // From now on only columns [first, end), if by_columns.
+  void set_columns(std::int64_t first, std::int64_t end) {
+    first_ = first;
+    end_ = end;
+  }
+
+  // Rows [begin, end); the product's row r, from its first column on, is at product + (r - begin) * product_row.
   void run(std::int64_t begin, std::int64_t end, std::byte const* product = nullptr, std::int64_t product_row = 0) {
     for (std::int64_t row = begin; row < end; ++row) {
       row_ = row;
-      start_row(std::make_integer_sequence<int, types::inputs>{}, product == nullptr ? nullptr : product + (row - begin) * product_row);
+      start_row(std::make_integer_sequence<int, types::inputs>{},
+                product == nullptr ? nullptr : product + (row - begin) * product_row - first_ * product_size);
       start_outputs(std::make_integer_sequence<int, types::outputs>{});
       all_passes(std::make_integer_sequence<int, program.passes>{});
       sum_rows(std::make_integer_sequence<int, types::lets>{});
@@ -226,6 +250,7 @@ class row_body {
       if constexpr (let::count == 1) x = convert<T>(let::rule::apply(lanes_value<let::operand[0]>()));
       else if constexpr (let::count == 2) x = convert<T>(let::rule::apply(lanes_value<let::operand[0]>(), lanes_value<let::operand[1]>()));
       else x = convert<T>(let::rule::apply(lanes_value<let::operand[0]>(), lanes_value<let::operand[1]>(), lanes_value<let::operand[2]>()));
+      x = as_stored<type_of<V>>(x);
       if constexpr (program.stash[V] >= 0 && program.pass[V] == Pass) {  // rows of the stash have room for a whole vector
         auto* const p = stash_of<V>(c);
         convert<std::remove_pointer_t<decltype(p)>>(x).store(p);
@@ -259,8 +284,9 @@ class row_body {
   TX_INLINE void columns(std::integer_sequence<int, V...>, std::integer_sequence<int, R...>, std::integer_sequence<int, C...>,
                          std::integer_sequence<int, O...>) {
     (start_reduction<R>(), ...);
-    for (std::int64_t c = 0; c < cols_; c += lanes) {
-      int const n = types::exact || cols_ - c >= lanes ? lanes : static_cast<int>(cols_ - c);
+    std::int64_t const end = end_;
+    for (std::int64_t c = by_columns ? first_ : 0; c < end; c += lanes) {
+      int const n = types::exact || end - c >= lanes ? lanes : static_cast<int>(end - c);
       (compute<Pass, V>(c, n), ...);
       (reduce_row<R>(n), ...);
       (reduce_col<C>(c), ...);
@@ -301,6 +327,7 @@ class row_body {
     else
       x = static_cast<T>(let::rule::apply(detail::get<let::operand[0]>(scalars_), detail::get<let::operand[1]>(scalars_),
                                           detail::get<let::operand[2]>(scalars_)));
+    x = as_stored<type_of<V>>(x);
   }
 
   // Sums over rows of one value per row.
@@ -329,7 +356,7 @@ class row_body {
   }
 
   row_operands const& o_;
-  std::int64_t cols_;
+  std::int64_t first_ = 0, end_;
   std::int64_t row_bytes_;
   std::int64_t row_ = 0;
   std::byte* stash_;

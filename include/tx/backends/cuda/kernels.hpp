@@ -67,7 +67,7 @@ struct kernel<Device, exec::fused<Exact, Ins, Lets, Outs>> {
   using body = exec::fused<Exact, Ins, Lets, Outs>;
 
   static void run(exec::frame const& f, exec::call const& c, exec::operand_ref const* operands) {
-    detail::launch_rows<Device, body>(f, c, operands, 0, f.rows(c));
+    detail::launch_rows<Device, body>(f, c, operands, f.first_row(c), f.end_row(c));
     detail::launch_sums<Device, body>(f, c, operands + row_task<body>::types::inputs);
   }
 };
@@ -89,30 +89,32 @@ struct kernel<Device, exec::gemm<D, Epilogue>> {
     a.cols = c.cols;
     a.depth = c.depth;
     a.bands = (rows + tile - 1) / tile;
-    std::int64_t const items = a.bands * f.matrices(c);
+    std::int64_t const begin = a.bands * f.band_first;
+    std::int64_t const items = begin + a.bands * f.matrices(c);
     std::int64_t const tiles = (c.cols + tile - 1) / tile;
     if constexpr (types::lets == 0 && types::outputs == 1) {
-      if (outputs[0].type == D && (c.cols == 1 || outputs[0].col == 1)) {  // straight to where it belongs
+      if (outputs[0].type == sum_type(D) && (c.cols == 1 || outputs[0].col == 1)) {  // straight to where it belongs
         a.to = place::of(f, outputs[0]);
-        if (items > 0) Device::template launch<product>(static_cast<int>(items * tiles), tile_threads, product::shared_bytes, a);
+        a.first_item = begin;
+        if (items > begin) Device::template launch<product>(static_cast<int>((items - begin) * tiles), tile_threads, product::shared_bytes, a);
         return;
       }
     }
     std::int64_t const epilogue_bytes = exec::shares * exec::row_scratch(exec::program_of<Epilogue>, c.cols);
-    std::int64_t const room = exec::gemm_scratch(c.batch, c.rows / c.batch, c.cols, c.depth, size_of(D));
-    std::int64_t const fit = room / (detail::lower_of(c.rows / c.batch, tile) * c.cols * size_of(D));
+    std::int64_t const room = exec::gemm_scratch(c, operands[0], operands[1]);
+    std::int64_t const fit = room / (detail::lower_of(c.rows / c.batch, tile) * c.cols * size_of(sum_type(D)));
     a.to.at = f.scratch(c) + epilogue_bytes;
     a.to.ref.rank = 1;
     a.to.ref.stride[0] = c.cols;
     auto const row_of = [&](std::int64_t item) { return item / a.bands * rows + item % a.bands * tile; };
-    for (std::int64_t item = 0; item < items; item += fit) {
+    for (std::int64_t item = begin; item < items; item += fit) {
       std::int64_t const count = detail::lower_of(fit, items - item);
       a.first_item = item;
       a.to_first = row_of(item);
       Device::template launch<product>(static_cast<int>(count * tiles), tile_threads, product::shared_bytes, a);
-      detail::launch_rows<Device, Epilogue>(f, c, others, a.to_first, item + count < items ? row_of(item + count) : f.rows(c), a.to.at);
+      detail::launch_rows<Device, Epilogue>(f, c, others, a.to_first, item + count < items ? row_of(item + count) : f.end_row(c), a.to.at);
     }
-    if (items == 0) detail::launch_rows<Device, Epilogue>(f, c, others, 0, 0);  // sums of nothing
+    if (items == begin) detail::launch_rows<Device, Epilogue>(f, c, others, 0, 0);  // sums of nothing
     detail::launch_sums<Device, Epilogue>(f, c, outputs);
   }
 };

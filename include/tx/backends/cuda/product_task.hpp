@@ -62,7 +62,7 @@ struct product_task {
       std::int64_t const to = exec::row_offset(a.to.ref, matrix * a.rows + r - a.to_first);
       for (int j = 0; j < per_thread; ++j) {
         std::int64_t const c = col + my_col + j * stride;
-        if (c < a.cols) store<D>(a.to.at, to + c, sum[i][j]);
+        if (c < a.cols) store<sum_type(D)>(a.to.at, to + c, sum[i][j]);
       }
     }
   }

@@ -130,7 +130,7 @@ class row_body {
   TX_DEVICE void derive() {
     constexpr int v = types::inputs + K;
     if constexpr (let<K>::shape == form::map && !facts<v>::by_column && facts<v>::pass == Pass)
-      get<v>(x_) = static_cast<type_of<v>>(apply<K>());
+      get<v>(x_) = as_stored<types::types[v]>(static_cast<type_of<v>>(apply<K>()));
   }
   template <int V>
   TX_DEVICE auto& stashed(std::int64_t c) {
@@ -146,7 +146,7 @@ class row_body {
     } else if constexpr (kept) {
       get<V>(x_) = stashed<V>(c);
     } else {
-      get<V>(x_) = static_cast<type_of<V>>(apply<V - types::inputs>());
+      get<V>(x_) = as_stored<types::types[V]>(static_cast<type_of<V>>(apply<V - types::inputs>()));
       if constexpr (facts<V>::stash >= 0 && facts<V>::pass == Pass) stashed<V>(c) = get<V>(x_);
     }
   }

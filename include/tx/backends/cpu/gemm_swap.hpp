@@ -1,0 +1,63 @@
+// Products of few rows, as inference has them: C' = B' A' instead of C = A B. The large side, a weight, is then read as it lies and
+// once; only the few rows of the left side are packed. Every element is the same chain of fmas either way.
+#pragma once
+
+#include <tx/backends/cpu/gemm_walk.hpp>
+
+namespace tx::backends::cpu {
+
+template <class T>
+class swapped_product {
+ public:
+  // Rows of C, `row_bytes` apart, once run() is done; `finished`: they are where they belong.
+  std::byte const* data = nullptr;
+  std::int64_t row_bytes = 0;
+  bool finished = false;
+
+  explicit swapped_product(gemm_task<T> const& task) : t_(task) {}
+
+  __attribute__((noinline)) void run() {
+    exec::call const& c = t_.c;
+    auto* to = reinterpret_cast<sum_t<T>*>(t_.panels);
+    std::int64_t to_row = c.cols;
+    finished = t_.goes_straight(0, t_.rows, to, to_row);
+    data = reinterpret_cast<std::byte const*>(to);
+    row_bytes = to_row * static_cast<std::int64_t>(sizeof(sum_t<T>));
+    if (t_.rows == 0) return;
+    auto* const packed = t_.packed_rows();
+    pack_b<T>(c.depth, t_.rows, {t_.f.template at<T const>(t_.left), t_.left.col, t_.left.row}, packed);
+    std::int64_t const width = detail::round_up(t_.rows, gemm_tile<T>::width);
+    std::int64_t const bands = (c.cols + exec::swapped_band - 1) / exec::swapped_band;
+    for_shares(t_.f.threads, t_.work(), [&](int s) {
+      auto* const across = reinterpret_cast<sum_t<T>*>(t_.panels + t_.swapped_bytes) + s * exec::swapped_band * width;
+      for (std::int64_t b = exec::share_begin(bands, s); b < exec::share_begin(bands, s + 1); ++b) {
+        std::int64_t const first = b * exec::swapped_band;
+        std::int64_t const count = std::min(exec::swapped_band, c.cols - first);
+        T const* const weight = t_.f.template at<T const>(t_.right) + first * t_.right.col;
+        detail::multiply<T>(count, t_.rows, t_.steps(), detail::in_rows<T>({weight, t_.right.col, t_.right.row}),
+                            detail::right_packed<T>{packed, t_.steps(), t_.rows}, across, width, false, longest_);
+        turn(across, width, count, to + first, to_row);
+      }
+    });
+  }
+
+ private:
+  // [count, rows] -> [rows, count]
+  void turn(sum_t<T> const* from, std::int64_t width, std::int64_t count, sum_t<T>* to, std::int64_t to_row) const {
+    constexpr std::int64_t L = gemm_tile<T>::width;
+    for (std::int64_t i = 0; i < t_.rows; i += L)
+      for (std::int64_t j = 0; j < count; j += L) {
+        if (i + L <= t_.rows && j + L <= count) {
+          detail::transpose_square(from + j * width + i, width, to + i * to_row + j, to_row);
+          continue;
+        }
+        for (std::int64_t r = i; r < std::min(t_.rows, i + L); ++r)
+          for (std::int64_t k = j; k < std::min(count, j + L); ++k) to[r * to_row + k] = from[k * width + r];
+      }
+  }
+
+  static constexpr extent longest_ = 4 * gemm_tile<T>::depth;  // the right side is narrow, and the left one streams
+  gemm_task<T> const& t_;
+};
+
+}  // namespace tx::backends::cpu

@@ -1,0 +1,94 @@
+// A batch in parts: the program runs for each of them, then the update for all.
+#pragma once
+
+#include <tx/exec/memory.hpp>
+#include <tx/exec/run.hpp>
+#include <tx/exec/staging.hpp>
+
+#include <array>
+
+namespace tx::exec {
+
+template <class Step>
+concept in_parts = requires { typename Step::update_program; } && (Step::parts > 1);
+
+// Bytes of the arena that all programs of a step use, one after the other.
+template <class Step>
+constexpr std::int64_t arena_bytes() {
+  std::int64_t bytes = Step::program::memory.arena;
+  if constexpr (in_parts<Step>)
+    if (Step::update_program::memory.arena > bytes) bytes = Step::update_program::memory.arena;
+  return bytes;
+}
+
+// How a step runs; most are one program.
+template <class Step, class Backend>
+class step_runner {
+ public:
+  template <class Frame>
+  void run(Frame& f, staging<Step, Backend>&) {
+    runner<typename Step::program, Backend>::run(f);
+  }
+  std::byte const* result(int k, staging<Step, Backend>& host, std::byte const* arena) { return host.result(k, arena + Step::program::results[k].offset); }
+};
+
+template <in_parts Step, class Backend>
+class step_runner<Step, Backend> {
+  using program = typename Step::program;
+  using arguments = typename Step::arguments;
+  using sums = layout<typename Step::model>;
+  static constexpr int results = program::results.size();
+  static_assert([] {
+    for (result_ref const& r : program::results)
+      if (r.info.count() != 1 || (r.info.type != dtype::f32 && r.info.type != dtype::f64)) return false;
+    return true;
+  }(), "tx::accumulate: a step hands back means over the parts of a batch, so its results must be f32 or f64 scalars");
+
+ public:
+  step_runner() : sums_(aligned(sums::size * size_of(sums::type)) + alignment) {
+    if constexpr (remote<Backend>) Backend::clear(sums_.data(), sums_.size());
+    else __builtin_memset(sums_.data(), 0, static_cast<std::size_t>(sums_.size()));
+  }
+
+  template <class Frame>
+  void run(Frame& f, staging<Step, Backend>& host) {
+    f.base[base_block + 1 + Step::states] = sums_.data();
+    auto const whole_batch = f;
+    std::array<double, results> totals{};
+    for (int part = 0; part < Step::parts; ++part) {
+      [&]<int... K>(std::integer_sequence<int, K...>) {
+        ((f.base[base_input + K] = whole_batch.base[base_input + K] + part * (std::tuple_element_t<static_cast<std::size_t>(K), arguments>::info.bytes() / Step::parts)),
+         ...);
+      }(std::make_integer_sequence<int, static_cast<int>(std::tuple_size_v<arguments>)>{});
+      f.shard = whole_batch.shard + part;
+      runner<program, Backend>::run(f);
+      for (int k = 0; k < results; ++k) totals[static_cast<std::size_t>(k)] += number(k, host.result(k, f.base[base_arena] + program::results[k].offset));
+    }
+    f.shard = whole_batch.shard;
+    runner<typename Step::update_program, Backend>::run(f);
+    for (int k = 0; k < results; ++k) set(k, totals[static_cast<std::size_t>(k)] / Step::parts);
+  }
+  std::byte const* result(int k, staging<Step, Backend>&, std::byte const*) const { return means_[static_cast<std::size_t>(k)].data(); }
+
+ private:
+  static double number(int k, std::byte const* p) {
+    if (program::results[k].info.type == dtype::f64) return *reinterpret_cast<double const*>(p);
+    return static_cast<double>(*reinterpret_cast<float const*>(p));
+  }
+  void set(int k, double value) {
+    auto* const p = means_[static_cast<std::size_t>(k)].data();
+    auto const narrow = static_cast<float>(value);
+    if (program::results[k].info.type == dtype::f64) __builtin_memcpy(p, &value, sizeof value);
+    else __builtin_memcpy(p, &narrow, sizeof narrow);
+  }
+
+  struct alignas(8) place {
+    std::array<std::byte, 8> bytes{};
+    std::byte* data() { return bytes.data(); }
+    std::byte const* data() const { return bytes.data(); }
+  };
+  bytes<Backend> sums_;
+  std::array<place, results> means_{};
+};
+
+}  // namespace tx::exec

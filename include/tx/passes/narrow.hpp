@@ -1,0 +1,98 @@
+// Work that nothing reads is left out: where all readers of a value take the same part of an axis, only that part is computed.
+// A classifier that reads the first token alone pays for one row in its last layer's projections, norms and feed-forward.
+// Runs before differentiation, so that the backward pass is narrow too. Values inside regions stay as they are.
+#pragma once
+
+#include <tx/ops/slice.hpp>
+#include <tx/passes/rewrite.hpp>
+
+namespace tx::passes {
+
+namespace detail {
+
+// What a node, of whose result `part` is wanted, reads of its input k; at: its attributes then.
+constexpr selection part_read(graph const& g, int id, int k, selection part, attributes& at) {
+  node const& n = g[id];
+  switch (n.op->kind) {
+    case op_kind::elementwise:
+    case op_kind::row_reduce: return part;
+    case op_kind::product: {  // rows are of the left side, columns of the right one, matrices of both
+      int const rank = n.info.dims.rank;
+      return (part.axis == rank - 1 && k == 0) || (part.axis == rank - 2 && k == 1) ? selection{} : part;
+    }
+    case op_kind::view:
+      if (n.op->narrow != nullptr) n.op->narrow(part, g.info(g.input(n, k)).dims, n.info.dims, at);
+      return part;
+    default: return {};
+  }
+}
+
+constexpr bool can_narrow(graph const& g, int id, selection part) {
+  node const& n = g[id];
+  if (n.region != 0) return false;
+  switch (n.op->kind) {
+    case op_kind::elementwise:
+    case op_kind::product: return true;
+    case op_kind::row_reduce: return part.axis + 1 != n.info.dims.rank;
+    case op_kind::index: return n.op->random;
+    case op_kind::view: {
+      attributes at = n.at;
+      return n.op->narrow == nullptr || n.op->narrow(part, g.info(g.input(n, 0)).dims, n.info.dims, at);
+    }
+    default: return false;
+  }
+}
+
+// What is wanted of each value; everything unless all its readers agree on less.
+constexpr vec<selection> wanted_parts(graph const& g) {
+  vec<char> read(g.size(), 0);
+  vec<selection> parts(g.size());
+  auto reads = [&](int value, selection part) {
+    if (part && part.count == g.info(value).dims.dim[part.axis]) part = {};
+    parts[value] = read[value] == 0 || parts[value] == part ? part : selection{};
+    read[value] = 1;
+  };
+  for (output const& o : g.outputs) reads(o.value, {});
+  for (int i = g.size() - 1; i >= 0; --i) {
+    node const& n = g[i];
+    if (read[i] == 0 && n.region == 0) continue;
+    if (parts[i] && !can_narrow(g, i, parts[i])) parts[i] = {};
+    for (int k = 0; k < n.inputs; ++k) {
+      attributes at = n.at;
+      reads(g.input(n, k), n.region == 0 ? part_read(g, i, k, parts[i], at) : selection{});
+    }
+  }
+  return parts;
+}
+
+struct narrowing {
+  graph const& from;
+  vec<selection> const& parts;
+
+  constexpr int operator()(graph& to, int id, node& n, vec<int>& in) const {
+    if (n.region != 0) return -1;
+    selection const& mine = parts[id];
+    for (int k = 0; k < n.inputs; ++k) {
+      int const operand = from.input(id, k);
+      selection const part = part_read(from, id, k, mine, n.at = from[id].at);
+      if (!part || part == parts[operand] || part.count == to.info(in[k]).dims.dim[part.axis]) continue;
+      // other readers want other parts
+      in[k] = slice({&to, in[k]}, part.axis, static_cast<int>(part.start), static_cast<int>(part.count), static_cast<int>(part.step)).id;
+    }
+    if (mine) n.info.dims.dim[mine.axis] = static_cast<int>(mine.count);
+    if (n.op->narrow == nullptr || n.op->simplify == nullptr) return -1;
+    simplify_context c{to, n.op, in.data(), in.size(), n.at, n.info};  // a slice of what is no longer there
+    return n.op->simplify(c);
+  }
+};
+
+}  // namespace detail
+
+constexpr graph narrow(graph const& g) {
+  vec<selection> const parts = detail::wanted_parts(g);
+  for (selection const& p : parts)
+    if (p) return rewrite(g, detail::narrowing{g, parts});
+  return g;
+}
+
+}  // namespace tx::passes

@@ -1,0 +1,52 @@
+// accumulate<N>: a batch in N parts, one after the other, each with the memory of a part. The gradients of all are summed in a block
+// beside the parameters; then one update is made from their mean.
+#pragma once
+
+#include <tx/ops/minimum.hpp>
+#include <tx/train/updates.hpp>
+
+namespace tx::detail {
+
+// The block behind the optimizer's states.
+template <class Optimizer>
+inline constexpr int sums_block = 1 + Optimizer::states;
+
+// Adds each gradient to its sum where it is complete.
+struct sum_at_once final : gradient_user {
+  int block;
+  constexpr explicit sum_at_once(int sums) : block(sums) {}
+  constexpr bool wants(node const&) const override { return true; }
+  constexpr void use(gradient_site& site) override {
+    graph& g = *site.g;
+    g.when = phase::update;
+    int id = -1;
+    var const sum = site.leaf(block_info, attributes{{block, g[site.parameter].at.v[0]}}, id);
+    site.assign(id, sum + cast(site.gradient, sum.type()));
+    g.when = phase::backward;
+  }
+  constexpr ~sum_at_once() = default;
+};
+
+// All of a model's sums over `parts` parts: clipped, used for the update, and cleared for the next step.
+template <class Model, class Optimizer>
+constexpr void record_update_from_sums(graph& g, int parts, bool clips) {
+  g.when = phase::update;
+  auto const sums_of = [&](std::int64_t first, std::int64_t count) {
+    value_info const rows{layout<Model>::type, shape{2, {}, {static_cast<int>(count / block_row), block_row}}};
+    return emit_leaf(g, block_info, rows, attributes{{sums_block<Optimizer>, first}});
+  };
+  var scale = constant(g, layout<Model>::type, 1.0 / parts);
+  if (clips) {
+    var const mean = sums_of(0, layout<Model>::size) * scale;
+    var const norm = sqrt(sum_all(mean * mean));
+    scale = scale * minimum(cast(run_time_scalar(g, scalar::clip_norm), norm.type()) / (norm + 1e-6), 1.0);
+  }
+  for (int k = 0; k < layout<Model>::groups.size(); ++k) {
+    layout_group const& group = layout<Model>::groups[k];
+    var const sums = sums_of(group.first, group.count);
+    update_group<Model, Optimizer>(g, k, sums * scale);
+    g.outputs.push_back({broadcast_to(constant(g, sums.type(), 0), sums.dims()).id, output_kind::assign, sums.id});
+  }
+}
+
+}  // namespace tx::detail

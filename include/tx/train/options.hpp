@@ -1,0 +1,87 @@
+// What a train_step can be told beyond its loss and optimizer; tx/dist has more. An option is a type, in any order.
+#pragma once
+
+#include <tx/exec/compile.hpp>
+
+namespace tx {
+
+// Scales the gradient down to run_settings::clip_norm.
+struct clip_gradient {};
+
+// Products multiply elements rounded to Half and sum them in f32; parameters, statistics and the update stay f32.
+template <class Half>
+struct mixed {
+  static_assert(is_half(dtype_v<Half>), "mixed<...> takes bf16 or f16");
+};
+
+// step::memory.activations is at most Bytes: products of repeated blocks are computed again in the backward pass as far as that
+// takes, those first that free most for their work. step::memory.recomputed_flops is what it costs; below the smallest plan there is,
+// a compile error names that.
+template <std::int64_t Bytes>
+struct recompute {
+  static_assert(Bytes >= 0, "recompute<...> takes a number of bytes");
+};
+
+// A batch in N parts, one after the other: activations of a part, gradients of all summed, one update. The loss is recorded for a
+// part; a step takes N times as long arguments, and hands back means over the parts.
+template <int N>
+struct accumulate {
+  static_assert(N >= 1, "accumulate<...> takes a number of parts");
+};
+
+template <compile_options Options>
+struct compiled_with {};
+
+namespace detail {
+
+struct step_options {
+  compile_options compile{};
+  bool clips = false;
+  bool mixes = false;
+  dtype half = dtype::bf16;
+  std::int64_t activations = -1;  // bytes; -1: no budget
+  int parts = 1;                  // of a batch
+};
+
+template <class Option>
+struct step_option {
+  static constexpr void set(step_options&) {}
+};
+template <>
+struct step_option<clip_gradient> {
+  static constexpr void set(step_options& o) { o.clips = true; }
+};
+template <class Half>
+struct step_option<mixed<Half>> {
+  static constexpr void set(step_options& o) {
+    o.mixes = true;
+    o.half = dtype_v<Half>;
+  }
+};
+template <std::int64_t Bytes>
+struct step_option<recompute<Bytes>> {
+  static constexpr void set(step_options& o) { o.activations = Bytes; }
+};
+template <int N>
+struct step_option<accumulate<N>> {
+  static constexpr void set(step_options& o) { o.parts = N; }
+};
+template <compile_options Options>
+struct step_option<compiled_with<Options>> {
+  static constexpr void set(step_options& o) { o.compile = Options; }
+};
+
+template <class... Options>
+constexpr step_options options_of() {
+  step_options o{};
+  (step_option<Options>::set(o), ...);
+  return o;
+}
+
+// Both numbers stand in the name of what is false.
+template <std::int64_t Budget, std::int64_t Smallest>
+inline constexpr bool activations_fit = Budget < 0 || Smallest <= Budget;
+
+}  // namespace detail
+
+}  // namespace tx

@@ -1,0 +1,114 @@
+#include <tx/backends/cpu/gemm_kernel.hpp>
+
+#include <catch2/catch.hpp>
+
+#include <cstring>
+#include <random>
+#include <vector>
+
+using namespace tx;
+namespace cpu = tx::backends::cpu;
+using cpu::extent;
+
+namespace {
+
+constexpr int width = cpu::lanes;
+
+template <class H>
+std::vector<H> halves(extent n, unsigned seed) {
+  std::minstd_rand random(seed);
+  std::vector<H> v(static_cast<std::size_t>(n));
+  for (H& x : v) x = H::from(static_cast<float>(random() % 2001) / 1000.f - 1.f);
+  return v;
+}
+
+std::uint32_t bits_of(float x) {
+  std::uint32_t u;
+  std::memcpy(&u, &x, sizeof u);
+  return u;
+}
+
+}  // namespace
+
+TEMPLATE_TEST_CASE("all halves widen in vectors as one by one", "[halves]", bf16, f16) {
+  using H = TestType;
+  for (int first = 0; first < 65536; first += width) {
+    H in[width];
+    for (int i = 0; i < width; ++i) in[i] = H{static_cast<std::uint16_t>(first + i)};
+    float out[width];
+    cpu::widen<H>(cpu::load_half_bits(in)).store(out);
+    for (int i = 0; i < width; ++i)
+      if (in[i].widen() == in[i].widen()) REQUIRE(bits_of(out[i]) == bits_of(in[i].widen()));
+      else REQUIRE(out[i] != out[i]);
+  }
+}
+
+TEMPLATE_TEST_CASE("numbers are rounded and stored in vectors as one by one", "[halves]", bf16, f16) {
+  using H = TestType;
+  std::mt19937 random(3);
+  std::vector<float> in;
+  for (int i = 0; i < 65536; ++i) {  // around every half and its ties
+    float const x = H{static_cast<std::uint16_t>(i)}.widen();
+    std::uint32_t const around = bits_of(x) + static_cast<std::uint32_t>(random() % 5) * 0x800u - 0x1000u;
+    float y;
+    std::memcpy(&y, &around, sizeof y);
+    in.push_back(x);
+    in.push_back(y);
+  }
+  for (std::size_t first = 0; first < in.size(); first += static_cast<std::size_t>(width)) {
+    auto const x = cpu::simd<f32>::load(in.data() + first);
+    float rounded[width];
+    H stored[width];
+    cpu::round_to<H>(x).store(rounded);
+    cpu::store_halves(stored, x);
+    for (int i = 0; i < width; ++i) {
+      H const want = H::from(in[first + static_cast<std::size_t>(i)]);
+      REQUIRE(stored[i].bits == want.bits);
+      if (want.widen() == want.widen()) REQUIRE(bits_of(rounded[i]) == bits_of(want.widen()));
+      else REQUIRE(rounded[i] != rounded[i]);
+    }
+  }
+}
+
+TEMPLATE_TEST_CASE("products of halves are sums in f32, whatever the strides", "[halves][gemm]", bf16, f16) {
+  using H = TestType;
+  for (extent const m : {1, 7, 8, 21})
+    for (extent const n : {1, 15, 48, 70})
+      for (extent const k : {1, 2, 17, 64, 701})
+        for (int const how : {0, 1, 2, 3}) {
+          auto const a = halves<H>(m * k + k, 1), b = halves<H>(k * n + n, 2);
+          cpu::matrix<H> const x = how & 1 ? cpu::matrix<H>{a.data(), 1, m} : cpu::matrix<H>{a.data(), k, 1};
+          cpu::matrix<H> const y = how & 2 ? cpu::matrix<H>{b.data(), 1, k} : cpu::matrix<H>{b.data(), n, 1};
+          extent const c_row = n + 1;
+          std::vector<f32> c(static_cast<std::size_t>(m * c_row), 0.5f);
+          std::vector<char> scratch(cpu::gemm_scratch_bytes<H>(m, n, k), char(0x7f));  // halves that are NaN
+          cpu::gemm_block<H>(m, n, k, x, y, c.data(), c_row, cpu::product::assign, scratch.data());
+          bool good = true;
+          for (extent i = 0; i < m; ++i) {
+            for (extent j = 0; j < n; ++j) {
+              double sum = 0, size = 0;
+              for (extent p = 0; p < k; ++p) {
+                double const term = double{x.data[i * x.row + p * x.column].widen()} * double{y.data[p * y.row + j * y.column].widen()};
+                sum += term;
+                size += std::abs(term);
+              }
+              good = good && std::abs(double{c[static_cast<std::size_t>(i * c_row + j)]} - sum) <= 1e-6 * size;
+            }
+            good = good && c[static_cast<std::size_t>(i * c_row + n)] == 0.5f;
+          }
+          CAPTURE(m, n, k, how);
+          REQUIRE(good);
+        }
+}
+
+TEST_CASE("a row of halves has the same bits alone and in any batch", "[halves][gemm]") {
+  extent const m = 100, n = 90, k = 1400;
+  auto const a = halves<bf16>(m * k, 1), b = halves<bf16>(k * n, 2);
+  std::vector<f32> all(static_cast<std::size_t>(m * n)), one(static_cast<std::size_t>(n));
+  std::vector<char> scratch(cpu::gemm_scratch_bytes<bf16>(m, n, k));
+  cpu::gemm_block<bf16>(m, n, k, {a.data(), k, 1}, {b.data(), n, 1}, all.data(), n, cpu::product::assign, scratch.data());
+  for (extent i = 0; i < m; ++i) {
+    cpu::gemm_block<bf16>(1, n, k, {a.data() + i * k, k, 1}, {b.data(), n, 1}, one.data(), n, cpu::product::assign, scratch.data());
+    REQUIRE(std::memcmp(one.data(), &all[static_cast<std::size_t>(i * n)], one.size() * sizeof(f32)) == 0);
+  }
+}

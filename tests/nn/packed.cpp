@@ -1,0 +1,96 @@
+// Packed texts give what padded ones give, and padding is not computed.
+#include <tx/backends/cpu.hpp>
+#include <tx/exec/executor.hpp>
+#include <tx/exec/function.hpp>
+#include <tx/nn/bert.hpp>
+#include <tx/ops/cross_entropy.hpp>
+#include <tx/text/packed_batch.hpp>
+#include <tx/train/step.hpp>
+
+#include <catch2/catch.hpp>
+
+namespace {
+
+struct tiny {
+  static constexpr int layers = 3, hidden = 24, heads = 2, ffn = 40, vocabulary = 50, positions = 16, types = 2;
+};
+using model = tx::nn::bert_classifier<tiny, 3>;
+constexpr int texts = 4, longest = 12, tokens = 28;
+using per_token = tx::tensor<tx::i32, tokens>;
+using padded_ids = tx::tensor<tx::i32, texts, longest>;
+using labels = tx::tensor<tx::i32, texts>;
+
+constexpr auto packed_logits = [](model const& m, per_token ids, per_token positions, padded_ids places, per_token slots) {
+  return m.packed(ids, positions, places, slots);
+};
+constexpr auto padded_logits = [](model const& m, padded_ids ids, padded_ids mask) { return m(ids, mask); };
+constexpr auto packed_loss = [](model const& m, per_token ids, per_token positions, padded_ids places, per_token slots, labels label) {
+  return tx::cross_entropy(m.packed(ids, positions, places, slots), label);
+};
+constexpr auto padded_loss = [](model const& m, padded_ids ids, padded_ids mask, labels label) { return tx::cross_entropy(m(ids, mask), label); };
+
+using batch = tx::text::packed_batch<texts, longest, tokens>;
+
+struct both {
+  batch packed;
+  std::vector<tx::i32> ids = std::vector<tx::i32>(texts * longest), mask = std::vector<tx::i32>(texts * longest);
+  std::vector<tx::i32> label{0, 2, 1, 1};
+
+  both() {
+    std::size_t row = 0;
+    for (std::size_t length : {5u, 12u, 1u, 7u}) {
+      std::vector<tx::i32> text(length);
+      for (std::size_t i = 0; i < length; ++i) text[i] = static_cast<tx::i32>((row * 17 + i * 5) % 50);
+      REQUIRE(packed.add(text));
+      std::copy(text.begin(), text.end(), ids.begin() + static_cast<std::ptrdiff_t>(row * longest));
+      std::fill_n(mask.begin() + static_cast<std::ptrdiff_t>(row * longest), length, 1);
+      ++row;
+    }
+  }
+};
+
+}  // namespace
+
+TEST_CASE("packed texts have the logits of padded ones", "[packed]") {
+  both const b;
+  tx::executor<tx::function<packed_logits, model>, tx::cpu> packed{tx::seed(4)};
+  tx::executor<tx::function<padded_logits, model>, tx::cpu> padded{tx::seed(4)};
+  auto const got = packed(b.packed.ids, b.packed.positions, b.packed.places, b.packed.slots);
+  auto const want = padded(b.ids, b.mask);
+  REQUIRE(got.value.size() == 12);
+  for (std::size_t i = 0; i < 12; ++i) CHECK(got.value[i] == Approx(want.value[i]).margin(1e-6));
+}
+
+TEST_CASE("packed texts train as padded ones", "[packed]") {
+  both const b;
+  tx::executor<tx::train_step<model, packed_loss, tx::adamw>, tx::cpu> packed{tx::seed(4)};
+  tx::executor<tx::train_step<model, padded_loss, tx::adamw>, tx::cpu> padded{tx::seed(4)};
+  packed.settings.dropout = padded.settings.dropout = 0;
+  float first = 0, last = 0;
+  for (int i = 0; i < 8; ++i) {
+    last = packed(b.packed.ids, b.packed.positions, b.packed.places, b.packed.slots, b.label).loss;
+    CHECK(last == Approx(float(padded(b.ids, b.mask, b.label).loss)).margin(1e-4));
+    if (i == 0) first = last;
+  }
+  CHECK(last < first);
+}
+
+TEST_CASE("a batch has room for so many texts and tokens", "[packed]") {
+  tx::text::packed_batch<3, 4, 7> b;
+  std::vector<tx::i32> const four{1, 2, 3, 4}, three{5, 6, 7}, none, five(5);
+  CHECK_THROWS_AS(b.add(five), tx::value_error);
+  CHECK(b.add(four));
+  CHECK_FALSE(b.add(four));
+  CHECK(b.add(three));
+  CHECK(b.add(none));
+  CHECK_FALSE(b.add(none));
+  CHECK(b.texts() == 3);
+  CHECK(b.tokens() == 7);
+  CHECK(b.ids == std::vector<tx::i32>{1, 2, 3, 4, 5, 6, 7});
+  CHECK(b.positions == std::vector<tx::i32>{0, 1, 2, 3, 0, 1, 2});
+  CHECK(b.slots == std::vector<tx::i32>{0, 1, 2, 3, 4, 5, 6});
+  CHECK(b.places == std::vector<tx::i32>{0, 1, 2, 3, 4, 5, 6, -1, -1, -1, -1, -1});
+  b.clear();
+  CHECK(b.add(three));
+  CHECK(b.slots == std::vector<tx::i32>{0, 1, 2, -1, -1, -1, -1});
+}

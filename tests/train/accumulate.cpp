@@ -1,0 +1,96 @@
+// accumulate<N>: a batch in parts is the batch.
+#include <tx/backends/cpu.hpp>
+#include <tx/backends/reference.hpp>
+#include <tx/exec/executor.hpp>
+#include <tx/expr/repeat.hpp>
+#include <tx/nn/linear.hpp>
+#include <tx/ops/cross_entropy.hpp>
+#include <tx/ops/dropout.hpp>
+#include <tx/ops/tanh.hpp>
+#include <tx/train/step.hpp>
+
+#include <catch2/catch.hpp>
+
+namespace {
+
+constexpr int whole = 12, part = 6;
+
+struct block {
+  tx::nn::linear<16, 40> wide;
+  tx::nn::linear<40, 16> narrow;
+  constexpr auto operator()(auto const& x) const { return x + tx::dropout(narrow(tx::tanh(wide(x)))); }
+};
+struct model {
+  tx::repeat<2, block> layer;
+  tx::nn::linear<16, 3> head;
+};
+struct report {
+  tx::tensor<float> loss, square;
+};
+template <int N>
+constexpr auto loss = [](model const& m, tx::tensor<float, N, 16> x, tx::tensor<tx::i32, N> label) {
+  auto const l = tx::cross_entropy(m.head(m.layer(x)), label);
+  return report{l, l * l};
+};
+template <int N, class... Options>
+using step = tx::train_step<model, loss<N>, tx::adamw, Options...>;
+using in_parts = step<part, tx::accumulate<whole / part>>;
+
+template <class Step, class Backend = tx::cpu>
+std::vector<float> trained(float dropout, int steps = 4) {
+  tx::executor<Step, Backend> run{tx::seed(2)};
+  run.settings.learning_rate = 1e-2f;
+  run.settings.dropout = dropout;
+  run.settings.clip_norm = 0.3f;
+  std::vector<float> x(whole * 16);
+  for (std::size_t i = 0; i < x.size(); ++i) x[i] = static_cast<float>(i * 13 % 50) / 25 - 1;
+  std::vector<tx::i32> label(whole);
+  for (std::size_t i = 0; i < label.size(); ++i) label[i] = static_cast<tx::i32>(i * i % 3);
+  std::vector<float> all;
+  for (int i = 0; i < steps; ++i) all.push_back(run(x, label).loss);
+  auto const weights = run.elements();
+  all.insert(all.end(), weights.begin(), weights.end());
+  return all;
+}
+void close(std::vector<float> const& got, std::vector<float> const& want, double margin) {
+  REQUIRE(got.size() == want.size());
+  for (std::size_t i = 0; i < want.size(); ++i) REQUIRE(got[i] == Approx(want[i]).margin(margin));
+}
+
+static_assert(in_parts::memory.activations * 19 / 10 < step<whole>::memory.activations, "activations are of a part");
+static_assert(in_parts::memory.gradients >= in_parts::memory.parameters, "gradients are of all");
+
+}  // namespace
+
+TEST_CASE("parts of a batch train as the batch does", "[accumulate]") {
+  close(trained<in_parts>(0), trained<step<whole>>(0), 2e-4);
+  close(trained<step<part, tx::accumulate<2>, tx::clip_gradient>>(0), trained<step<whole, tx::clip_gradient>>(0), 2e-4);
+}
+
+TEST_CASE("rows drop the same elements in parts", "[accumulate]") {
+  close(trained<in_parts>(0.2f), trained<step<part, tx::virtual_shards<2>>>(0.2f), 2e-4);
+}
+
+TEST_CASE("parts on another backend", "[accumulate]") {
+  close(trained<in_parts, tx::reference>(0.1f, 2), trained<in_parts>(0.1f, 2), 2e-4);
+}
+
+TEST_CASE("results are means over the parts", "[accumulate]") {
+  tx::executor<step<1, tx::accumulate<2>>, tx::cpu> both{tx::seed(2)};
+  std::vector<float> x(32);
+  for (std::size_t i = 0; i < x.size(); ++i) x[i] = static_cast<float>(i % 7) - 3;
+  std::vector<tx::i32> const label{0, 2};
+  float squares = 0, losses = 0;
+  for (std::size_t i = 0; i < 2; ++i) {
+    tx::executor<step<1>, tx::cpu> one{tx::seed(2)};
+    one.settings.dropout = 0;
+    auto const r = one(std::span(x).subspan(16 * i, 16), std::span(label).subspan(i, 1));
+    losses += float(r.loss) / 2;
+    squares += float(r.square) / 2;
+    CHECK_THROWS_AS(r.loss / 2, tx::invalid);  // no number
+  }
+  both.settings.dropout = 0;
+  auto const r = both(x, label);
+  CHECK(float(r.loss) == Approx(losses).epsilon(1e-6));
+  CHECK(float(r.square) == Approx(squares).epsilon(1e-6));
+}

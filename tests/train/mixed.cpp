@@ -1,0 +1,94 @@
+// mixed<bf16>: products of halves within a step whose parameters, statistics and update stay f32.
+#include <tx/backends/cpu.hpp>
+#include <tx/backends/reference.hpp>
+#include <tx/exec/executor.hpp>
+#include <tx/nn/bert.hpp>
+#include <tx/ops/cross_entropy.hpp>
+#include <tx/train/step.hpp>
+
+#include <catch2/catch.hpp>
+
+#include <cmath>
+
+namespace {
+
+struct small {
+  static constexpr int layers = 3, hidden = 40, heads = 2, ffn = 72, vocabulary = 50, positions = 9, types = 2;
+};
+using ids = tx::tensor<tx::i32, 4, 9>;
+constexpr auto loss = [](auto const& m, ids words, ids mask, tx::tensor<tx::i32, 4> label) { return tx::cross_entropy(m(words, mask), label); };
+template <class... Options>
+using step = tx::train_step<tx::nn::bert_classifier<small, 3>, loss, tx::adamw, Options...>;
+using whole = step<>;
+using mixed = step<tx::mixed<tx::bf16>>;
+
+static_assert(mixed::memory.parameters == whole::memory.parameters);
+static_assert(mixed::memory.activations < whole::memory.activations * 4 / 5, "what is kept of products is halves");
+
+// The losses of a few steps, which so depend on gradients too.
+template <class Step, class Backend>
+std::vector<float> losses(float dropout, int threads = 1) {
+  tx::executor<Step, Backend> run{tx::seed(5), tx::run_options{.threads = threads}};
+  run.settings.learning_rate = 1e-2f;
+  run.settings.dropout = dropout;
+  std::vector<tx::i32> words(36), mask(36, 1);
+  for (std::size_t i = 0; i < words.size(); ++i) words[i] = static_cast<tx::i32>(i * 7 % 50);
+  mask[35] = mask[34] = mask[8] = 0;
+  std::vector<tx::i32> const label{0, 2, 1, 2};
+  std::vector<float> all;
+  for (int i = 0; i < 6; ++i) all.push_back(run(words, mask, label).loss);
+  return all;
+}
+
+float furthest(std::vector<float> const& a, std::vector<float> const& b) {
+  float far = 0;
+  for (std::size_t i = 0; i < a.size(); ++i) far = std::max(far, std::abs(a[i] - b[i]));
+  return far;
+}
+
+}  // namespace
+
+TEST_CASE("a mixed step is close to an f32 one, and the CPU's close to the reference", "[mixed]") {
+  for (float const dropout : {0.0f, 0.1f}) {
+    auto const exact = losses<whole, tx::cpu>(dropout), rounded = losses<mixed, tx::cpu>(dropout);
+    CHECK(exact.front() - exact.back() > 0.5f);  // it learns
+    CHECK(furthest(exact, rounded) < 0.05f);
+    CHECK(furthest(exact, rounded) > 1e-5f);     // and rounds
+    CHECK(furthest(losses<mixed, tx::reference>(dropout), rounded) < 0.01f);
+  }
+}
+
+TEST_CASE("a mixed step is the same with any number of threads", "[mixed]") {
+  auto const three = losses<mixed, tx::cpu>(0.1f, 3);
+  CHECK(losses<mixed, tx::cpu>(0.1f, 1) == three);
+}
+
+namespace {
+struct product {
+  tx::param<tx::tensor<float, 6, 5>, tx::init::ones> weight;
+};
+constexpr auto weighed = [](product const& m, tx::tensor<float, 7, 6> x, tx::tensor<float, 7, 5> by) { return tx::sum(tx::matmul(x, m.weight) * by); };
+template <class... Options>
+using product_step = tx::train_step<product, weighed, tx::adamw, Options...>;
+}  // namespace
+
+TEST_CASE("where nothing has to be rounded a mixed step is the f32 one, bit by bit", "[mixed]") {
+  tx::executor<product_step<>, tx::cpu> exact{tx::seed(1)};
+  tx::executor<product_step<tx::mixed<tx::bf16>>, tx::cpu> rounded{tx::seed(1)};
+  std::vector<float> x, by;
+  for (int i = 0; i < 42; ++i) x.push_back(static_cast<float>(i % 9 - 4));
+  for (int i = 0; i < 35; ++i) by.push_back(static_cast<float>(i % 5 - 2));
+  CHECK(exact(x, by).loss == rounded(x, by).loss);
+  for (std::size_t k = 0; k < exact.tensors().size(); ++k) {
+    auto const a = exact.tensors()[k].data, b = rounded.tensors()[k].data;
+    CHECK(std::vector<float>(a.begin(), a.end()) == std::vector<float>(b.begin(), b.end()));
+  }
+}
+
+TEST_CASE("halves of either kind are what products see", "[mixed]") {
+  tx::executor<product_step<tx::mixed<tx::bf16>>, tx::cpu> upper{tx::seed(1)};
+  tx::executor<product_step<tx::mixed<tx::f16>>, tx::cpu> ieee{tx::seed(1)};
+  std::vector<float> x(42, 1.0f + 0x1p-9f), by(35, 1.0f);
+  CHECK(upper(x, by).loss == 7 * 6 * 5.0f);                 // bf16 has 7 fraction bits
+  CHECK(ieee(x, by).loss == Approx(7 * 6 * 5 * (1 + 0x1p-9)).epsilon(1e-6));  // f16 has 10
+}

@@ -1,0 +1,95 @@
+// recompute<Bytes>: activations within a budget, and the same results.
+#include <tx/backends/cpu.hpp>
+#include <tx/exec/executor.hpp>
+#include <tx/expr/repeat.hpp>
+#include <tx/nn/layer_norm.hpp>
+#include <tx/nn/linear.hpp>
+#include <tx/ops/cross_entropy.hpp>
+#include <tx/ops/dropout.hpp>
+#include <tx/ops/gelu.hpp>
+#include <tx/train/step.hpp>
+
+#include <catch2/catch.hpp>
+
+namespace {
+
+struct block {
+  tx::nn::linear<16, 48> wide;
+  tx::nn::linear<48, 16> narrow;
+  tx::nn::layer_norm<16> norm;
+  constexpr auto operator()(auto const& x) const { return norm(x + tx::dropout(narrow(tx::gelu(wide(x))))); }
+};
+struct model {
+  tx::repeat<6, block> layer;
+  tx::nn::linear<16, 3> head;
+};
+constexpr auto loss = [](model const& m, tx::tensor<float, 20, 16> x, tx::tensor<tx::i32, 20> label) { return tx::cross_entropy(m.head(m.layer(x)), label); };
+template <class... Options>
+using step = tx::train_step<model, loss, tx::adamw, Options...>;
+
+template <class Step>
+std::vector<float> losses() {
+  tx::executor<Step, tx::cpu> run{tx::seed(5)};
+  run.settings.learning_rate = 1e-2f;
+  run.settings.dropout = 0.1f;
+  std::vector<float> x(320);
+  for (std::size_t i = 0; i < x.size(); ++i) x[i] = static_cast<float>(i * 7 % 50) / 25 - 1;
+  std::vector<tx::i32> label(20);
+  for (std::size_t i = 0; i < label.size(); ++i) label[i] = static_cast<tx::i32>(i % 3);
+  std::vector<float> all;
+  for (int i = 0; i < 5; ++i) all.push_back(run(x, label).loss);
+  return all;
+}
+
+constexpr std::int64_t all_kept = step<>::memory.activations;
+using half = step<tx::recompute<all_kept / 2>>;
+using least = step<tx::recompute<all_kept * 3 / 10>>;
+static_assert(step<>::memory.recomputed_flops == 0);
+static_assert(half::memory.activations <= all_kept / 2);
+static_assert(half::memory.recomputed_flops > 0);
+static_assert(least::memory.activations <= all_kept * 3 / 10);
+static_assert(least::memory.recomputed_flops > half::memory.recomputed_flops);
+static_assert(step<tx::recompute<all_kept>>::memory.recomputed_flops == 0, "a budget that is met costs nothing");
+
+// FLOPs of all products of a step: forward, and twice that backward.
+template <class Step>
+constexpr std::int64_t product_flops() {
+  std::int64_t sum = 0;
+  auto const add = [&](int first, int count, std::int64_t times, auto const& self) -> void {
+    for (int i = first; i < first + count; ++i) {
+      auto const& s = Step::program::steps[i];
+      if (s.kind == tx::exec::step_kind::loop) {
+        auto const& l = Step::program::loops[s.index];
+        self(l.first, l.count, times * l.iterations, self);
+        continue;
+      }
+      auto const& c = Step::program::calls[s.index];
+      if (Step::program::kernels[c.kernel].kind == tx::exec::kernel_kind::gemm) sum += 2 * c.rows * c.cols * c.depth * times;
+    }
+  };
+  add(Step::program::loops[0].first, Step::program::loops[0].count, 1, add);
+  return sum;
+}
+static_assert(product_flops<half>() == product_flops<step<>>() + half::memory.recomputed_flops, "it costs what it says");
+static_assert(product_flops<least>() == product_flops<step<>>() + least::memory.recomputed_flops);
+
+// Not bit by bit: the compiler contracts other multiplications and additions in other kernels.
+void close(std::vector<float> const& got, std::vector<float> const& want, double tolerance) {
+  for (std::size_t i = 0; i < want.size(); ++i) CHECK(got[i] == Approx(want[i]).epsilon(tolerance));
+}
+
+}  // namespace
+
+TEST_CASE("what is computed again is what would have been kept", "[recompute]") {
+  auto const want = losses<step<>>();
+  CHECK(want.front() > want.back() + 0.05f);
+  close(losses<half>(), want, 1e-6);
+  close(losses<least>(), want, 1e-6);
+}
+
+TEST_CASE("rounded products are computed again too", "[recompute]") {
+  using mixed = step<tx::mixed<tx::bf16>>;
+  using less = step<tx::recompute<mixed::memory.activations / 2>, tx::mixed<tx::bf16>>;
+  static_assert(less::memory.activations <= mixed::memory.activations / 2);
+  close(losses<less>(), losses<mixed>(), 1e-4);
+}
