@@ -14,6 +14,7 @@ class fuser : public grouping {
     last_reader_ = vec<int>(g.size(), -1);
     waiting_ = vec<char>(g.size(), 0);
     is_output_ = vec<char>(g.size(), 0);
+    find_stored_indices();
     for (output const& o : g.outputs) is_output_[o.value] = 1;
   }
 
@@ -52,10 +53,11 @@ class fuser : public grouping {
           if (overwritten(value) >= 0) settle_readers_of_storage(overwritten(value), id, {});
       alone(id);
     } else if (kind == op_kind::index) {
-      if (needs_storage(id)) open(id);
+      if (stored_index_[id]) open(id);
     } else if (out.moved[id] || is_computed(kind)) {
       if (enabled_ && can_wait(id)) {
         waiting_[id] = 1;
+        waiting_list_.push_back(id);
         return;
       }
       place(id);
@@ -95,19 +97,21 @@ class fuser : public grouping {
   }
 
   // An index op that some reader cannot compute in place gets storage.
-  constexpr bool needs_storage(int id) const {
-    for (int i = id + 1; i < g_.size(); ++i) {
-      if (g_[i].op->kind == op_kind::view && !out.moved[i]) continue;
+  constexpr void find_stored_indices() {
+    stored_index_ = vec<char>(g_.size(), 0);
+    for (int i = 0; i < g_.size(); ++i) {
+      op_kind const kind = g_[i].op->kind;
+      if (kind == op_kind::view && !out.moved[i]) continue;
       for (int k = 0; k < inputs_of(i); ++k) {
         int const operand = g_.input(i, k);
-        if (base_of(operand) != id) continue;
-        bool const inline_ok = (g_[i].op->kind == op_kind::elementwise || g_[i].op->kind == op_kind::row_reduce) && !out.moved[i] &&
+        int const id = base_of(operand);
+        if (g_[id].op->kind != op_kind::index) continue;
+        bool const inline_ok = (kind == op_kind::elementwise || kind == op_kind::row_reduce) && !out.moved[i] &&
                                same_strides(out.logical[operand].at, dense(g_.info(operand).dims), g_.info(operand).dims) &&
                                g_.info(operand).dims.last() == g_.info(id).dims.last() && g_.info(id).dims.last() > 1;
-        if (!inline_ok) return true;
+        if (!inline_ok) stored_index_[id] = 1;
       }
     }
-    return false;
   }
 
   // Waiting nodes that read what `id` is stored over are computed now, but for those that it needs itself.
@@ -117,10 +121,14 @@ class fuser : public grouping {
     settle_readers_of_storage(old, id, wanted);
   }
   constexpr void settle_readers_of_storage(int old, int id, vec<int> const& wanted) {
-    for (int w = 0; w < id; ++w) {
+    vec<int> still{};
+    for (int w : waiting_list_)
+      if (waiting_[w]) still.push_back(w);
+    waiting_list_ = still;
+    for (int w : still) {
       if (!waiting_[w] || g_[w].region != g_[id].region) continue;
       bool reads = false;
-      for (int k = 0; k < inputs_of(w); ++k) reads = reads || same_storage(g_, base_of(g_.input(w, k)), old);
+      for (int k = 0; k < inputs_of(w); ++k) reads = reads || same_storage(base_of(g_.input(w, k)), old);
       for (int other : wanted) reads = reads && other != w;
       if (reads) settle(w);
     }
@@ -295,7 +303,9 @@ class fuser : public grouping {
   bool enabled_;
   vec<int> last_reader_{};   // base -> the last fusible group that reads it
   vec<char> waiting_{};
+  vec<int> waiting_list_{};       // those, in order, and some that wait no longer
   vec<char> is_output_{};
+  vec<char> stored_index_{};
   vec<int> read_counts_{};     // of each join, to take back the last ones
   vec<int> readers_before_{};  // of each input of each join
 };

@@ -36,6 +36,7 @@ struct fusion {
   vec<view> physical{};      // as stored: what kernels address
   vec<char> moved{};         // views that are copies
   vec<placement> places{};
+  vec<int> storage{};        // see shared_storage()
   vec<band_loop> bands{};
   vec<char> handed_on{};     // values of which there is a band at a time
 };

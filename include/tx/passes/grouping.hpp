@@ -19,6 +19,7 @@ class grouping {
     out.physical = resolve_views(g, out.order, out.moved, false);
     out.logical = resolve_views(g, plain, out.moved, true);
     out.places = place_values(g);
+    out.storage = shared_storage(g);
     out.group_of = vec<int>(g.size(), -1);
     out.levels = vec<level>(g.size(), level::none);
     out.handed_on = vec<char>(g.size(), 0);
@@ -91,13 +92,14 @@ class grouping {
       if (old < 0) continue;
       if (g_[id].op->kind == op_kind::row_reduce)
         for (int base : gr.reads)
-          if (same_storage(g_, base, old)) return true;
+          if (same_storage(base, old)) return true;
       for (int k = 0; k < inputs_of(id); ++k)
-        if (same_storage(g_, base_of(g_.input(id, k)), old)) return true;
+        if (same_storage(base_of(g_.input(id, k)), old)) return true;
     }
     return false;
   }
   constexpr int overwritten(int id) const { return passes::overwritten(g_, out, id); }
+  constexpr bool same_storage(int a, int b) const { return out.storage[a] == out.storage[b]; }
 
   constexpr level operand_level(group const& gr, int operand, op_kind kind) const {
     value_info const& info = g_.info(operand);
@@ -129,7 +131,7 @@ class grouping {
       group const& other = out.groups[k];
       if (other.region != g_[id].region) continue;
       for (int base : other.reads) {
-        if (!same_storage(g_, base, old)) continue;
+        if (!same_storage(base, old)) continue;
         if (k > at || other.reduces_rows || !dense_reader(k, base, id)) return false;
       }
     }

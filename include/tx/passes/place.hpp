@@ -44,15 +44,31 @@ constexpr int through_dense(graph const& g, int id) {
 // Is it part of the parameters or of an optimizer's state?
 constexpr bool in_block(graph const& g, int id) { return g[id].op == &block_info || g[id].op == &parameter_info; }
 
-// Do two stored nodes share elements? Leaves of the flat blocks do where their ranges overlap.
-constexpr bool same_storage(graph const& g, int a, int b) {
-  if (a == b) return true;
-  if (!in_block(g, a) || !in_block(g, b)) return false;
-  auto block = [&](int id) { return g[id].op == &block_info ? g[id].at.v[0] : 0; };
-  auto first = [&](int id) { return g[id].at.v[g[id].op == &block_info ? 1 : 0]; };
-  if (block(a) != block(b)) return false;
-  std::int64_t const first_a = first(a), first_b = first(b);
-  return first_a < first_b + g.info(b).count() && first_b < first_a + g.info(a).count();
+// Which stored nodes share elements: node -> itself, or the same leaf for all leaves of a flat block whose ranges overlap, each
+// other or one in between.
+constexpr vec<int> shared_storage(graph const& g) {
+  struct range {
+    std::int64_t block, first, end;
+    int leaf;
+  };
+  vec<range> ranges{};
+  vec<int> storage(g.size(), -1);
+  for (int i = 0; i < g.size(); ++i) {
+    storage[i] = i;
+    if (!in_block(g, i)) continue;
+    bool const state = g[i].op == &block_info;
+    std::int64_t const first = g[i].at.v[state ? 1 : 0];
+    ranges.push_back({state ? g[i].at.v[0] : 0, first, first + g.info(i).count(), i});
+  }
+  stable_sort(ranges, [](range const& a, range const& b) { return a.block != b.block ? a.block < b.block : a.first < b.first; });
+  for (int k = 1; k < ranges.size(); ++k) {
+    range const& before = ranges[k - 1];
+    range& r = ranges[k];
+    if (r.block != before.block || r.first >= before.end) continue;
+    storage[r.leaf] = storage[before.leaf];
+    if (r.end < before.end) r.end = before.end;
+  }
+  return storage;
 }
 
 // The graph with copies where placements need them.
@@ -143,19 +159,26 @@ constexpr graph insert_copies(graph const& from) {
   to.current = 0;
   struct leaf_read {
     int node, operand;
+    int before;  // the read before it of the same storage, -1 where there is none
   };
   vec<leaf_read> leaf_reads{};  // of what may be replaced
+  vec<int> const storage = shared_storage(from);
+  vec<int> last_read(from.size(), -1);  // of a storage
+  auto read = [&](int node_id, int operand) {
+    int const base = seen[operand].base;
+    if (!in_block(from, base)) return;
+    leaf_reads.push_back({node_id, operand, last_read[storage[base]]});
+    last_read[storage[base]] = leaf_reads.size() - 1;
+  };
   for (int i = 0; i < from.size(); ++i)
-    for (int k = 0; k < from[i].inputs; ++k)
-      if (in_block(from, seen[from.input(i, k)].base)) leaf_reads.push_back({i, from.input(i, k)});
+    for (int k = 0; k < from[i].inputs; ++k) read(i, from.input(i, k));
+  for (output const& o : from.outputs) read(from.size(), o.value);  // copied out at the end
   // A leaf is replaced where the new value is computed only if that reads the old one element by element, and nobody later.
   auto still_read = [&](int value, int leaf) {
-    for (leaf_read const& r : leaf_reads) {
-      if (r.node < value || !same_storage(from, seen[r.operand].base, leaf)) continue;
+    for (int k = last_read[storage[leaf]]; k >= 0 && leaf_reads[k].node >= value; k = leaf_reads[k].before) {
+      leaf_read const& r = leaf_reads[k];
       if (r.node > value || from[r.node].op->kind != op_kind::elementwise || seen[r.operand].base != leaf || !stays(r.operand)) return true;
     }
-    for (output const& o : from.outputs)  // copied out at the end
-      if (same_storage(from, seen[o.value].base, leaf)) return true;
     return false;
   };
   vec<int> values{};  // a leaf that becomes another one is read before any is overwritten

@@ -11,13 +11,15 @@ namespace detail {
 class scheduler {
  public:
   constexpr scheduler(graph const& g, fusion const& f)
-      : g_(g), f_(f), touched_(f.groups.size()), after_(f.groups.size()), before_(f.groups.size(), 0), extra_(f.groups.size(), 0),
-        pending_(g.size(), 0), bytes_(g.size(), 0) {
-    for (int i = 0; i < f.groups.size(); ++i) {
-      block_reads_.push_back({});
-      for (int base : f.groups[i].reads)
-        if (in_block(g, base)) block_reads_.back().push_back(base);
-    }
+      : g_(g), f_(f), readers_(g.size()), touched_(f.groups.size()), after_(f.groups.size()), before_(f.groups.size(), 0), extra_(f.groups.size(), 0),
+        pending_(g.size(), 0), bytes_(g.size(), 0), lasts_(g.size(), 0) {
+    for (output const& o : g.outputs)
+      if (o.kind == output_kind::result) lasts_[storage_root(f, o.value)] = 1;
+    for (int i = 0; i < f.groups.size(); ++i)
+      for (int base : f.groups[i].reads) {
+        vec<int>& readers = readers_[f.storage[base]];
+        if (readers.empty() || readers.back() != i) readers.push_back(i);
+      }
     for (int i = 0; i < f.groups.size(); ++i) {
       for (int id : f.groups[i].nodes) link(i, id);
       guard_overwrites(i);
@@ -92,12 +94,7 @@ class scheduler {
     for (int id : f_.groups[at].nodes) {
       int const old = overwritten(g_, f_, id);
       if (old < 0) continue;
-      bool const block = in_block(g_, old);
-      for (int i = 0; i < f_.groups.size(); ++i) {
-        bool reads = false;
-        for (int base : block ? block_reads_[i] : f_.groups[i].reads) reads = reads || same_storage(g_, base, old);
-        if (reads) keep_order(at, i);
-      }
+      for (int i : readers_[f_.storage[old]]) keep_order(at, i);
     }
   }
   // Of two groups, or of the loops around them in the innermost region that has both.
@@ -107,12 +104,6 @@ class scheduler {
     int const first = seen_from(r, a);
     int const second = seen_from(r, b);
     if (first != second) order(first < second ? first : second, first < second ? second : first);
-  }
-
-  constexpr bool lasts(int root) const {
-    for (output const& o : g_.outputs)
-      if (o.kind == output_kind::result && storage_root(f_, o.value) == root) return true;
-    return false;
   }
 
   constexpr vec<int> greedy(vec<int> const& groups) const {
@@ -163,20 +154,21 @@ class scheduler {
       }
       if (now + extra_[i] > most) most = now + extra_[i];
       for (int root : touched_[i])
-        if (--left[root] == 0 && !lasts(root)) now -= bytes_[root];
+        if (--left[root] == 0 && !lasts_[root]) now -= bytes_[root];
     }
     return most;
   }
 
   graph const& g_;
   fusion const& f_;
-  vec<vec<int>> block_reads_{};  // group -> parameters and optimizer state that it reads
+  vec<vec<int>> readers_;      // storage -> groups that read of it
   vec<vec<int>> touched_;      // group -> buffers of its region that it, or a loop it stands for, reads or writes
   vec<vec<int>> after_;        // group -> those that wait for it
   vec<int> before_;            // group -> how many it waits for
   vec<std::int64_t> extra_;    // group -> what is alive inside its loop
   vec<int> pending_;           // buffer -> how many groups touch it
   vec<std::int64_t> bytes_;    // of each buffer
+  vec<char> lasts_;            // buffers that are results of the program
 };
 
 }  // namespace detail
