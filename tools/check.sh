@@ -25,10 +25,10 @@ build() {  # build PRESET TARGET...
   cmake --preset "$1" >"$log" 2>&1 || { cat "$log"; return 1; }
   cmake --build --preset "$1" -j "$jobs" --target "${@:2}"
 }
-tests() {  # tests PRESET LABEL: counts each test
+tests() {  # tests PRESET LABEL [NAMES]: counts each test
   local name="$1, label $2" counts total bad status
   echo "== tests ($name)"
-  tools/run_tests.sh "$1" -j 2 -L "$2" | tee "$log"
+  tools/run_tests.sh "$1" -j 2 -L "$2" ${3:+-R "$3"} | tee "$log"
   status=$?
   counts=$(tail -n 1 "$log")
   total=${counts##*out of }
@@ -92,10 +92,11 @@ trap 'rm -rf "$work"' EXIT
 
 step "layers" tools/check_layers.sh
 for preset in ci clang; do step "headers on their own ($preset)" headers $preset; done
-for preset in clang sanitize; do
-  step "build ($preset)" build $preset all tests
-  tests $preset everyday
-done
+# clang: every program optimized; every test under the sanitizers, those of kernels and operations also without them.
+step "build (clang)" build clang all test_cpu test_ops
+tests clang everyday '^(cpu|ops)[.]'
+step "build (sanitize)" build sanitize all tests
+tests sanitize everyday
 step "build of slow tests and benchmarks (ci)" build ci tests benches
 slow_tests
 for source in tests/fuzz/*.cpp; do step "fuzz $source" fuzz "$source" 20; done
