@@ -1,7 +1,7 @@
 // Independent chains of what products are made of, on registers: no product can exceed their rate.
 #pragma once
 
-#include <tx/backends/cpu/gemm_unit.hpp>
+#include <tx/backends/cpu/gemm_amx.hpp>
 
 namespace bench {
 
@@ -28,5 +28,23 @@ auto run_fma_chains(int steps) {
   }
   return reduce_add(x0 + x1 + x2 + x3 + x4 + x5 + x6 + x7 + x8 + x9);
 }
+
+#if TX_HAS_AMX
+// The same of tiles on a matrix unit, four at once. FLOPs of a step:
+inline constexpr double tile_step_flops = 4 * 2. * 16 * 16 * 32;
+inline void run_tile_chains(int steps) {
+  using namespace tx::backends::cpu;
+  static constexpr half_pair<tx::bf16> zeros[32 * 16] = {};
+  tx::f32 sums[32 * 32];
+  detail::matrix_tiles tiles{};
+  tiles.run(32, 32, 16, {zeros, 16, 1}, zeros, 32, sums, 32, false, nullptr, 0);  // shapes and loads the registers
+  for (int i = 0; i < steps; ++i) {
+    _tile_dpbf16ps(0, 4, 6);
+    _tile_dpbf16ps(1, 4, 7);
+    _tile_dpbf16ps(2, 5, 6);
+    _tile_dpbf16ps(3, 5, 7);
+  }
+}
+#endif
 
 }  // namespace bench

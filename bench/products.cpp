@@ -1,6 +1,6 @@
 // bench_products [--dtype f32|bf16] [--threads N] [--rounds N]: the products of BERT training steps, run as programs run them, on all
 // threads: the activations are packed within the time. In percent of the peak measured in the same turn, of fmas or of what multiplies
-// pairs of bf16; for f32 Eigen's product beside them.
+// pairs of bf16, or tiles of them; for f32 Eigen's product beside them.
 #include "eigen.hpp"
 #include "fma_chains.hpp"
 
@@ -45,6 +45,13 @@ double seconds_of(auto const& work) {  // the best of three
 template <class T>
 double peak(int threads) {
   constexpr int steps = 100000;
+#if TX_HAS_AMX
+  if constexpr (backends::cpu::has_matrix_unit<T>)
+    if (backends::cpu::detail::matrix_unit_permitted()) {
+      double const tiles = seconds_of([&] { backends::cpu::for_shares(threads, 1 << 30, [&](int) { bench::run_tile_chains(steps / 10); }); });
+      return 1e-9 * bench::tile_step_flops * (steps / 10) * exec::shares / tiles;
+    }
+#endif
   f32 sums[exec::shares] = {};
   double const seconds = seconds_of([&] {
     backends::cpu::for_shares(threads, 1 << 30, [&](int share) { sums[share] = bench::run_fma_chains<T>(steps); });

@@ -97,6 +97,14 @@ step "build (clang)" build clang all test_cpu test_ops
 tests clang everyday '^(cpu|ops)[.]'
 step "build (sanitize)" build sanitize all tests
 tests sanitize everyday
+if grep -qw avx2 /proc/cpuinfo; then
+  step "build (avx2)" build avx2 test_cpu
+  tests avx2 everyday '^cpu[.]'
+fi
+# Kernels for processors that this machine may not be.
+for source in tests/cpu/gemm_kernel.cpp tests/cpu/halves.cpp; do
+  step "$source for a matrix unit" g++ @build/ci/tests/compiler.flags -march=sapphirerapids -Werror -fsyntax-only "$source"
+done
 step "build of slow tests and benchmarks (ci)" build ci tests benches
 slow_tests
 for source in tests/fuzz/*.cpp; do step "fuzz $source" fuzz "$source" 20; done

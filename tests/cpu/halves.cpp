@@ -72,7 +72,7 @@ TEMPLATE_TEST_CASE("numbers are rounded and stored in vectors as one by one", "[
 
 TEMPLATE_TEST_CASE("products of halves are sums in f32, whatever the strides", "[halves][gemm]", bf16, f16) {
   using H = TestType;
-  for (extent const m : {1, 7, 8, 21})
+  for (extent const m : {1, 7, 8, 21, 67})
     for (extent const n : {1, 15, 48, 70})
       for (extent const k : {1, 2, 17, 64, 701})
         for (int const how : {0, 1, 2, 3}) {
@@ -99,6 +99,23 @@ TEMPLATE_TEST_CASE("products of halves are sums in f32, whatever the strides", "
           CAPTURE(m, n, k, how);
           REQUIRE(good);
         }
+}
+
+// Where the process may not use a matrix unit that the program was compiled for.
+TEST_CASE("vector registers read what was packed for a matrix unit", "[halves][gemm]") {
+  extent const m = 45, n = 70, k = 701, steps = cpu::steps_of<bf16>(k);
+  auto const a = halves<bf16>(m * k, 1), b = halves<bf16>(k * n, 2);
+  cpu::matrix<bf16> const x{a.data(), 1, m}, y{b.data(), n, 1};
+  std::vector<cpu::unit_t<bf16>> left(static_cast<std::size_t>(cpu::packed_a_size<bf16>(m, k))), right(cpu::packed_b_size<bf16>(k, n));
+  cpu::detail::pack_a(m, k, x, left.data());
+  cpu::pack_b<bf16>(k, n, y, right.data());
+  std::vector<f32> c(static_cast<std::size_t>(m * n)), whole(c.size());
+  cpu::detail::multiply_by<bf16>(cpu::detail::vector_tiles<bf16>{}, m, n, steps, cpu::detail::packed_rows<bf16>(left.data(), steps),
+                                 cpu::detail::right_packed<bf16>{right.data(), steps, n}, c.data(), n, false, cpu::gemm_tile<bf16>::depth);
+  std::vector<char> scratch(cpu::gemm_scratch_bytes<bf16>(m, n, k));
+  cpu::gemm_block<bf16>(m, n, k, x, y, whole.data(), n, cpu::product::assign, scratch.data());
+  for (std::size_t i = 0; i < c.size(); ++i) REQUIRE(c[i] == Approx(whole[i]).margin(1e-4));
+  REQUIRE(std::abs(c[5]) > 1e-3f);
 }
 
 TEST_CASE("a row of halves has the same bits alone and in any batch", "[halves][gemm]") {

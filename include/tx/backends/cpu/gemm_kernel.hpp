@@ -14,6 +14,7 @@
 // panels of tile columns, A in blocks that stay in the second-level cache, and a tile of C that stays in registers.
 #pragma once
 
+#include <tx/backends/cpu/gemm_amx.hpp>
 #include <tx/backends/cpu/gemm_pack.hpp>
 
 #include <cstdint>
@@ -88,8 +89,8 @@ using tile_function = void (*)(extent, matrix<unit_t<T>>, unit_t<T> const*, exte
 // costs compile time, and few products have rows left over.)
 template <class T>
 constexpr tile_function<T> inner_tile(int rows) {
-  constexpr int V = gemm_tile<T>::vectors;
-  return rows == gemm_tile<T>::rows ? tile<T, gemm_tile<T>::rows, V, false> : rows == 4 ? tile<T, 4, V, false> : rows == 2 ? tile<T, 2, V, false> : tile<T, 1, V, false>;
+  constexpr int V = gemm_tile<T>::vectors, R = gemm_tile<T>::register_rows;
+  return rows == R ? tile<T, R, V, false> : rows == 4 ? tile<T, 4, V, false> : rows == 2 ? tile<T, 2, V, false> : tile<T, 1, V, false>;
 }
 constexpr int rows_at_once(extent left, int most, bool edge) {
   if (left >= most) return most;
@@ -110,14 +111,16 @@ struct left_side {
 // Rows as they lie; pairs of halves need an even depth and rows an even number of elements apart.
 template <class T>
 constexpr left_side<T> in_rows(matrix<T> a) {
-  constexpr int each = product_of<T>::elements;
-  if constexpr (each == 1) return {a.data, a.row, a.column, gemm_tile<T>::rows * a.row};
-  else return {reinterpret_cast<unit_t<T> const*>(a.data), a.row / each, 1, gemm_tile<T>::rows * a.row / each};
+  constexpr int each = product_of<T>::elements, rows = gemm_tile<T>::register_rows;
+  if constexpr (each == 1) return {a.data, a.row, a.column, rows * a.row};
+  else return {reinterpret_cast<unit_t<T> const*>(a.data), a.row / each, 1, rows * a.row / each};
 }
 // Rows from `row` on, a multiple of tile rows, of what pack_a made of a matrix of so many steps.
 template <class T>
 constexpr left_side<T> packed_rows(unit_t<T> const* packed, extent steps, extent row = 0) {
-  return {packed + row * steps, 1, gemm_tile<T>::rows, gemm_tile<T>::rows * steps};
+  constexpr int rows = gemm_tile<T>::register_rows;
+  if constexpr (has_matrix_unit<T>) return {packed + row * steps, steps, 1, rows * steps};
+  else return {packed + row * steps, 1, rows, rows * steps};
 }
 
 // B as the tiles read it: as it lies, or as pack_b has packed it (columns from `first` on, a multiple of tile columns).
@@ -139,13 +142,34 @@ struct right_packed {
   }
 };
 
+// Tiles of C in vector registers.
+template <class T>
+struct vector_tiles {
+  using tile = gemm_tile<T>;
+  static constexpr int rows = tile::register_rows;
+  static constexpr extent whole_steps = 1;
+
+  static constexpr extent group(left_side<T> const& a) { return a.group; }
+  static constexpr int rows_of(extent left, bool edge) { return rows_at_once(left, rows, edge); }
+  void run(int count, int columns, extent steps, matrix<unit_t<T>> a, unit_t<T> const* b, extent b_row, sum_t<T>* c, extent c_row, bool add,
+           unit_t<T> const* ahead, extent ahead_step) const {
+    constexpr std::make_integer_sequence<int, tile::vectors> widths{};
+    int const vectors = (columns + tile::width - 1) / tile::width;
+    auto const body = columns == tile::columns ? inner_tile<T>(count)
+                      : count == rows          ? edge_tile<T, rows>(vectors, widths)
+                                               : edge_tile<T, 1>(vectors, widths);
+    body(steps, a, b, b_row, c, c_row, add, columns - (vectors - 1) * tile::width, ahead, ahead_step);
+  }
+};
+
 // The loops around the tile, over k steps, at most `longest` at a time. panel(j, p): where B's columns from j on start at step p, and
 // how far apart its steps are.
-template <class T, class Panel>
-void multiply(extent m, extent n, extent k, left_side<T> a, Panel panel, sum_t<T>* c, extent c_row, bool add, extent longest = gemm_tile<T>::depth) {
+template <class T, class Tiles, class Panel>
+void multiply_by(Tiles&& tiles, extent m, extent n, extent k, left_side<T> a, Panel panel, sum_t<T>* c, extent c_row, bool add, extent longest) {
   using tile = gemm_tile<T>;
-  constexpr int R = tile::rows, L = tile::width;
-  extent const step = piece(k, longest);
+  constexpr int R = std::remove_cvref_t<Tiles>::rows;
+  extent const group = tiles.group(a);
+  extent const step = round_up(piece(k, longest), tiles.whole_steps);
   extent p = 0;
   do {  // once even where k is 0: C may have to be cleared
     extent const depth = std::min(step, k - p);
@@ -161,30 +185,32 @@ void multiply(extent m, extent n, extent k, left_side<T> a, Panel panel, sum_t<T
         extent const ahead_tile = packed ? depth * ahead_step : 64 / tile::size;
         extent const ahead_end = packed ? depth * b_row : columns;
         extent fetched = 0;
-        auto const vectors = (columns + L - 1) / L;
-        matrix<unit_t<T>> at{a.data + i0 / R * a.group + p * a.column, a.row, a.column};
+        matrix<unit_t<T>> at{a.data + i0 / R * group + p * a.column, a.row, a.column};
         int rows = 0;
-        for (extent i = i0; i < i1; i += rows, at.data += rows == R ? a.group : rows * a.row) {
-          bool const edge = columns < tile::columns;
-          rows = rows_at_once(i1 - i, R, edge);
-          constexpr std::make_integer_sequence<int, tile::vectors> widths{};
-          auto const body = !edge       ? inner_tile<T>(rows)
-                            : rows == R ? edge_tile<T, R>(vectors, widths)
-                                        : edge_tile<T, 1>(vectors, widths);
+        for (extent i = i0; i < i1; i += rows, at.data += rows == R ? group : rows * a.row) {
+          rows = tiles.rows_of(i1 - i, columns < tile::columns);
           bool const more = fetched < ahead_end;
           auto ahead = more ? next + fetched : b;
           auto ahead_by = more ? ahead_step : 0;
           if (n <= tile::columns && a.column == 1) {  // nothing but rows to come
-            ahead = at.data + a.group;
+            ahead = at.data + group;
             ahead_by = R;
           }
           fetched += ahead_tile;
-          body(depth, at, b, b_row, c + i * c_row + j, c_row, add || p > 0, columns - (vectors - 1) * L, ahead, ahead_by);
+          tiles.run(rows, columns, depth, at, b, b_row, c + i * c_row + j, c_row, add || p > 0, ahead, ahead_by);
         }
       }
     }
     p += step;
   } while (p < k);
+}
+template <class T, class Panel>
+void multiply(extent m, extent n, extent k, left_side<T> a, Panel panel, sum_t<T>* c, extent c_row, bool add, extent longest = gemm_tile<T>::depth) {
+#if TX_HAS_AMX
+  if constexpr (has_matrix_unit<T>)
+    if (matrix_unit_permitted()) return multiply_by<T>(matrix_tiles{}, m, n, k, a, panel, c, c_row, add, longest);
+#endif
+  multiply_by<T>(vector_tiles<T>{}, m, n, k, a, panel, c, c_row, add, longest);
 }
 
 template <class T>

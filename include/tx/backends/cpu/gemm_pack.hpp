@@ -107,7 +107,7 @@ void pack_a(extent m, extent k, matrix<T> a, T* out) {
   }
 }
 template <class H>
-  requires(is_half(dtype_v<H>))
+  requires(is_half(dtype_v<H>) && !has_matrix_unit<H>)
 void pack_a(extent m, extent k, matrix<H> a, half_pair<H>* out) {
   constexpr int R = gemm_tile<H>::rows, G = groups_of_a_line<H>;
   extent const steps = steps_of<H>(k);
@@ -129,6 +129,28 @@ void pack_a(extent m, extent k, matrix<H> a, half_pair<H>* out) {
     auto const rows = std::min<extent>(R, m - i);
     for (extent p = 0; 2 * p < k; ++p)
       for (extent r = 0; r < rows; ++r) out[p * R + r] = pair_at(from + 2 * p * a.column + r * a.row, a.column, 2 * p + 1 < k);
+  }
+}
+
+// For a matrix unit: row by row.
+template <class H>
+  requires(has_matrix_unit<H>)
+void pack_a(extent m, extent k, matrix<H> a, half_pair<H>* out) {
+  constexpr int L = product_of<H>::lanes;
+  extent const steps = steps_of<H>(k);
+  for (extent i = 0; i < m; i += L) {
+    extent p = 0;
+    if (a.row == 1 && i + L <= m) {
+      alignas(64) i32 pairs[L * L];
+      auto const row = [&](extent at) { return load_half_bits<L>(a.data + i + at * a.column); };
+      for (; 2 * (p + L) <= k; p += L) {
+        for (int s = 0; s < L; ++s) (row(2 * (p + s)) | row(2 * (p + s) + 1) << 16).store(pairs + s * L);
+        transpose_square(pairs, L, reinterpret_cast<i32*>(out + i * steps + p), steps);
+      }
+    }
+    for (; 2 * p < k; ++p)
+      for (extent r = i; r < std::min<extent>(m, i + L); ++r)
+        out[r * steps + p] = pair_at(a.data + r * a.row + 2 * p * a.column, a.column, 2 * p + 1 < k);
   }
 }
 

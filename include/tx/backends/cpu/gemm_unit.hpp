@@ -82,11 +82,22 @@ constexpr extent steps_of(extent k) {
   return (k + detail::product_of<T>::elements - 1) / detail::product_of<T>::elements;
 }
 
+// Was the program compiled for a matrix unit that multiplies tiles of such elements? (Whether the process may use it is another
+// question: see gemm_amx.hpp.)
+#if defined(__x86_64__) && defined(__linux__) && (defined(__AMX_BF16__) || defined(__AMXBF16__))  // as GCC and clang before 15 spell it
+#define TX_HAS_AMX 1
+#else
+#define TX_HAS_AMX 0
+#endif
+template <class T>
+inline constexpr bool has_matrix_unit = TX_HAS_AMX && std::is_same_v<T, bf16> && lanes == 16;
+
 // The tile of C kept in registers, and the blocks kept in the caches. Of a depth: in steps.
 template <class T>
 struct gemm_tile {
-  static constexpr int rows = lanes == 16 ? 8 : 6;
-  static constexpr int vectors = lanes == 16 ? 3 : 2;  // 24 accumulators of 32 registers, or 12 of 16
+  static constexpr int register_rows = lanes == 16 ? 8 : 6;
+  static constexpr int rows = has_matrix_unit<T> ? 32 : register_rows;
+  static constexpr int vectors = lanes == 16 && !has_matrix_unit<T> ? 3 : 2;  // 24 accumulators of 32 registers, or 12 of 16
   static constexpr int width = detail::product_of<T>::lanes;
   static constexpr int columns = vectors * width;
 
@@ -94,7 +105,8 @@ struct gemm_tile {
   static constexpr extent l1 = 32 << 10, l2 = (lanes == 16 ? 1024 : 512) << 10;
   static constexpr extent size = sizeof(unit_t<T>);
   // Steps over k: a panel of B takes a quarter of the second level at most, the rows of A three quarters of the first.
-  static constexpr extent depth = l2 / 4 / (columns * size) < l1 * 3 / 4 / (rows * size) ? l2 / 4 / (columns * size) : l1 * 3 / 4 / (rows * size);
+  static constexpr extent longest = l2 / 4 / (columns * size) < l1 * 3 / 4 / (rows * size) ? l2 / 4 / (columns * size) : l1 * 3 / 4 / (rows * size);
+  static constexpr extent depth = has_matrix_unit<T> ? longest / 16 * 16 : longest;
   // Rows of A in a block: half of the second level.
   static constexpr extent block_rows = l2 / 2 / (depth * size) / rows * rows;
   // Columns that go through an epilogue at a time where it can do so.
