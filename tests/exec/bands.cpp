@@ -4,7 +4,10 @@
 #include <tx/exec/executor.hpp>
 #include <tx/expr/repeat.hpp>
 #include <tx/nn/attention.hpp>
+#include <tx/nn/linear.hpp>
+#include <tx/ops/matmul.hpp>
 #include <tx/ops/mean.hpp>
+#include <tx/ops/softmax.hpp>
 #include <tx/train/step.hpp>
 
 #include <catch2/catch.hpp>
@@ -103,4 +106,40 @@ TEST_CASE("bands of as many texts as there are", "[bands]") {
     REQUIRE(got.value.size() == some.size());
     for (std::size_t i = 0; i < got.value.size(); ++i) REQUIRE(got.value[i] == want.value[i]);
   }
+}
+
+// ---- what is no batch of matrices, and what waits for a loop ----------------------------------------------------------
+
+namespace {
+struct gated {
+  tx::nn::linear<width, width> left, right;
+  constexpr auto operator()(auto const& x) const { return left(x) * right(x); }
+};
+constexpr auto gate = [](gated const& m, tx::tensor<float, batch, tokens, width> x) { return m(x); };
+template <std::int64_t Bytes>
+using gates = tx::function<gate, gated, tx::compile_options{.band_bytes = Bytes}>;
+static_assert(band_loops<gates<64>>() == 0, "a product with a weight is one matrix, whatever its epilogue makes of the rows");
+
+// The last product reads what the loop leaves behind; its other side waits from before the loop.
+constexpr auto late = [](model const& m, tx::tensor<float, batch, tokens, width> x, tx::tensor<tx::i32, batch, tokens> mask) {
+  auto const p = tx::softmax(tx::matmul(x, tx::transpose(x)));
+  return tx::matmul(p, m.layer(x, mask));
+};
+template <std::int64_t Bytes>
+using late_product = tx::function<late, model, tx::compile_options{.schedule = false, .band_bytes = Bytes}>;
+}  // namespace
+
+TEST_CASE("rows of texts that a weight multiplies are no bands", "[bands]") {
+  tx::executor<gates<64>, tx::cpu> some{tx::seed(1)};
+  tx::executor<gates<64>, tx::reference> plain{tx::seed(1)};
+  auto const got = some(inputs()), want = plain(inputs());
+  for (std::size_t i = 0; i < want.value.size(); ++i) REQUIRE(got.value[i] == Approx(want.value[i]).margin(1e-5));
+}
+
+TEST_CASE("a product in bands comes after the loop whose last value it reads", "[bands]") {
+  tx::executor<late_product<whole>, tx::cpu> at_once{tx::seed(3)};
+  tx::executor<late_product<scores>, tx::cpu> in_turn{tx::seed(3)};
+  auto const want = at_once(inputs(), mask()), got = in_turn(inputs(), mask());
+  REQUIRE(got.value.size() == want.value.size());
+  for (std::size_t i = 0; i < want.value.size(); ++i) REQUIRE(got.value[i] == want.value[i]);
 }

@@ -1,9 +1,9 @@
 // What every fusion and schedule must satisfy, element by element, found without the rules that fusing goes by.
 #pragma once
 
+#include <tx/passes/bands.hpp>
 #include <tx/passes/fuse.hpp>
 #include <tx/passes/rewrite.hpp>
-#include <tx/passes/schedule.hpp>
 
 #include <stdexcept>
 #include <string>
@@ -89,6 +89,16 @@ class fusion_verifier {
     if (reader >= 0 && reader < maker) fail("an operand is computed after its reader", id);
   }
 
+  // Leaves of the flat blocks share elements where their ranges overlap.
+  bool shares_storage(int a, int b) const {
+    if (a == b) return true;
+    if (!tx::passes::in_block(g_, a) || !tx::passes::in_block(g_, b)) return false;
+    auto const state = [&](int id) { return g_[id].op == &tx::block_info; };
+    auto const block = [&](int id) { return state(id) ? g_[id].at.v[0] : 0; };
+    auto const first = [&](int id) { return g_[id].at.v[state(id) ? 1 : 0]; };
+    return block(a) == block(b) && first(a) < first(b) + g_.info(b).count() && first(b) < first(a) + g_.info(a).count();
+  }
+
   // Nobody reads a carry or a leaf after it was overwritten, and its own kernel reads each element before writing that.
   void check_overwrite(int group, int id) const {
     tx::passes::placement p = f_.places[id];
@@ -101,7 +111,7 @@ class fusion_verifier {
         for (int k = 0; k < g_[reader].inputs; ++k) {
           int const operand = g_.input(reader, k);
           tx::passes::view const& v = f_.physical[operand];
-          if (!tx::passes::same_storage(g_, v.base, p.target)) continue;
+          if (!shares_storage(v.base, p.target)) continue;
           int region = f_.groups[group].region;
           // After its loop a carry is read as its last value; a leaf has none but the new one.
           while (p.kind == place_kind::replace && region != 0 && seen_from(region, i) < 0) region = g_.regions[region].parent;
@@ -133,5 +143,8 @@ inline void verify_fusion_of(tx::graph const& recorded) {
     fusion_verifier(g, f).run();
     tx::passes::fusion const scheduled = tx::passes::schedule(g, f);
     fusion_verifier(g, scheduled).run();
+    if (!enabled) continue;
+    tx::passes::fusion const in_bands = tx::passes::bands(g, scheduled, 64);
+    fusion_verifier(g, in_bands).run();
   }
 }

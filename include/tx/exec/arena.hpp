@@ -26,6 +26,9 @@ class arena_planner {
     band_ = -1;
     for (output const& o : g_.outputs)
       if (o.kind == output_kind::result) touch(where_.locate(o.value).root, t_.leave[0], 0);
+    own_ = buffers_;
+    own_of_ = buffer_of_;
+    own_kept_ = kept_;
     reuse_in_place();
     int next = buffers_.size();
     for (scratch_need const& s : scratch) {
@@ -82,6 +85,7 @@ class arena_planner {
           other.last = mine.last;
           if (kept_[buffer_of_[id]]) kept_[buffer_of_[base]] = 1;
           mine.bytes = 0;
+          ++own_[own_of_[id]].first;  // there is one buffer, also in that kernel
           buffer_of_[id] = buffer_of_[base];  // `id` is the root of its buffer, and the only one
           break;
         }
@@ -135,11 +139,11 @@ class arena_planner {
     vec<passes::buffer> kept{};
     vec<passes::buffer> made{};
     for (int i = 0; i < g_.size(); ++i) {
-      if (buffer_of_[i] < 0) continue;
-      passes::buffer const& b = buffers_[buffer_of_[i]];
+      if (own_of_[i] < 0) continue;
+      passes::buffer const& b = own_[own_of_[i]];
       int const maker = g_[i].op == &result_info ? g_.input(i, 0) : i;
       if (g_[maker].when != phase::forward) made.push_back(b);
-      else if (kept_[buffer_of_[i]]) kept.push_back(b);
+      else if (own_kept_[own_of_[i]]) kept.push_back(b);
     }
     out_.memory.activations = passes::largest_live(kept, t_.length);
     out_.memory.gradients = passes::largest_live(made, t_.length);
@@ -153,6 +157,9 @@ class arena_planner {
   lowered& out_;
   vec<int> buffer_of_;
   vec<passes::buffer> buffers_{};
+  vec<passes::buffer> own_{};  // before any was taken over
+  vec<int> own_of_{};
+  vec<char> own_kept_{};
   vec<char> kept_{};     // buffer -> does a phase after the forward pass touch it?
   bool later_ = false;   // is the group at hand of such a phase?
   int band_ = -1;        // the loop over bands that it is in

@@ -55,7 +55,7 @@ class executor {
  public:
   using result = typename Step::result;
   using arguments = typename Step::arguments;
-  static constexpr exec::memory_use memory = program::memory;
+  static constexpr exec::memory_use memory = Step::memory;
   static_assert(!program::collective || exec::ranked<Backend>,
                 "tx::executor: the step speaks to other ranks, which this backend cannot. FIX: tx::distributed<backend, communicator>");
 

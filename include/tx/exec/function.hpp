@@ -3,10 +3,22 @@
 
 #include <tx/exec/compile.hpp>
 #include <tx/exec/program.hpp>
+#include <tx/expr/layout.hpp>
 #include <tx/expr/trace.hpp>
 #include <tx/passes/narrow.hpp>
 
 namespace tx {
+
+namespace exec {
+// What a program of a model needs in all, with so many blocks of state beside the parameters.
+template <class Model>
+constexpr memory_use with_parameters(memory_use m, int states) {
+  m.parameters = layout<Model>::size * size_of(layout<Model>::type);
+  m.optimizer = m.parameters * states;
+  m.peak = m.parameters + m.optimizer + m.arena;
+  return m;
+}
+}  // namespace exec
 
 // A callable that returns a tensor alone hands back an aggregate with this one member.
 template <class T>
@@ -35,7 +47,7 @@ struct function {
     g = passes::narrow(g);
   }
   using program = exec::program<source>;
-  static constexpr exec::memory_use memory = program::memory;
+  static constexpr exec::memory_use memory = exec::with_parameters<Model>(program::memory, states);
 };
 
 }  // namespace tx

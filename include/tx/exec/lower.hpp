@@ -205,7 +205,10 @@ class lowerer {
       c.depth = left.last();
       c.batch = left.count() / left.last() / left[-2];
     }
-    if (gr.band >= 0) c.batch = f_.bands[gr.band].matrices;
+    if (gr.band >= 0) {
+      if (has_product && c.batch != f_.bands[gr.band].matrices) throw invalid("lower: a product has another batch than the bands it runs in");
+      c.batch = f_.bands[gr.band].matrices;
+    }
     for (int i = has_product ? 1 : 0; i < d.in_refs.size(); ++i) out_.operands.push_back(d.in_refs[i]);
     for (operand_ref const& r : d.out_refs) out_.operands.push_back(r);
     c.operands = out_.operands.size() - c.first;

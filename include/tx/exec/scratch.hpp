@@ -23,28 +23,36 @@ constexpr std::int64_t row_scratch(row_buffers const& p, std::int64_t cols) {
 }
 
 // A side of a product is packed unless its rows can be read as they lie. Halves are multiplied in pairs along the depth: on the left
-// those lie together if a row has an even number of them, on the right never.
+// those lie together if a row has an even number of them, on the right never. Rows on the right that lie
+// pages apart are read at half the speed of packed ones, as caches map pages to the same places: packed once, they serve many rows of
+// the left.
 constexpr bool packs_left(operand_ref const& left, std::int64_t depth) {
   return (left.col != 1 && depth != 1) || (is_half(left.type) && (depth % 2 != 0 || left.row % 2 != 0));
 }
-constexpr bool packs_right(operand_ref const& right, std::int64_t cols) { return (right.col != 1 && cols != 1) || is_half(right.type); }
+constexpr bool must_pack_right(operand_ref const& right, std::int64_t cols) { return (right.col != 1 && cols != 1) || is_half(right.type); }
+inline constexpr std::int64_t worth_packing = 1 << 20;  // rows of the left times bytes between those of the right
+constexpr bool packs_right(call const& c, operand_ref const& right) {
+  return must_pack_right(right, c.cols) ||
+         (c.batch == 1 && c.cols > 64 && c.rows * right.row * size_of(right.type) >= worth_packing);
+}
 
 // Few rows times a right side that would have to be packed are computed the other way round: columns by bands, each then turned.
 inline constexpr std::int64_t most_swapped_rows = 192;
 inline constexpr std::int64_t swapped_band = 48;
 constexpr bool swaps(call const& c, operand_ref const& left, operand_ref const& right, std::int64_t rows) {
   bool const pairs = !is_half(right.type) || right.col % 2 == 0;  // the depth is even where the left side is not packed
-  return c.batch == 1 && packs_right(right, c.cols) && right.row == 1 && pairs && !packs_left(left, c.depth) && rows <= most_swapped_rows &&
+  return c.batch == 1 && must_pack_right(right, c.cols) && right.row == 1 && pairs && !packs_left(left, c.depth) && rows <= most_swapped_rows &&
          2 * rows <= c.cols;
 }
 
-// Bytes of packed sides of one product, rounded up to the tiles a backend may use: 16 rows, 64 columns.
+// Bytes of packed sides of one product, rounded up to the tiles a backend may use: their rows divide 48, their columns 64.
+inline constexpr std::int64_t tile_rows_divide = 48, tile_columns_divide = 64;
 constexpr std::int64_t packed_bytes(std::int64_t depth, dtype type) { return is_half(type) ? (depth + 1) / 2 * 4 : depth * size_of(type); }
 constexpr std::int64_t packed_left_bytes(std::int64_t rows, std::int64_t depth, dtype type) {
-  return aligned((rows + 15) / 16 * 16 * packed_bytes(depth, type));
+  return aligned((rows + tile_rows_divide - 1) / tile_rows_divide * tile_rows_divide * packed_bytes(depth, type));
 }
 constexpr std::int64_t packed_right_bytes(std::int64_t cols, std::int64_t depth, dtype type) {
-  return aligned((cols + 63) / 64 * 64 * packed_bytes(depth, type));
+  return aligned((cols + tile_columns_divide - 1) / tile_columns_divide * tile_columns_divide * packed_bytes(depth, type));
 }
 // Bytes beside the stashes for products of c.batch matrices [rows, depth] x [depth, cols]: sides packed (whole where there is one
 // matrix, for each share where there are many), and for each share a panel of results.
@@ -57,7 +65,7 @@ constexpr std::int64_t gemm_scratch(call const& c, operand_ref const& left, oper
   std::int64_t const rows = c.rows / c.batch;
   std::int64_t const panel = aligned(panel_rows(rows, c.cols, element) * c.cols * element);
   std::int64_t const packed = (packs_left(left, c.depth) ? packed_left_bytes(rows, c.depth, type) : 0) +
-                              (packs_right(right, c.cols) ? packed_right_bytes(c.cols, c.depth, type) : 0);
+                              (packs_right(c, right) ? packed_right_bytes(c.cols, c.depth, type) : 0);
   std::int64_t const whole = shares * panel + (c.batch > 1 ? shares : 1) * packed;
   bool const may_swap = c.tag != 0 && swaps(c, left, right, 1);  // a bounded extent may be few rows
   return may_swap && swapped > whole ? swapped : whole;

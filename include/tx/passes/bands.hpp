@@ -47,6 +47,10 @@ class band_finder {
     group const& gr = f_.groups[at];
     if (!gr.fusible || gr.overwrites || gr.cols <= 1) return 0;
     std::int64_t count = 0;
+    if (gr.head >= 0) {  // its own batch, whatever its epilogue makes of the rows
+      shape const& dims = g_.info(gr.head).dims;
+      count = dims.rank > 2 ? gr.rows / dims[-2] : 1;
+    }
     for (int id : gr.nodes) {
       if (f_.levels[id] == level::col) return 0;  // sums go over all matrices
       shape const& dims = g_.info(id).dims;
@@ -117,7 +121,7 @@ class band_finder {
     for (int i = members[0]; i <= members.back(); ++i) {
       bool waits = false;
       for (int base : f_.groups[i].reads) {
-        int const maker = f_.group_of[g_[base].op == &result_info ? g_.input(base, 0) : base];
+        int const maker = f_.group_of[maker_of(base, f_.groups[i].region)];
         if (maker < 0 || f_.groups[maker].region != f_.groups[i].region) continue;
         if (member[i] && later[maker]) return;
         waits = waits || member[maker] || later[maker];
@@ -129,6 +133,11 @@ class band_finder {
     b.matrices = count;
     b.tag = tag;
     made_.push_back({b, members, later});
+  }
+  // The node that a group of a region waits for: of a loop's results, and of a carry read after it, the loop.
+  constexpr int maker_of(int base, int reader_region) const {
+    if (g_[base].op == &argument_info && g_[base].region != reader_region) return g_.regions[g_[base].region].owner;
+    return g_[base].op == &result_info ? g_.input(base, 0) : base;
   }
   constexpr bool is_loop(int at) const { return f_.groups[at].head >= 0 && g_[f_.groups[at].head].op->kind == op_kind::region; }
 

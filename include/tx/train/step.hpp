@@ -113,8 +113,8 @@ struct train_step {
         exec::lowered l = exec::compile(g, options.compile);
         l.memory.recomputed_flops = again.flops;
         std::int64_t const over = l.memory.activations - options.activations;
-        if (options.activations < 0 || over <= 0 || !again.more) return l;
-        wanted = again.kept - over;  // that is an estimate, the plan is not
+        if (options.activations < 0 || over <= 0 || !again.more || wanted == 0) return l;
+        wanted = again.kept > over ? again.kept - over : 0;  // that is an estimate, the plan is not
       }
     }
   };
@@ -134,15 +134,17 @@ struct train_step {
   using update_program = exec::program<update_source>;
 
   static constexpr exec::memory_use memory = [] {
-    exec::memory_use m = program::memory;
-    m.parameters = layout<Model>::size * size_of(layout<Model>::type);
-    m.optimizer = m.parameters * states;
-    if constexpr (parts > 1) {
+    exec::memory_use m = exec::with_parameters<Model>(program::memory, states);
+    if constexpr (parts > 1) {  // the sums of gradients lie beside the arena that both programs use
+      exec::memory_use const& u = update_program::memory;
+      auto const most = [](std::int64_t a, std::int64_t b) { return a > b ? a : b; };
       m.gradients += m.parameters;
-      if (update_program::memory.arena > m.arena) m.arena = update_program::memory.arena;
-      m.arena += m.parameters;
+      m.workspace = most(m.workspace, u.workspace);
+      m.largest_live = most(m.largest_live, u.largest_live) + m.parameters;
+      m.arena = most(m.arena, u.arena) + m.parameters;
+      m.peak = m.parameters + m.optimizer + m.arena;
+      m.recomputed_flops *= parts;
     }
-    m.peak = m.parameters + m.optimizer + m.arena;
     return m;
   }();
 };

@@ -14,6 +14,8 @@ template <class T>
 struct gemm_task {
   using U = unit_t<T>;
   using S = sum_t<T>;
+  static_assert(exec::tile_rows_divide % gemm_tile<T>::register_rows == 0 && exec::tile_columns_divide % gemm_tile<T>::width == 0,
+                "what the planner leaves for packed sides is too little");
   exec::frame const& f;
   exec::call const& c;
   exec::operand_ref const& left;
@@ -35,7 +37,7 @@ struct gemm_task {
     rows = f.matrix_rows(c);
     matrices = f.matrices(c);
     packs_left = exec::packs_left(left, c.depth);
-    packs_right = exec::packs_right(right, c.cols);
+    packs_right = exec::packs_right(c, right);
     std::int64_t const room = exec::panel_rows(c.rows / c.batch, c.cols, sizeof(S)) * c.cols;
     block = by_columns && c.cols > tile::block_columns ? tile::block_columns : c.cols;
     panel = std::max<std::int64_t>(room / block / tile::rows * tile::rows, std::min<std::int64_t>(room / block, tile::rows));
