@@ -98,8 +98,8 @@ tests clang everyday '^(cpu|ops)[.]'
 step "build (sanitize)" build sanitize all tests
 tests sanitize everyday
 if grep -qw avx2 /proc/cpuinfo; then
-  step "build (avx2)" build avx2 test_cpu
-  tests avx2 everyday '^cpu[.]'
+  step "build (avx2)" build avx2 test_cpu test_exec
+  tests avx2 everyday '^(cpu|exec)[.]'
 fi
 # Kernels for processors that this machine may not be.
 for source in tests/cpu/gemm_kernel.cpp tests/cpu/halves.cpp; do

@@ -101,6 +101,31 @@ TEMPLATE_TEST_CASE("products of halves are sums in f32, whatever the strides", "
         }
 }
 
+TEMPLATE_TEST_CASE("products of halves larger than the blocks of a cache", "[halves][gemm]", bf16, f16) {
+  using H = TestType;
+  using tile = cpu::gemm_tile<H>;
+  extent const m = tile::block_rows + 5, n = 50, k = 2 * (2 * tile::depth) + 37;
+  auto const a = halves<H>(m * k, 1), b = halves<H>(k * n, 2);
+  std::vector<f32> c(static_cast<std::size_t>(m * n), 0.5f);
+  std::vector<char> scratch(cpu::gemm_scratch_bytes<H>(m, n, k), char(0x7f));
+  cpu::matrix<H> const x{a.data(), 1, m}, y{b.data(), n, 1};
+  cpu::gemm_block<H>(m, n, k, x, y, c.data(), n, cpu::product::assign, scratch.data());
+  cpu::gemm_block<H>(m, n, k, x, y, c.data(), n, cpu::product::add, scratch.data());
+  std::vector<double> left(a.size()), right(b.size());
+  for (std::size_t i = 0; i < a.size(); ++i) left[i] = double{a[i].widen()};
+  for (std::size_t i = 0; i < b.size(); ++i) right[i] = double{b[i].widen()};
+  for (extent i = 0; i < m; i += 7)
+    for (extent j = 0; j < n; ++j) {
+      double sum = 0, size = 0;
+      for (extent p = 0; p < k; ++p) {
+        double const term = left[static_cast<std::size_t>(p * m + i)] * right[static_cast<std::size_t>(p * n + j)];
+        sum += term;
+        size += std::abs(term);
+      }
+      REQUIRE(std::abs(double{c[static_cast<std::size_t>(i * n + j)]} - 2 * sum) <= 2e-6 * size);
+    }
+}
+
 // Where the process may not use a matrix unit that the program was compiled for.
 TEST_CASE("vector registers read what was packed for a matrix unit", "[halves][gemm]") {
   extent const m = 45, n = 70, k = 701, steps = cpu::steps_of<bf16>(k);

@@ -11,6 +11,8 @@
 
 #include <catch2/catch.hpp>
 
+#include <cmath>
+
 namespace {
 
 constexpr int whole = 12, part = 6;
@@ -36,16 +38,50 @@ template <int N, class... Options>
 using step = tx::train_step<model, loss<N>, tx::adamw, Options...>;
 using in_parts = step<part, tx::accumulate<whole / part>>;
 
+struct batch {
+  std::vector<float> x = std::vector<float>(whole * 16);
+  std::vector<tx::i32> label = std::vector<tx::i32>(whole);
+  batch() {
+    for (std::size_t i = 0; i < x.size(); ++i) x[i] = static_cast<float>(i * 13 % 50) / 25 - 1;
+    for (std::size_t i = 0; i < label.size(); ++i) label[i] = static_cast<tx::i32>(i * i % 3);
+  }
+};
+
+// AdamW's two moments after a step: the gradient and its square, to a factor. (Its update hardly depends on their scale.)
+template <class Step>
+std::vector<std::vector<float>> moments(float clip_norm) {
+  tx::executor<Step, tx::cpu> run{tx::seed(2)};
+  run.settings.dropout = 0;
+  run.settings.clip_norm = clip_norm;
+  batch const b;
+  run(b.x, b.label);
+  std::vector<std::vector<float>> all;
+  for (int k : {1, 2}) all.emplace_back(run.elements(k).begin(), run.elements(k).end());
+  return all;
+}
+double norm(std::vector<float> const& v) {
+  double sum = 0;
+  for (float x : v) sum += static_cast<double>(x) * static_cast<double>(x);
+  return std::sqrt(sum);
+}
+// Each element, to a ten-thousandth of the largest.
+void agree(std::vector<std::vector<float>> const& got, std::vector<std::vector<float>> const& want) {
+  for (std::size_t k = 0; k < want.size(); ++k) {
+    double most = 0;
+    for (float x : want[k]) most = std::max(most, std::abs(static_cast<double>(x)));
+    REQUIRE(most > 0);
+    REQUIRE(got[k].size() == want[k].size());
+    for (std::size_t i = 0; i < want[k].size(); ++i) REQUIRE(got[k][i] == Approx(want[k][i]).margin(1e-4 * most));
+  }
+}
+
 template <class Step, class Backend = tx::cpu>
 std::vector<float> trained(float dropout, int steps = 4) {
   tx::executor<Step, Backend> run{tx::seed(2)};
   run.settings.learning_rate = 1e-2f;
   run.settings.dropout = dropout;
   run.settings.clip_norm = 0.3f;
-  std::vector<float> x(whole * 16);
-  for (std::size_t i = 0; i < x.size(); ++i) x[i] = static_cast<float>(i * 13 % 50) / 25 - 1;
-  std::vector<tx::i32> label(whole);
-  for (std::size_t i = 0; i < label.size(); ++i) label[i] = static_cast<tx::i32>(i * i % 3);
+  auto const [x, label] = batch{};
   std::vector<float> all;
   for (int i = 0; i < steps; ++i) all.push_back(run(x, label).loss);
   auto const weights = run.elements();
@@ -65,6 +101,19 @@ static_assert(in_parts::memory.gradients >= in_parts::memory.parameters, "gradie
 TEST_CASE("parts of a batch train as the batch does", "[accumulate]") {
   close(trained<in_parts>(0), trained<step<whole>>(0), 2e-4);
   close(trained<step<part, tx::accumulate<2>, tx::clip_gradient>>(0), trained<step<whole, tx::clip_gradient>>(0), 2e-4);
+}
+
+TEST_CASE("gradients are means over the batch, also where they are clipped", "[accumulate]") {
+  agree(moments<in_parts>(1), moments<step<whole>>(1));
+  using clipped = step<whole, tx::clip_gradient>;
+  using clipped_parts = step<part, tx::accumulate<2>, tx::clip_gradient>;
+  auto const free = moments<clipped>(1e6f);
+  auto const length = static_cast<float>(10 * norm(free[0]));  // the first moment is a tenth of the gradient
+  agree(moments<clipped_parts>(1e6f), free);
+  agree(moments<clipped_parts>(1.5f * length), free);  // a sum over the parts would be cut
+  auto const cut = moments<clipped>(0.5f * length);
+  CHECK(norm(cut[0]) == Approx(0.5 * norm(free[0])).epsilon(1e-3));
+  agree(moments<clipped_parts>(0.5f * length), cut);
 }
 
 TEST_CASE("rows drop the same elements in parts", "[accumulate]") {
