@@ -2,7 +2,8 @@
 # make test    the everyday tests
 # make check   everything else: layers, headers, clang, sanitizers, slow tests, compile cost, nvcc
 # make train   fetches the pairs, trains the twin encoder into runs/twinbert and scores it
-# make bench   builds the benchmarks; with PEERS=1 also installs PyTorch and JAX under build/ and compares training steps
+# make bench   builds the benchmarks; with PEERS=1 also installs PyTorch, JAX, ONNX Runtime and OpenVINO under build/ and compares
+#              training steps, inference and an epoch of unequal texts; POOLS, DTYPES and MODELS choose
 # make format  clang-format over all sources
 # make clean   removes build/; runs/ and .cache/ stay
 PRESET ?= release
@@ -11,6 +12,7 @@ DATA ?= .cache/twinbert
 RUN ?= runs/twinbert
 MODELS ?= twin,minilm,base
 DTYPES ?= f32 bf16
+POOLS ?= first mean
 
 bin = build/$(PRESET)/bin
 compile = cmake --build --preset $(PRESET) -j $(JOBS)
@@ -50,10 +52,10 @@ bench: configure
 	@$(compile) --target benches
 ifdef PEERS
 	@bench/compare/setup.sh build/peers
-	@for dtype in $(DTYPES); do \
-	  build/peers/bin/python bench/compare/run.py --python build/peers/bin/python --tx $(bin)/bench_step --models $(MODELS) --dtype $$dtype || exit 1; \
-	done
-	@build/peers/bin/python bench/compare/recompute.py --tx $(bin)/bench_step
+	@for dtype in $(DTYPES); do for pool in $(POOLS); do \
+	  build/peers/bin/python bench/compare/run.py --python build/peers/bin/python --tx $(bin)/bench_step --models $(MODELS) --dtype $$dtype --pool $$pool || exit 1; \
+	done; done
+	@build/peers/bin/python bench/compare/recompute.py --tx $(bin)/bench_step --most 1
 	@build/peers/bin/python bench/compare/encode.py --tx $(bin)/bench_encode
 	@build/peers/bin/python bench/compare/epoch.py --tx $(bin)/bench_epoch
 endif

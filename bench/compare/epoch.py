@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Texts of 4 to 64 tokens, once through, with a 6 x 512 encoder: tx packs them, 2,048 tokens a step; PyTorch pads each batch to its
-longest text. As many texts a step on both sides, in turns. Run with --peer it is PyTorch.
+longest text, as they come or sorted by length. As many texts a step on both sides, in turns. Run with --peer it is PyTorch.
 """
 import argparse
 import json
@@ -41,16 +41,20 @@ def peer(args):
 
     def epoch(count):
         texts = Texts()
+        drawn = [texts.text() for _ in range(count)]
+        if args.sorted:
+            drawn.sort(key=len)
         for first in range(0, count, BATCH):
-            batch = [texts.text() for _ in range(min(BATCH, count - first))]
+            batch = drawn[first:first + BATCH]
             longest = max(map(len, batch))
-            torch.step([t + [0] * (longest - len(t)) for t in batch], [(first + i) % 2 for i in range(len(batch))],
-                       [[1] * len(t) + [0] * (longest - len(t)) for t in batch])
+            loss = torch.step([t + [0] * (longest - len(t)) for t in batch], [(first + i) % 2 for i in range(len(batch))],
+                              [[1] * len(t) + [0] * (longest - len(t)) for t in batch])
+        return loss
 
     epoch(2 * BATCH)  # warms up
     start = time.perf_counter()
-    epoch(args.texts)
-    print(json.dumps({"texts_per_s": args.texts / (time.perf_counter() - start),
+    loss = epoch(args.texts)
+    print(json.dumps({"loss": loss, "texts_per_s": args.texts / (time.perf_counter() - start),
                       "peak_bytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024}))
 
 
@@ -63,6 +67,7 @@ def main():
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--peer", action="store_true")
+    parser.add_argument("--sorted", action="store_true", help="batches of texts of like length")
     parser.add_argument("--tuned", action="store_true", help="glibc keeps freed memory")
     args = parser.parse_args()
     if args.peer:
@@ -70,12 +75,16 @@ def main():
 
     sizes = ["--texts", str(args.texts), "--threads", str(args.threads), "--dtype", args.dtype]
     torch = [args.python, os.path.abspath(__file__), "--peer", *sizes]
-    commands = {"tx, packed": [args.tx, *sizes], "PyTorch, padded": torch, "PyTorch, padded, tuned allocator": [*torch, "--tuned"]}
+    commands = {"tx, packed": [args.tx, *sizes], "PyTorch, padded": torch, "PyTorch, padded, tuned allocator": [*torch, "--tuned"],
+                "PyTorch, sorted by length": [*torch, "--sorted"], "PyTorch, sorted, tuned allocator": [*torch, "--sorted", "--tuned"]}
     rows = {name: [] for name in commands}
     for _ in range(args.rounds):
         for name, command in commands.items():
             done = subprocess.run(command, capture_output=True, text=True, check=True)
             rows[name].append(json.loads(done.stdout.strip().splitlines()[-1]))
+    for name, found in rows.items():
+        if not all(0 < r["loss"] < 5 for r in found):
+            sys.exit(f"{name} does not train: losses {[r['loss'] for r in found]}")
     middle = {name: statistics.median(r["texts_per_s"] for r in found) for name, found in rows.items()}
     best = max(rate for name, rate in middle.items() if not name.startswith("tx"))
     print(f"{args.texts} texts of 4 to 64 tokens, {args.dtype}, {args.threads} threads: {middle['tx, packed'] / best:.2f} times PyTorch")

@@ -22,6 +22,7 @@ MODELS = {
     "small": (4, 512, 8, 2048, 16, 128),
     "base": (12, 768, 12, 3072, 8, 128),
     "odd": (3, 320, 5, 1000, 7, 100),
+    "idle": (2, 128, 2, 512, 1, 8),  # what a process takes before it does anything
 }
 VOCABULARY, RATE, DECAY = 30522, 1e-4, 0.01
 
@@ -32,6 +33,7 @@ class Torch:
         from transformers import BertConfig, BertModel
 
         layers, hidden, heads, ffn, self.batch, self.tokens = sizes
+        self.version = "PyTorch " + torch.__version__
         self.torch, dropout = torch, 0.0 if args.check else args.dropout
         torch.manual_seed(0)
         torch.set_num_threads(args.threads)
@@ -83,7 +85,7 @@ class Jax:
 
         layers, hidden, heads, ffn, self.batch, self.tokens = sizes
         rate = 0.0 if args.check else args.dropout
-        self.np = np
+        self.np, self.version = np, "JAX " + jax.__version__
         width = hidden // heads
         if args.check:
             from safetensors.numpy import load_file
@@ -177,9 +179,10 @@ class Jax:
 
 
 def keep_freed_memory():
-    """Starts this process anew with an allocator so tuned, unless it is."""
+    """Starts this process anew with an allocator so tuned, unless it is. Large pages where the system has them, as tx asks for."""
     if "MALLOC_MMAP_MAX_" not in os.environ:
-        os.environ.update(MALLOC_MMAP_MAX_="0", MALLOC_TRIM_THRESHOLD_="17179869184", MALLOC_TOP_PAD_="268435456")
+        os.environ.update(MALLOC_MMAP_MAX_="0", MALLOC_TRIM_THRESHOLD_="17179869184", MALLOC_TOP_PAD_="268435456",
+                          GLIBC_TUNABLES="glibc.malloc.hugetlb=1", THP_MEM_ALLOC_ENABLE="1")
         os.execv(sys.executable, [sys.executable, *sys.argv])
 
 
@@ -231,7 +234,7 @@ def main():
     many = sum(one() for _ in range(3 * args.steps))
     each = (many - few) / (2 * args.steps)
     print(json.dumps({
-        "peer": args.peer, "model": args.model, "batch": peer.batch, "seq": peer.tokens, "dtype": args.dtype, "device": "cpu",
+        "peer": args.peer, "version": peer.version, "model": args.model, "batch": peer.batch, "seq": peer.tokens, "dtype": args.dtype, "device": "cpu",
         "pool": args.pool, "threads": args.threads, "tuned": args.tuned, "median_s": round(statistics.median(times), 4),
         "best_s": round(min(times), 4), "step_s": round(each, 4), "tokens_per_s": round(peer.batch * peer.tokens / each, 1),
         "first_step_s": round(first, 2), "peak_bytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024,

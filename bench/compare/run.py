@@ -17,6 +17,9 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 PEERS = {"PyTorch": ["--peer", "torch"], "PyTorch, tuned allocator": ["--peer", "torch", "--tuned"],
          "torch.compile": ["--peer", "torch-compile"], "JAX": ["--peer", "jax"]}
 
+# The least of each side: a process that has loaded what it needs and trained a step of eight tokens.
+IDLE = (["--model", "tiny", "--batch", "1", "--seq", "8", "--steps", "1"], ["--model", "idle", "--steps", "1"])
+
 # Where bench_step has a model in several sizes, the one that peer_step.py trains.
 SHAPES = {"tiny": ["--batch", "8", "--seq", "32"], "base": ["--batch", "8", "--seq", "128"]}
 
@@ -56,10 +59,18 @@ def main():
 
     print(f"{processor()}; {args.threads} threads on each side; {args.dtype}, dropout 0.1, AdamW\n")
     good = True
+    common = ["--dtype", args.dtype, "--pool", args.pool, "--threads", str(args.threads)]
+    peer_command = [args.python, os.path.join(HERE, "peer_step.py")]
+    idle = {"tx": run([args.tx, *IDLE[0], *common])}
+    for name in names:
+        idle[name] = run([*peer_command, *PEERS[name], *IDLE[1], *common])
+    print(", ".join(sorted({found["version"] for name, found in idle.items() if name != "tx"})))
+    print("own MB: above a process that trains on eight tokens: "
+          + ", ".join(f"{name} {found['peak_bytes'] / 1e6:.0f}" for name, found in idle.items()) + "\n", flush=True)
     for model in args.models.split(","):
-        sizes = ["--model", model, "--dtype", args.dtype, "--pool", args.pool, "--threads", str(args.threads)]
+        sizes = ["--model", model, *common]
         tx = [args.tx, *sizes, *SHAPES.get(model, [])]
-        peer = [args.python, os.path.join(HERE, "peer_step.py"), *sizes]
+        peer = [*peer_command, *sizes]
         with tempfile.TemporaryDirectory() as folder:
             ours = run([*tx, "--check", folder])
             apart = {kind: max(abs(a - b) for a, b in zip(ours, run([*peer, "--peer", kind, "--check", folder]), strict=True))
@@ -78,11 +89,12 @@ def main():
         first = rows["tx"][0]
         print(f"{model}, pool {args.pool}, {first['batch']} x {first['seq']}: ten losses agree to "
               f"{max(apart.values(), default=float('nan')):.1e}; tx over the best other {middle['tx'] / best:.2f}")
-        print(f"  {'':26} {'tokens/s':>9} {'lowest':>8} {'highest':>8} {'peak MB':>8} {'first loss s':>13}")
+        print(f"  {'':26} {'tokens/s':>9} {'lowest':>8} {'highest':>8} {'peak MB':>8} {'own MB':>8} {'first loss s':>13}")
         for name, found in rows.items():
             rates = [r["tokens_per_s"] for r in found]
+            peak = max(r["peak_bytes"] for r in found)
             print(f"  {name:26} {middle[name]:9.0f} {min(rates):8.0f} {max(rates):8.0f} "
-                  f"{max(r['peak_bytes'] for r in found) / 1e6:8.0f} {statistics.median(r['first_step_s'] for r in found):13.2f}")
+                  f"{peak / 1e6:8.0f} {(peak - idle[name]['peak_bytes']) / 1e6:8.0f} {statistics.median(r['first_step_s'] for r in found):13.2f}")
         print(flush=True)
     sys.exit(not good)
 

@@ -47,9 +47,10 @@ int main(int argc, char** argv) {
     getrusage(RUSAGE_SELF, &use);
     std::printf("{\"peer\": \"tx\", \"model\": \"%s\", \"batch\": %d, \"seq\": %d, \"dtype\": \"%s\", \"device\": \"cpu\", \"pool\": \"%s\", \"threads\": %d, "
                 "\"median_s\": %.4f, \"best_s\": %.4f, \"step_s\": %.4f, \"tokens_per_s\": %.1f, \"first_step_s\": %.2f, \"peak_bytes\": %lld, \"planned_bytes\": %lld, "
-                "\"loss\": [%.4f, %.4f]}\n",
+                "\"activation_bytes\": %lld, \"recomputed_flops\": %lld, \"loss\": [%.4f, %.4f]}\n",
                 name.c_str(), t.batch, t.seq, dtype.c_str(), pool.c_str(), o.threads, median, t.seconds.front(), t.difference, t.batch * t.seq / t.difference, t.first_step,
-                static_cast<long long>(use.ru_maxrss) * 1024, static_cast<long long>(t.planned_peak), static_cast<double>(t.losses.front()),
+                static_cast<long long>(use.ru_maxrss) * 1024, static_cast<long long>(t.planned_peak), static_cast<long long>(t.activations),
+                static_cast<long long>(t.recomputed_flops), static_cast<double>(t.losses.front()),
                 static_cast<double>(t.losses.back()));
     return 0;
   }

@@ -83,7 +83,8 @@ void check(auto& run, bench::options const& o, bench::timing& t) {
 }  // namespace
 
 bench::timing TX_RUN(bench::options const& o) {
-  bench::timing t{.batch = TX_BATCH, .seq = TX_SEQ, .planned_peak = step::memory.peak};
+  bench::timing t{.batch = TX_BATCH, .seq = TX_SEQ, .planned_peak = step::memory.peak, .activations = step::memory.activations,
+                  .recomputed_flops = step::memory.recomputed_flops};
   batches b;
   std::optional<tx::executor<step, tx::cpu>> run;
   auto const one = [&] {

@@ -18,6 +18,8 @@ struct options {
 struct timing {
   int batch, seq;
   std::int64_t planned_peak;      // bytes, by the plan
+  std::int64_t activations;       // of them, those kept for backward
+  std::int64_t recomputed_flops;  // of a step
   double first_step = 0;          // seconds until the first loss, construction included
   double difference = 0;          // seconds of a step: 3 N steps less N steps, over 2 N
   std::vector<double> seconds{};  // of each timed step

@@ -53,13 +53,13 @@ struct apply_division<virtual_shards<Shards>> {
 template <int Shards, class T>
 struct joined {
   static_assert(Shards == 1,
-                "tx::virtual_shards: an argument of the loss has no leading axis to cut. FIX: tensor<T, 1>");
+                "tx: a batch in shards or parts: an argument of the loss has no leading axis to cut. FIX: tensor<T, 1>");
   using type = T;
 };
 template <int Shards, class T, auto First, auto... Rest>
 struct joined<Shards, tensor<T, First, Rest...>> {
   static_assert(std::is_integral_v<decltype(First)>,
-                "tx::virtual_shards: a bounded extent cannot be cut. FIX: a fixed one");
+                "tx: a batch in shards or parts: a bounded extent cannot be cut. FIX: a fixed one");
   using type = tensor<T, First * Shards, Rest...>;
 };
 template <class T, auto First, auto... Rest>

@@ -9,10 +9,10 @@
 
 namespace tx {
 
-// The share of a schedule at a step, 0-based; a step's learning rate is the product of rate and share.
-// no step count: constant after the warm-up.
+// The rest of a schedule, after the warm-up.
 enum class decay_shape : std::uint8_t { constant, linear, cosine };
 
+// The share of the learning rate at a step, counted from 0.
 struct schedule {
   decay_shape shape = decay_shape::constant;
   std::int64_t warmup = 0;  // steps until the full rate, linear
@@ -50,7 +50,6 @@ class executor {
   using program = typename Step::program;
   using block = parameter_block<model, Backend>;
   static constexpr int groups = layout<model>::groups.size();
-  static constexpr int scalar_count = static_cast<int>(scalar::group_rates) + 2 * groups;
 
  public:
   using result = typename Step::result;

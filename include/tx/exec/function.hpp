@@ -45,6 +45,7 @@ struct function {
     g.training = false;
     trace<Model, F>(g);
     g = passes::narrow(g);
+    verify(g);
   }
   using program = exec::program<source>;
   static constexpr exec::memory_use memory = exec::with_parameters<Model>(program::memory, states);

@@ -37,6 +37,7 @@ class step_runner<Step, Backend> {
   using program = typename Step::program;
   using arguments = typename Step::arguments;
   using sums = layout<typename Step::model>;
+  static_assert(Step::sums_block < max_blocks, "tx::accumulate: the optimizer has so many states that no block is left for the sums of gradients");
   static constexpr int results = program::results.size();
   static_assert([] {
     for (result_ref const& r : program::results)
@@ -52,7 +53,7 @@ class step_runner<Step, Backend> {
 
   template <class Frame>
   void run(Frame& f, staging<Step, Backend>& host) {
-    f.base[base_block + 1 + Step::states] = sums_.data();
+    f.base[base_block + Step::sums_block] = sums_.data();
     auto const whole_batch = f;
     std::array<double, results> totals{};
     for (int part = 0; part < Step::parts; ++part) {

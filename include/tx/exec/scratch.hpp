@@ -36,9 +36,9 @@ constexpr bool packs_right(call const& c, operand_ref const& right) {
          (c.batch == 1 && c.cols > 64 && c.rows * right.row * size_of(right.type) >= worth_packing);
 }
 
-// Few rows times a right side that would have to be packed are computed the other way round: columns by bands, each then turned.
+// Few rows times a right side that would have to be packed are computed the other way round: some columns at a time, then turned.
 inline constexpr std::int64_t most_swapped_rows = 192;
-inline constexpr std::int64_t swapped_band = 48;
+inline constexpr std::int64_t swapped_columns = 48;
 constexpr bool swaps(call const& c, operand_ref const& left, operand_ref const& right, std::int64_t rows) {
   bool const pairs = !is_half(right.type) || right.col % 2 == 0;  // the depth is even where the left side is not packed
   return c.batch == 1 && must_pack_right(right, c.cols) && right.row == 1 && pairs && !packs_left(left, c.depth) && rows <= most_swapped_rows &&
@@ -60,7 +60,7 @@ constexpr std::int64_t gemm_scratch(call const& c, operand_ref const& left, oper
   dtype const type = left.type;
   std::int64_t const element = size_of(sum_type(type));
   std::int64_t const few = c.rows < most_swapped_rows ? c.rows : most_swapped_rows;
-  std::int64_t const swapped = packed_right_bytes(few, c.depth, type) + aligned(few * c.cols * element) + shares * swapped_band * row_bytes(few, element);
+  std::int64_t const swapped = packed_right_bytes(few, c.depth, type) + aligned(few * c.cols * element) + shares * swapped_columns * row_bytes(few, element);
   if (c.tag == 0 && swaps(c, left, right, c.rows)) return swapped;
   std::int64_t const rows = c.rows / c.batch;
   std::int64_t const panel = aligned(panel_rows(rows, c.cols, element) * c.cols * element);

@@ -7,10 +7,6 @@
 
 namespace tx::detail {
 
-// The block behind the optimizer's states.
-template <class Optimizer>
-inline constexpr int sums_block = 1 + Optimizer::states;
-
 // Adds each gradient to its sum where it is complete.
 struct sum_at_once final : gradient_user {
   int block;
@@ -27,13 +23,13 @@ struct sum_at_once final : gradient_user {
   constexpr ~sum_at_once() = default;
 };
 
-// All of a model's sums over `parts` parts: clipped, used for the update, and cleared for the next step.
+// All of a model's sums over `parts` parts, in block `sums_block`: clipped, used for the update, and cleared for the next step.
 template <class Model, class Optimizer>
-constexpr void record_update_from_sums(graph& g, int parts, bool clips) {
+constexpr void record_update_from_sums(graph& g, int sums_block, int parts, bool clips) {
   g.when = phase::update;
   auto const sums_of = [&](std::int64_t first, std::int64_t count) {
     value_info const rows{layout<Model>::type, shape{2, {}, {static_cast<int>(count / block_row), block_row}}};
-    return emit_leaf(g, block_info, rows, attributes{{sums_block<Optimizer>, first}});
+    return emit_leaf(g, block_info, rows, attributes{{sums_block, first}});
   };
   var scale = constant(g, layout<Model>::type, 1.0 / parts);
   if (clips) {

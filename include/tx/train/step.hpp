@@ -55,6 +55,7 @@ struct train_step {
   static constexpr int states = Optimizer::states;
   static constexpr detail::step_options options = detail::options_of<Options...>();
   static constexpr int parts = options.parts;
+  static constexpr int sums_block = 1 + states;  // of gradients over the parts of a batch: behind the optimizer's states
   static_assert(parts == 1 || !division.given, "tx::train_step: accumulate<N> and a division over shards or ranks do not go together yet");
   using arguments = dist::arguments_of_shards<division.shards * parts, typename call::arguments>;
 
@@ -66,11 +67,12 @@ struct train_step {
     trace<Model, Loss>(recorded);
     recorded = passes::narrow(recorded);
     if (options.mixes) recorded = passes::mixed(recorded, options.half);
+    verify(recorded);
     recomputation again{};
     if (activations >= 0)
       again = choose_recomputed(recorded, recorded.outputs[0].value, detail::parameter_leaves(recorded), activations);
     if constexpr (parts > 1) {
-      detail::sum_at_once user(detail::sums_block<Optimizer>);
+      detail::sum_at_once user(sums_block);
       int const results = g.outputs.size();
       gradients(g, g.outputs[0].value, detail::parameter_leaves(g), &user, again.again);
       if (g.outputs.size() == results) detail::no_parameter(g);
@@ -127,7 +129,7 @@ struct train_step {
   struct update_source {
     static constexpr exec::lowered lower() {
       graph g{};
-      detail::record_update_from_sums<Model, Optimizer>(g, parts, options.clips);
+      detail::record_update_from_sums<Model, Optimizer>(g, sums_block, parts, options.clips);
       return exec::compile(g, options.compile);
     }
   };

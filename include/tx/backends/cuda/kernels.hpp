@@ -88,9 +88,9 @@ struct kernel<Device, exec::gemm<D, Epilogue>> {
     a.rows = rows;
     a.cols = c.cols;
     a.depth = c.depth;
-    a.bands = (rows + tile - 1) / tile;
-    std::int64_t const begin = a.bands * f.band_first;
-    std::int64_t const items = begin + a.bands * f.matrices(c);
+    a.tiles = (rows + tile - 1) / tile;
+    std::int64_t const begin = a.tiles * f.band_first;
+    std::int64_t const items = begin + a.tiles * f.matrices(c);
     std::int64_t const tiles = (c.cols + tile - 1) / tile;
     if constexpr (types::lets == 0 && types::outputs == 1) {
       if (outputs[0].type == sum_type(D) && (c.cols == 1 || outputs[0].col == 1)) {  // straight to where it belongs
@@ -106,7 +106,7 @@ struct kernel<Device, exec::gemm<D, Epilogue>> {
     a.to.at = f.scratch(c) + epilogue_bytes;
     a.to.ref.rank = 1;
     a.to.ref.stride[0] = c.cols;
-    auto const row_of = [&](std::int64_t item) { return item / a.bands * rows + item % a.bands * tile; };
+    auto const row_of = [&](std::int64_t item) { return item / a.tiles * rows + item % a.tiles * tile; };
     for (std::int64_t item = begin; item < items; item += fit) {
       std::int64_t const count = detail::lower_of(fit, items - item);
       a.first_item = item;

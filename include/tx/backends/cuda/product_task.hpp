@@ -22,8 +22,8 @@ struct product_task {
     std::int64_t rows = 0;         // of a matrix
     std::int64_t cols = 0;
     std::int64_t depth = 0;
-    std::int64_t first_item = 0;   // items: bands of 64 rows, matrix after matrix
-    std::int64_t bands = 0;        // of a matrix
+    std::int64_t first_item = 0;   // items: tiles of 64 rows, matrix after matrix
+    std::int64_t tiles = 0;        // of a matrix
   };
 
   // Block: a tile of a band.
@@ -31,8 +31,8 @@ struct product_task {
   static TX_DEVICE void run(Block& b, arguments const& a) {
     std::int64_t const tiles = (a.cols + tile - 1) / tile;
     std::int64_t const item = a.first_item + b.block() / tiles;
-    std::int64_t const matrix = item / a.bands;
-    std::int64_t const row = item % a.bands * tile;
+    std::int64_t const matrix = item / a.tiles;
+    std::int64_t const row = item % a.tiles * tile;
     std::int64_t const col = b.block() % tiles * tile;
     T* const left = reinterpret_cast<T*>(b.shared());
     T* const right = left + tile_depth * (tile + 1);
