@@ -75,6 +75,67 @@ TEST_CASE("packed texts train as padded ones", "[packed]") {
   CHECK(last < first);
 }
 
+namespace {
+constexpr auto weighed_loss = [](model const& m, per_token ids, per_token positions, padded_ids places, per_token slots, labels label,
+                                 tx::tensor<float, texts> weight) { return tx::cross_entropy(m.packed(ids, positions, places, slots), label, weight); };
+constexpr auto two_loss = [](model const& m, tx::tensor<tx::i32, 2, longest> ids, tx::tensor<tx::i32, 2, longest> mask, tx::tensor<tx::i32, 2> label) {
+  return tx::cross_entropy(m(ids, mask), label);
+};
+template <class Step>
+int random_nodes() {
+  tx::graph g{};
+  Step::record(g);
+  int n = 0;
+  for (int i = 0; i < g.size(); ++i) n += g[i].op == &tx::random_info && g[i].when == tx::phase::forward ? 1 : 0;
+  return n;
+}
+// Of forward products with weights; attention's own are of batches.
+template <class Step>
+std::int64_t product_flops() {
+  tx::graph g{};
+  Step::record(g);
+  std::int64_t sum = 0;
+  for (int i = 0; i < g.size(); ++i)
+    if (g[i].op->kind == tx::op_kind::product && g[i].when == tx::phase::forward && g.info(i).dims.rank == 2)
+      sum += 2 * g.info(i).count() * g.info(g.input(i, 0)).dims.last() * g.regions[g[i].region].iterations;
+  return sum;
+}
+}  // namespace
+
+TEST_CASE("places for texts that are not there change nothing", "[packed]") {
+  both const b;
+  batch two;
+  for (std::size_t row : {0u, 1u}) {
+    std::vector<tx::i32> text;
+    for (std::size_t i = row * longest; i < (row + 1) * longest; ++i)
+      if (b.mask[i]) text.push_back(b.ids[i]);
+    REQUIRE(two.add(text));
+  }
+  tx::executor<tx::train_step<model, weighed_loss, tx::adamw>, tx::cpu> packed{tx::seed(4)};
+  tx::executor<tx::train_step<model, two_loss, tx::adamw>, tx::cpu> padded{tx::seed(4)};
+  packed.settings.dropout = padded.settings.dropout = 0;
+  std::vector<float> const weight{1, 1, 0, 0};
+  auto const first = [](auto const& v, std::size_t n) { return std::span(v).first(n); };
+  for (int i = 0; i < 3; ++i) {
+    float const got = packed(two.ids, two.positions, two.places, two.slots, b.label, weight).loss;
+    float const want = padded(first(b.ids, 2 * longest), first(b.mask, 2 * longest), first(b.label, 2)).loss;
+    CHECK(got == Approx(want).margin(1e-4));
+  }
+  auto const moments = packed.elements(1), wanted = padded.elements(1);
+  float most = 0;
+  for (float m : wanted) most = std::max(most, std::abs(m));
+  REQUIRE(most > 1e-4f);
+  for (std::size_t i = 0; i < wanted.size(); ++i) REQUIRE(moments[i] == Approx(wanted[i]).margin(1e-3 * most));
+}
+
+TEST_CASE("packed texts drop out where padded ones do, and padding is not computed", "[packed]") {
+  using packed = tx::train_step<model, packed_loss, tx::adamw>;
+  using padded = tx::train_step<model, padded_loss, tx::adamw>;
+  CHECK(random_nodes<packed>() == random_nodes<padded>());
+  CHECK(random_nodes<packed>() == 1 + 3 + 3 + 1);
+  CHECK(product_flops<packed>() * 5 < product_flops<padded>() * 4);  // 28 tokens in 48 places
+}
+
 TEST_CASE("a batch has room for so many texts and tokens", "[packed]") {
   tx::text::packed_batch<3, 4, 7> b;
   std::vector<tx::i32> const four{1, 2, 3, 4}, three{5, 6, 7}, none, five(5);
