@@ -5,7 +5,8 @@
 
 namespace bench {
 
-inline constexpr int fma_chains = 10;
+// Two a cycle for up to ten cycles of latency; AVX2 has fewer registers, and no slow steps.
+inline constexpr int fma_chains = tx::backends::cpu::lanes == 16 ? 20 : 12;
 // FLOPs of one vector step: a fma of each lane, of halves two.
 template <class T>
 inline constexpr double step_flops = 2. * tx::backends::cpu::detail::product_of<T>::lanes * tx::backends::cpu::detail::product_of<T>::elements;
@@ -18,15 +19,20 @@ auto run_fma_chains(int steps) {
   typename step::unit const numbers[2] = {};
   auto a = step::broadcast(numbers[0]), b = step::broadcast(numbers[1]);
   asm volatile("" : "+x"(a.v), "+x"(b.v));  // any numbers, as far as the compiler knows
-  V x0(0), x1 = x0, x2 = x0, x3 = x0, x4 = x0, x5 = x0, x6 = x0, x7 = x0, x8 = x0, x9 = x0;
-  auto const next = [&](V& x) { x = step::multiply_add(a, b, x); };
+  V x[fma_chains];
+#pragma GCC unroll 32
+  for (V& chain : x) chain = V(0);
   for (int i = 0; i < steps; ++i) {
-    next(x0), next(x1), next(x2), next(x3), next(x4), next(x5), next(x6), next(x7), next(x8), next(x9);
-    // Keeps the compiler from seeing that the chains are equal.
-    asm volatile("" : "+x"(x0.v), "+x"(x1.v), "+x"(x2.v), "+x"(x3.v), "+x"(x4.v));
-    asm volatile("" : "+x"(x5.v), "+x"(x6.v), "+x"(x7.v), "+x"(x8.v), "+x"(x9.v));
+#pragma GCC unroll 32
+    for (V& chain : x) {
+      chain = step::multiply_add(a, b, chain);
+      asm volatile("" : "+x"(chain.v));  // keeps the compiler from seeing that the chains are equal
+    }
   }
-  return reduce_add(x0 + x1 + x2 + x3 + x4 + x5 + x6 + x7 + x8 + x9);
+  V sum(0);
+#pragma GCC unroll 32
+  for (V const& chain : x) sum = sum + chain;
+  return reduce_add(sum);
 }
 
 #if TX_HAS_AMX

@@ -94,11 +94,15 @@ inline constexpr int groups_of_a_line = (64 + gemm_tile<T>::rows * static_cast<i
 template <class T>
 void pack_a(extent m, extent k, matrix<T> a, T* out) {
   constexpr int R = gemm_tile<T>::rows, G = groups_of_a_line<T>;
-  extent i = 0;
-  if (a.row == 1)
-    for (; i + G * R <= m; i += G * R, out += G * R * k)
-      for (extent p = 0; p < k; ++p)
-        for (int g = 0; g < G; ++g) __builtin_memcpy(out + (g * k + p) * R, a.data + i + g * R + p * a.column, R * sizeof(T));
+  extent const whole = a.row == 1 ? m / (G * R) * (G * R) : 0;
+  for (extent p0 = 0; whole > 0 && p0 < k; p0 += 32)  // rows of memory that stay near while groups take their lines of them
+    for (extent i = 0; i < whole; i += G * R)
+      for (extent p = p0; p < std::min(k, p0 + 32); ++p) {
+        __builtin_prefetch(a.data + i + (p + 32) * a.column, 0, 2);
+        for (int g = 0; g < G; ++g) __builtin_memcpy(out + (i + g * R) * k + p * R, a.data + i + g * R + p * a.column, R * sizeof(T));
+      }
+  extent i = whole;
+  out += whole * k;
   for (; i < m; i += R, out += R * k) {
     auto const from = a.data + i * a.row;
     auto const rows = std::min<extent>(R, m - i);

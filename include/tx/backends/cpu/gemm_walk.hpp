@@ -8,8 +8,9 @@
 
 namespace tx::backends::cpu {
 
-// What the shares of one product have in common. An operand whose rows cannot be read as they lie is packed: once by all threads
-// where there is one matrix, by each thread for itself where there are many.
+// What the shares of one product have in common. A side whose rows cannot be read as they lie is packed. Of one matrix the right side is
+// packed once, by all threads, and the left by whoever computes a panel of rows, just before, so that it never leaves the caches; of many
+// matrices both are packed by each thread for itself.
 template <class T>
 struct gemm_task {
   using U = unit_t<T>;
@@ -49,7 +50,7 @@ struct gemm_task {
     swaps = exec::swaps(c, left, right, rows);
     swapped_bytes = exec::aligned(rows * c.cols * static_cast<std::int64_t>(sizeof(S)));
     if (swaps) panels = packed + exec::packed_right_bytes(rows, c.depth, dtype_v<T>);
-    else if (c.batch == 1) pack_together();
+    else if (c.batch == 1 && packs_right) pack_right();
   }
 
   // Where rows [row, row + count) belong, if they lie at one stride there and nothing is done to them on the way.
@@ -82,25 +83,14 @@ struct gemm_task {
   U* packed_rows() const { return reinterpret_cast<U*>(packed); }  // of the left side, where sides are swapped
 
  private:
-  void pack_together() const {
-    constexpr std::int64_t width = gemm_tile<T>::columns, height = gemm_tile<T>::rows;
-    if (packs_right) {
-      T const* const b = f.at<T const>(right);
-      std::int64_t const tiles = (c.cols + width - 1) / width;
-      for_shares(f.threads, c.cols * c.depth, [&](int s) {
-        for (std::int64_t j = exec::share_begin(tiles, s) * width; j < std::min(c.cols, exec::share_begin(tiles, s + 1) * width); j += width)
-          pack_b<T>(c.depth, std::min(width, c.cols - j), {b + j * right.col, right.row, right.col}, packed_right(0) + j * steps());
-      });
-    }
-    if (packs_left) {
-      T const* const a = f.at<T const>(left);
-      std::int64_t const tiles = (rows + height - 1) / height;
-      for_shares(f.threads, rows * c.depth, [&](int s) {
-        std::int64_t const first = exec::share_begin(tiles, s) * height;
-        std::int64_t const end = std::min(rows, exec::share_begin(tiles, s + 1) * height);
-        if (first < end) detail::pack_a(end - first, c.depth, matrix<T>{a + first * left.row, left.row, left.col}, packed_left(0) + first * steps());
-      });
-    }
+  void pack_right() const {
+    constexpr std::int64_t width = gemm_tile<T>::columns;
+    T const* const b = f.at<T const>(right);
+    std::int64_t const tiles = (c.cols + width - 1) / width;
+    for_shares(f.threads, c.cols * c.depth, [&](int s) {
+      for (std::int64_t j = exec::share_begin(tiles, s) * width; j < std::min(c.cols, exec::share_begin(tiles, s + 1) * width); j += width)
+        pack_b<T>(c.depth, std::min(width, c.cols - j), {b + j * right.col, right.row, right.col}, packed_right(0) + j * steps());
+    });
   }
 };
 
@@ -116,7 +106,8 @@ class gemm_walk {
   bool finished = false;
 
   gemm_walk(gemm_task<T> const& task, int first_share, int end_share)
-      : row(task.share_row(first_share)), t_(task), slot_(first_share), last_(task.share_row(end_share)), packed_matrix_(task.c.batch == 1 ? 0 : -1) {}
+      : row(task.share_row(first_share)), t_(task), slot_(first_share), last_(task.share_row(end_share)),
+        panel_slot_(task.packed_left(first_share) + (task.c.batch == 1 ? task.share_offset(first_share) * task.steps() : 0)) {}
 
   __attribute__((noinline)) bool next() {
     exec::call const& c = t_.c;
@@ -130,14 +121,15 @@ class gemm_walk {
     end = std::min(c.cols, column + t_.block);
     std::int64_t const matrix = row / t_.rows;
     std::int64_t const first = row % t_.rows;
-    if (matrix != packed_matrix_) pack(matrix);
+    if (c.batch > 1 && matrix != packed_matrix_) pack(matrix);
+    if (c.batch == 1 && column == 0 && t_.packs_left) pack_panel();
     auto* to = reinterpret_cast<sum_t<T>*>(t_.panels + slot_ * t_.panel_bytes);
     std::int64_t to_row = end - column;
     finished = t_.goes_straight(row, count, to, to_row);
     if (finished) to += column;
     data = reinterpret_cast<std::byte const*>(to);
     row_bytes = to_row * static_cast<std::int64_t>(sizeof(sum_t<T>));
-    auto const left = t_.packs_left ? detail::packed_rows<T>(t_.packed_left(slot_), t_.steps(), first)
+    auto const left = t_.packs_left ? detail::packed_rows<T>(panel_slot_, t_.steps(), c.batch == 1 ? 0 : first)
                                     : detail::in_rows<T>({start(t_.left, matrix) + first * t_.left.row, t_.left.row, t_.left.col});
     std::int64_t const n = end - column;
     if (t_.packs_right)
@@ -153,13 +145,16 @@ class gemm_walk {
   void pack(std::int64_t matrix) {
     exec::call const& c = t_.c;
     if (t_.packs_right) pack_b<T>(c.depth, c.cols, {start(t_.right, matrix), t_.right.row, t_.right.col}, t_.packed_right(slot_));
-    if (t_.packs_left) detail::pack_a(t_.rows, c.depth, cpu::matrix<T>{start(t_.left, matrix), t_.left.row, t_.left.col}, t_.packed_left(slot_));
+    if (t_.packs_left) detail::pack_a(t_.rows, c.depth, cpu::matrix<T>{start(t_.left, matrix), t_.left.row, t_.left.col}, panel_slot_);
     packed_matrix_ = matrix;
   }
+  // Where this walk's first rows would be, were all of them packed: the others have room of their own.
+  void pack_panel() { detail::pack_a(count, t_.c.depth, cpu::matrix<T>{start(t_.left, 0) + row * t_.left.row, t_.left.row, t_.left.col}, panel_slot_); }
 
   gemm_task<T> const& t_;
   int slot_;
-  std::int64_t last_, packed_matrix_;
+  std::int64_t last_, packed_matrix_ = -1;
+  unit_t<T>* panel_slot_;  // for packed rows of the left
 };
 
 }  // namespace tx::backends::cpu
