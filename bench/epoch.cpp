@@ -1,5 +1,5 @@
 // bench_epoch [--texts N] [--threads N] [--dtype f32|bf16]: trains a 6 x 512 encoder on texts of 4 to 64 tokens, once through, packed:
-// 2,048 tokens a step, however many texts that are. One JSON line.
+// up to 2,048 tokens a step, however many texts that are. One JSON line.
 #include <tx/backends/cpu.hpp>
 #include <tx/exec/executor.hpp>
 #include <tx/nn/bert.hpp>
@@ -22,7 +22,7 @@ struct config {
 };
 using model = tx::nn::bert_classifier<config, 2>;
 constexpr int texts = 128, longest = 64, tokens = 2048;
-using per_token = tx::tensor<tx::i32, tokens>;
+using per_token = tx::tensor<tx::i32, tx::dyn<tokens>>;
 constexpr auto loss = [](model const& m, per_token ids, per_token positions, tx::tensor<tx::i32, texts, longest> places, per_token slots,
                          tx::tensor<tx::i32, texts> labels, tx::tensor<float, texts> weights) {
   return tx::cross_entropy(m.packed(ids, positions, places, slots), labels, weights);

@@ -16,7 +16,7 @@ struct tiny {
 };
 using model = tx::nn::bert_classifier<tiny, 3>;
 constexpr int texts = 4, longest = 12, tokens = 28;
-using per_token = tx::tensor<tx::i32, tokens>;
+using per_token = tx::tensor<tx::i32, tx::dyn<tokens>>;
 using padded_ids = tx::tensor<tx::i32, texts, longest>;
 using labels = tx::tensor<tx::i32, texts>;
 
@@ -153,5 +153,6 @@ TEST_CASE("a batch has room for so many texts and tokens", "[packed]") {
   CHECK(b.places == std::vector<tx::i32>{0, 1, 2, 3, 4, 5, 6, -1, -1, -1, -1, -1});
   b.clear();
   CHECK(b.add(three));
-  CHECK(b.slots == std::vector<tx::i32>{0, 1, 2, -1, -1, -1, -1});
+  CHECK(b.slots == std::vector<tx::i32>{0, 1, 2});
+  CHECK(b.places == std::vector<tx::i32>{0, 1, 2, -1, -1, -1, -1, -1, -1, -1, -1, -1});
 }

@@ -165,7 +165,7 @@ struct kernel<exec::gemm<D, Epilogue>> {
         std::int64_t const left = exec::row_offset(a, r / rows) + r % rows * a.row;
         std::int64_t const right = exec::row_offset(b, r / rows) + j * b.col;
         double sum = 0;
-        for (std::int64_t k = 0; k < c.depth; ++k)
+        for (std::int64_t k = 0; k < f.depth(c); ++k)
           sum += load<D>(f.at<std::byte>(a) + (left + k * a.col) * size_of(D)) * load<D>(f.at<std::byte>(b) + (right + k * b.row) * size_of(D));
         product[static_cast<std::size_t>(r * c.cols + j)] = sum;
       }

@@ -1,4 +1,5 @@
-// Extents of a tensor. Rank 0 is a scalar. The leading extent may be bounded: planned for its maximum, run with fewer.
+// Extents of a tensor. Rank 0 is a scalar. One extent may be bounded: planned for its maximum, run with fewer. It is the leading one, but
+// for the operands of a product that sums over it and for what a repeat has stacked.
 #pragma once
 
 #include <tx/config.hpp>
@@ -6,13 +7,16 @@
 
 namespace tx {
 
-// Which bounded extent a leading axis varies with, and that extent's bound; id 0: none.
+// Which bounded extent an axis varies with, and that extent's bound; id 0: none.
 struct bound_tag {
   int id = 0;
   int max = 0;
+  int axis = 0;
 
   constexpr bool operator==(bound_tag const&) const = default;
   constexpr explicit operator bool() const { return id != 0; }
+  // The same extent as that of another axis.
+  constexpr bound_tag on(int other) const { return id == 0 ? bound_tag{} : bound_tag{id, max, other}; }
 };
 
 // A leading extent known only to be at most `max`, a multiple of its tag's bound. Extents with different tags never unify.
@@ -28,11 +32,11 @@ inline constexpr int max_tags = 7;
 
 template <int Max, int Tag = 1>
   requires(Max > 0 && Tag > 0 && Tag <= max_tags)
-inline constexpr bounded dyn{Max, {Tag, Max}};
+inline constexpr bounded dyn{Max, {Tag, Max, 0}};
 
 struct shape {
   int rank = 0;
-  bound_tag tag{};  // none: all extents are fixed; otherwise dim[0] is planned for its bound and may be smaller
+  bound_tag tag{};  // none: all extents are fixed; otherwise dim[tag.axis] is planned for its bound and may be smaller
   int dim[max_rank] = {};
 
   constexpr bool operator==(shape const&) const = default;

@@ -31,6 +31,7 @@ struct frame {
     return static_cast<std::uint64_t>((shard + r.offset) * r.step + row);
   }
   std::int64_t rows(call const& c) const { return c.tag == 0 ? c.rows : c.rows / c.bound * extent[c.tag]; }
+  std::int64_t depth(call const& c) const { return c.depth_tag == 0 ? c.depth : c.depth / c.depth_bound * extent[c.depth_tag]; }
   // Products: a bounded extent is that of the batch, or of the rows where there is one matrix.
   std::int64_t matrices(call const& c) const {
     if (band_count > 0) return band_count;

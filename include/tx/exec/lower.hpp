@@ -204,6 +204,10 @@ class lowerer {
       shape const& left = g_.info(g_.input(gr.head, 0)).dims;
       c.depth = left.last();
       c.batch = left.count() / left.last() / left[-2];
+      if (left.tag.axis != 0) {
+        c.depth_tag = left.tag.id;
+        c.depth_bound = left.tag.max;
+      }
     }
     if (gr.band >= 0) {
       if (has_product && c.batch != f_.bands[gr.band].matrices) throw invalid("lower: a product has another batch than the bands it runs in");

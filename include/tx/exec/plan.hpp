@@ -47,6 +47,8 @@ struct call {
   std::int64_t scratch = 0; // bytes from the start of the arena
   int tag = 0;              // bounded extent that scales rows, and its bound
   int bound = 1;
+  int depth_tag = 0;        // the same of the depth
+  int depth_bound = 1;
   attributes at{};
 };
 

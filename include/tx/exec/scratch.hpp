@@ -26,8 +26,9 @@ constexpr std::int64_t row_scratch(row_buffers const& p, std::int64_t cols) {
 // those lie together if a row has an even number of them, on the right never. Rows on the right that lie further apart than a
 // processor's first level fetches ahead (2 KB, Intel 64 and IA-32 Architectures Optimization Reference Manual, data prefetching) can be
 // read at half the speed of packed ones: packed once, they serve many rows of the left.
-constexpr bool packs_left(operand_ref const& left, std::int64_t depth) {
-  return (left.col != 1 && depth != 1) || (is_half(left.type) && (depth % 2 != 0 || left.row % 2 != 0));
+constexpr bool packs_left(call const& c, operand_ref const& left) {
+  bool const odd = c.depth % 2 != 0 || c.depth_tag != 0 || left.row % 2 != 0;
+  return (left.col != 1 && c.depth != 1) || (is_half(left.type) && odd);
 }
 constexpr bool must_pack_right(operand_ref const& right, std::int64_t cols) { return (right.col != 1 && cols != 1) || is_half(right.type); }
 inline constexpr std::int64_t near_bytes = 2048, many_rows = 512;
@@ -41,7 +42,7 @@ inline constexpr std::int64_t most_swapped_rows = 192;
 inline constexpr std::int64_t swapped_columns = 48;
 constexpr bool swaps(call const& c, operand_ref const& left, operand_ref const& right, std::int64_t rows) {
   bool const pairs = !is_half(right.type) || right.col % 2 == 0;  // the depth is even where the left side is not packed
-  return c.batch == 1 && must_pack_right(right, c.cols) && right.row == 1 && pairs && !packs_left(left, c.depth) && rows <= most_swapped_rows &&
+  return c.batch == 1 && must_pack_right(right, c.cols) && right.row == 1 && pairs && !packs_left(c, left) && rows <= most_swapped_rows &&
          2 * rows <= c.cols;
 }
 
@@ -64,7 +65,7 @@ constexpr std::int64_t gemm_scratch(call const& c, operand_ref const& left, oper
   if (c.tag == 0 && swaps(c, left, right, c.rows)) return swapped;
   std::int64_t const rows = c.rows / c.batch;
   std::int64_t const panel = aligned(panel_rows(rows, c.cols, element) * c.cols * element);
-  std::int64_t const packed = (packs_left(left, c.depth) ? packed_left_bytes(rows, c.depth, type) : 0) +
+  std::int64_t const packed = (packs_left(c, left) ? packed_left_bytes(rows, c.depth, type) : 0) +
                               (packs_right(c, right) ? packed_right_bytes(c.cols, c.depth, type) : 0);
   std::int64_t const whole = shares * panel + (c.batch > 1 ? shares : 1) * packed;
   bool const may_swap = c.tag != 0 && swaps(c, left, right, 1);  // a bounded extent may be few rows

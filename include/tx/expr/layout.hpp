@@ -38,6 +38,7 @@ constexpr void for_each_parameter(M& module, F& f, shape const& stack = {}) {
 
 constexpr value_info stacked(value_info const& one, shape const& stack) {
   value_info out{one.type, stack};
+  out.dims.tag = one.dims.tag.on(one.dims.tag.axis + stack.rank);
   for (int i = 0; i < one.dims.rank; ++i) out.dims.dim[out.dims.rank++] = one.dims.dim[i];
   return out;
 }

@@ -90,6 +90,9 @@ class graph {
       for (int i = 0; i < count; ++i) many.push_back(nodes[in[i]].info);
       view = many.data();
     }
+    for (int i = 0; i < count; ++i)
+      if (view[i].dims.tag.axis != 0 && !op->turned_bounds)
+        throw invalid("a bounded extent must stay the leading axis. FIX: only a product takes a transposed matrix of so many rows, to sum over them");
     return emit(op, in, count, at, op->infer(view, count, at));
   }
 

@@ -69,6 +69,7 @@ struct op_info {
   bool random = false;         // index: drawn for each element, not a position along the axis at.v[0]
   bool costly = false;         // worth keeping rather than computing twice within a row
   bool differentiable = true;  // false: gradients stop here without an error
+  bool turned_bounds = false;  // takes operands whose bounded extent is not the leading one
 
   // For hashing: the order of addresses is no constant.
   constexpr std::uint32_t key() const { return static_cast<std::uint32_t>(fnv1a(name)); }

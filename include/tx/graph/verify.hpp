@@ -44,6 +44,7 @@ constexpr void verify_region(graph const& g, int id) {
       if (outside.dims.rank == 0 || outside.dims.dim[0] != r.iterations) throw invalid("verify: a stacked input has another leading extent than iterations");
       for (int i = 1; i < outside.dims.rank; ++i) outside.dims.dim[i - 1] = outside.dims.dim[i];
       outside.dims.dim[--outside.dims.rank] = 0;
+      outside.dims.tag = outside.dims.tag.on(outside.dims.tag.axis - 1);
     }
     if (!(outside == a.info)) throw invalid("verify: an argument differs from what is handed in");
     if (k < r.carries && !(g.info(r.results[k]) == a.info)) throw invalid("verify: a carry changes its shape or type");

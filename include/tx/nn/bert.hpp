@@ -103,7 +103,7 @@ struct bert {
                             typed_handle auto const& types) const {
     return encoder(embeddings(ids, types), mask);
   }
-  // Packed texts (text/packed_batch.hpp): ids, positions, slots [tokens], places [texts, longest] -> [tokens, hidden]
+  // Packed texts (text/packed_batch.hpp): ids, positions, slots [tokens], which may be bounded, places [texts, longest] -> [tokens, hidden]
   constexpr auto packed(typed_handle auto const& ids, typed_handle auto const& positions, typed_handle auto const& places,
                         typed_handle auto const& slots) const {
     return encoder(embeddings.packed(ids, positions), places, slots);

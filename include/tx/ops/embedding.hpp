@@ -19,14 +19,14 @@ constexpr value_info embedding_infer(value_info const* in, int, attributes const
   return out;
 }
 constexpr value_info scatter_infer(value_info const* in, int, attributes const& at) {
-  return {in[0].type, shape{2, {}, {static_cast<int>(at.v[0]), in[0].dims.last()}}};
+  return {in[0].type, shape{2, {static_cast<int>(at.v[1]), static_cast<int>(at.v[2])}, {static_cast<int>(at.v[0]), in[0].dims.last()}}};
 }
 constexpr void embedding_vjp(vjp_context& c);
 }  // namespace detail
 
 inline constexpr op_info embedding_info{
     .name = "embedding", .kind = op_kind::whole, .arity = 2, .infer = detail::embedding_infer, .vjp = detail::embedding_vjp};
-// scatter_rows(gradient [..., D], ids [..., L]) -> [V, D], at.v[0] = V: the transposed look-up.
+// scatter_rows(gradient [..., D], ids [..., L]) -> [V, D], at.v: V, and of which bounded extent, if any: the transposed look-up.
 inline constexpr op_info scatter_rows_info{.name = "scatter_rows", .kind = op_kind::whole, .arity = 2, .infer = detail::scatter_infer};
 
 namespace rules {
@@ -87,7 +87,8 @@ struct embedding_fn {
   }
 };
 constexpr void embedding_vjp(vjp_context& c) {
-  c.accumulate(0, emit(scatter_rows_info, {c.gradient, c.in(1)}, attributes{{c.in_info(0).dims.dim[0]}}));
+  shape const& table = c.in_info(0).dims;
+  c.accumulate(0, emit(scatter_rows_info, {c.gradient, c.in(1)}, attributes{{table.dim[0], table.tag.id, table.tag.max}}));
 }
 }  // namespace detail
 

@@ -1,4 +1,5 @@
 // matmul(a, b): [..., M, K] x [..., K, N] -> [..., M, N]. A rank-2 right side serves all leading axes of the left one.
+// A bounded extent may be that of the rows, of the batch, or what is summed over: transpose(x) y for x [rows, M], y [rows, N].
 // Halves (bf16, f16) are multiplied exactly and summed in f32, which is the type of the result.
 #pragma once
 
@@ -17,11 +18,14 @@ constexpr value_info matmul_infer(value_info const* in, int, attributes const&) 
   if (a.dims.rank < 2 || b.dims.rank != a.dims.rank) throw invalid("matmul: both sides need at least two axes. FIX: reshape a vector to [1, n] or [n, 1]");
   if (a.dims[-1] != b.dims[-2])
     throw invalid("matmul: the last extent of the left side is not the last but one of the right side. FIX: make them equal, or transpose a side");
-  if (a.dims.rank == 2 ? static_cast<bool>(b.dims.tag) : !(a.dims.tag == b.dims.tag))
-    throw invalid("matmul: a bounded extent must be that of the rows or of the batch on both sides");
+  bool const sums_bounded = a.dims.rank == 2 && b.dims.tag && b.dims.tag.axis == 0 && a.dims.tag == b.dims.tag.on(1);
+  bool const bounded_rows = !b.dims.tag && a.dims.tag.axis == 0;
+  if (a.dims.rank == 2 ? !sums_bounded && !bounded_rows : a.dims.tag != b.dims.tag || a.dims.tag.axis != 0)
+    throw invalid("matmul: a bounded extent must be that of the rows, of the batch on both sides, or summed over: transpose(x) y");
   for (int i = 0; i + 2 < a.dims.rank; ++i)
     if (a.dims.dim[i] != b.dims.dim[i]) throw invalid("matmul: batch extents differ. FIX: broadcast_to the same leading axes");
   value_info out{sum_type(a.type), a.dims};
+  if (sums_bounded) out.dims.tag = {};
   out.dims.dim[out.dims.rank - 1] = b.dims.last();
   return out;
 }
@@ -31,7 +35,7 @@ constexpr int matmul_simplify(simplify_context& c);
 
 inline constexpr op_info matmul_info{
     .name = "matmul", .kind = op_kind::product, .arity = 2, .infer = detail::matmul_infer, .vjp = detail::matmul_vjp,
-    .simplify = detail::matmul_simplify, .costly = true};
+    .simplify = detail::matmul_simplify, .costly = true, .turned_bounds = true};
 
 constexpr var matmul(var a, var b) {
   if (b.dims().rank == 2 && a.dims().rank > 2) {  // [..., M, K] -> [rows, K]

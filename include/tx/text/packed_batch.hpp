@@ -1,5 +1,5 @@
 // A batch of texts of unequal length, one after the other instead of each padded to the longest: what the packed forms of nn::bert and
-// nn::self_attention take.
+// nn::self_attention take: tensor<i32, dyn<Tokens>> for what is per token, so that only the tokens there are are computed.
 #pragma once
 
 #include <tx/core/dtype.hpp>
@@ -18,46 +18,44 @@ class packed_batch {
   static_assert(Texts > 0 && Longest > 0 && Tokens > 0, "tx::text::packed_batch: room for something");
 
  public:
-  // Per token; past the last one 0, 0 and -1.
-  std::vector<i32> ids = std::vector<i32>(Tokens);
-  std::vector<i32> positions = std::vector<i32>(Tokens);      // within its text
-  std::vector<i32> slots = std::vector<i32>(Tokens, -1);      // where it is in `places`
+  // Per token:
+  std::vector<i32> ids;
+  std::vector<i32> positions;  // within its text
+  std::vector<i32> slots;      // where it is in `places`
   // [Texts, Longest]: the number of each token of each text, -1 past its end.
   std::vector<i32> places = std::vector<i32>(Texts * Longest, -1);
 
+  packed_batch() {
+    for (auto* per_token : {&ids, &positions, &slots}) per_token->reserve(Tokens);
+  }
   int texts() const { return texts_; }
-  int tokens() const { return tokens_; }
+  int tokens() const { return static_cast<int>(ids.size()); }
 
   // False, and nothing is added, where there is no room left. Errors: value_error for a text that no batch has room for.
   bool add(std::span<i32 const> text) {
     int const count = static_cast<int>(text.size());
     if (text.size() > static_cast<std::size_t>(std::min(Longest, Tokens)))
       throw value_error("packed_batch: a text has " + std::to_string(text.size()) + " tokens; there is room for " + std::to_string(std::min(Longest, Tokens)));
-    if (texts_ == Texts || tokens_ + count > Tokens) return false;
+    if (texts_ == Texts || tokens() + count > Tokens) return false;
     for (int i = 0; i < count; ++i) {
-      auto const token = static_cast<std::size_t>(tokens_ + i);
-      auto const slot = static_cast<std::size_t>(texts_ * Longest + i);
-      ids[token] = text[static_cast<std::size_t>(i)];
-      positions[token] = i;
-      slots[token] = static_cast<i32>(slot);
-      places[slot] = static_cast<i32>(token);
+      int const slot = texts_ * Longest + i;
+      places[static_cast<std::size_t>(slot)] = tokens();
+      ids.push_back(text[static_cast<std::size_t>(i)]);
+      positions.push_back(i);
+      slots.push_back(slot);
     }
-    tokens_ += count;
     ++texts_;
     return true;
   }
 
   void clear() {
-    std::fill(ids.begin(), ids.end(), 0);
-    std::fill(positions.begin(), positions.end(), 0);
-    std::fill(slots.begin(), slots.end(), -1);
+    for (auto* per_token : {&ids, &positions, &slots}) per_token->clear();
     std::fill(places.begin(), places.end(), -1);
-    texts_ = tokens_ = 0;
+    texts_ = 0;
   }
 
  private:
   int texts_ = 0;
-  int tokens_ = 0;
 };
 
 }  // namespace tx::text

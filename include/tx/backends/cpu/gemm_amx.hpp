@@ -44,7 +44,8 @@ class matrix_tiles {
   static constexpr extent group(Left const& a) {
     return rows * a.row;
   }
-  static constexpr int rows_of(extent left, bool) { return left < rows ? static_cast<int>(left) : rows; }
+  template <class Left>
+  static constexpr int rows_of(extent left, int, Left const&) { return left < rows ? static_cast<int>(left) : rows; }
 
   // c[count][columns] = or += a b over some steps of the depth.
   void run(int count, int columns, extent steps, matrix<pair> a, pair const* b, extent b_row, f32* c, extent c_row, bool add, pair const*, extent) {

@@ -147,15 +147,21 @@ template <class T>
 struct vector_tiles {
   using tile = gemm_tile<T>;
   static constexpr int rows = tile::register_rows;
+  // One vector of columns, as the few rows of an inference have when sides are swapped: more rows hide the latency of their fmas.
+  static constexpr int narrow_rows = 2 * rows;
   static constexpr extent whole_steps = 1;
 
   static constexpr extent group(left_side<T> const& a) { return a.group; }
-  static constexpr int rows_of(extent left, bool edge) { return rows_at_once(left, rows, edge); }
+  static constexpr int rows_of(extent left, int columns, left_side<T> const& a) {
+    if (columns <= tile::width && a.group == rows * a.row && left >= narrow_rows) return narrow_rows;
+    return rows_at_once(left, rows, columns < tile::columns);
+  }
   void run(int count, int columns, extent steps, matrix<unit_t<T>> a, unit_t<T> const* b, extent b_row, sum_t<T>* c, extent c_row, bool add,
            unit_t<T> const* ahead, extent ahead_step) const {
     constexpr std::make_integer_sequence<int, tile::vectors> widths{};
     int const vectors = (columns + tile::width - 1) / tile::width;
     auto const body = columns == tile::columns ? inner_tile<T>(count)
+                      : count == narrow_rows   ? detail::tile<T, narrow_rows, 1, true>
                       : count == rows          ? edge_tile<T, rows>(vectors, widths)
                                                : edge_tile<T, 1>(vectors, widths);
     body(steps, a, b, b_row, c, c_row, add, columns - (vectors - 1) * tile::width, ahead, ahead_step);
@@ -188,13 +194,13 @@ void multiply_by(Tiles&& tiles, extent m, extent n, extent k, left_side<T> a, Pa
         matrix<unit_t<T>> at{a.data + i0 / R * group + p * a.column, a.row, a.column};
         int rows = 0;
         for (extent i = i0; i < i1; i += rows, at.data += rows == R ? group : rows * a.row) {
-          rows = tiles.rows_of(i1 - i, columns < tile::columns);
+          rows = tiles.rows_of(i1 - i, columns, a);
           bool const more = fetched < ahead_end;
           auto ahead = more ? next + fetched : b;
           auto ahead_by = more ? ahead_step : 0;
           if (n <= tile::columns && a.column == 1) {  // nothing but rows to come
-            ahead = at.data + group;
-            ahead_by = R;
+            ahead = at.data + rows * a.row;
+            ahead_by = rows;
           }
           fetched += ahead_tile;
           tiles.run(rows, columns, depth, at, b, b_row, c + i * c_row + j, c_row, add || p > 0, ahead, ahead_by);

@@ -25,7 +25,7 @@ class swapped_product {
     row_bytes = to_row * static_cast<std::int64_t>(sizeof(sum_t<T>));
     if (t_.rows == 0) return;
     auto* const packed = t_.packed_rows();
-    pack_b<T>(c.depth, t_.rows, {t_.f.template at<T const>(t_.left), t_.left.col, t_.left.row}, packed);
+    pack_b<T>(t_.depth, t_.rows, {t_.f.template at<T const>(t_.left), t_.left.col, t_.left.row}, packed);
     std::int64_t const width = detail::round_up(t_.rows, gemm_tile<T>::width);
     std::int64_t const pieces = (c.cols + exec::swapped_columns - 1) / exec::swapped_columns;
     for_shares(t_.f.threads, t_.work(), [&](int s) {

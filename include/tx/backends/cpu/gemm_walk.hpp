@@ -22,7 +22,7 @@ struct gemm_task {
   exec::operand_ref const& left;
   exec::operand_ref const& right;
   exec::operand_ref const* straight;  // where rows go without an epilogue; null: there is one
-  std::int64_t rows, matrices;
+  std::int64_t rows, depth, matrices;
   std::int64_t panel, block;          // rows and columns that are computed before their epilogue runs
   bool packs_left, packs_right;
   bool swaps;                         // see gemm_swap.hpp
@@ -36,8 +36,9 @@ struct gemm_task {
       : f(frame), c(call), left(operands[0]), right(operands[1]), straight(out) {
     using tile = gemm_tile<T>;
     rows = f.matrix_rows(c);
+    depth = f.depth(c);
     matrices = f.matrices(c);
-    packs_left = exec::packs_left(left, c.depth);
+    packs_left = exec::packs_left(c, left);
     packs_right = exec::packs_right(c, right);
     std::int64_t const room = exec::panel_rows(c.rows / c.batch, c.cols, sizeof(S)) * c.cols;
     block = by_columns && c.cols > tile::block_columns ? tile::block_columns : c.cols;
@@ -64,8 +65,8 @@ struct gemm_task {
     return true;
   }
 
-  extent steps() const { return steps_of<T>(c.depth); }
-  std::int64_t work() const { return (f.end_row(c) - f.first_row(c)) * c.cols * (c.depth / 16 + 1); }
+  extent steps() const { return steps_of<T>(depth); }
+  std::int64_t work() const { return (f.end_row(c) - f.first_row(c)) * c.cols * (depth / 16 + 1); }
 
   // Where a share begins among the rows of all matrices. Packed rows are read in whole tiles.
   std::int64_t share_row(int s) const {
@@ -87,9 +88,9 @@ struct gemm_task {
     constexpr std::int64_t width = gemm_tile<T>::columns;
     T const* const b = f.at<T const>(right);
     std::int64_t const tiles = (c.cols + width - 1) / width;
-    for_shares(f.threads, c.cols * c.depth, [&](int s) {
+    for_shares(f.threads, c.cols * depth, [&](int s) {
       for (std::int64_t j = exec::share_begin(tiles, s) * width; j < std::min(c.cols, exec::share_begin(tiles, s + 1) * width); j += width)
-        pack_b<T>(c.depth, std::min(width, c.cols - j), {b + j * right.col, right.row, right.col}, packed_right(0) + j * steps());
+        pack_b<T>(depth, std::min(width, c.cols - j), {b + j * right.col, right.row, right.col}, packed_right(0) + j * steps());
     });
   }
 };
@@ -135,7 +136,7 @@ class gemm_walk {
     if (t_.packs_right)
       detail::multiply<T>(count, n, t_.steps(), left, detail::right_packed<T>{t_.packed_right(slot_), t_.steps(), c.cols, column}, to, to_row, false);
     else if constexpr (std::is_same_v<T, unit_t<T>>)
-      detail::multiply<T>(count, n, c.depth, left, detail::right_rows<T>{start(t_.right, matrix) + column, t_.right.row}, to, to_row, false);
+      detail::multiply<T>(count, n, t_.depth, left, detail::right_rows<T>{start(t_.right, matrix) + column, t_.right.row}, to, to_row, false);
     return true;
   }
 
@@ -144,12 +145,12 @@ class gemm_walk {
 
   void pack(std::int64_t matrix) {
     exec::call const& c = t_.c;
-    if (t_.packs_right) pack_b<T>(c.depth, c.cols, {start(t_.right, matrix), t_.right.row, t_.right.col}, t_.packed_right(slot_));
-    if (t_.packs_left) detail::pack_a(t_.rows, c.depth, cpu::matrix<T>{start(t_.left, matrix), t_.left.row, t_.left.col}, panel_slot_);
+    if (t_.packs_right) pack_b<T>(t_.depth, c.cols, {start(t_.right, matrix), t_.right.row, t_.right.col}, t_.packed_right(slot_));
+    if (t_.packs_left) detail::pack_a(t_.rows, t_.depth, cpu::matrix<T>{start(t_.left, matrix), t_.left.row, t_.left.col}, panel_slot_);
     packed_matrix_ = matrix;
   }
   // Where this walk's first rows would be, were all of them packed: the others have room of their own.
-  void pack_panel() { detail::pack_a(count, t_.c.depth, cpu::matrix<T>{start(t_.left, 0) + row * t_.left.row, t_.left.row, t_.left.col}, panel_slot_); }
+  void pack_panel() { detail::pack_a(count, t_.depth, cpu::matrix<T>{start(t_.left, 0) + row * t_.left.row, t_.left.row, t_.left.col}, panel_slot_); }
 
   gemm_task<T> const& t_;
   int slot_;

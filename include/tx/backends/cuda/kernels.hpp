@@ -87,7 +87,7 @@ struct kernel<Device, exec::gemm<D, Epilogue>> {
     a.right = place::of(f, operands[1]);
     a.rows = rows;
     a.cols = c.cols;
-    a.depth = c.depth;
+    a.depth = f.depth(c);
     a.tiles = (rows + tile - 1) / tile;
     std::int64_t const begin = a.tiles * f.band_first;
     std::int64_t const items = begin + a.tiles * f.matrices(c);
