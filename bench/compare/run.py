@@ -31,6 +31,19 @@ def run(command):
     return json.loads(done.stdout.strip().splitlines()[-1])
 
 
+def build_seconds(bench_step, first, pool, dtype):
+    """What compiling this step took, by the log of the build that made bench_step; nan without one."""
+    log = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(bench_step))), ".ninja_log")
+    step = f"_{first['batch']}_{first['seq']}_{pool}_{dtype}.dir/model.cpp.o"
+    seconds = float("nan")
+    if os.path.exists(log):
+        with open(log) as lines:
+            for fields in (line.split("\t") for line in lines):
+                if len(fields) == 5 and fields[3].endswith(step) and f"/bench_{first['model']}_" in fields[3]:
+                    seconds = (int(fields[1]) - int(fields[0])) / 1e3
+    return seconds
+
+
 def processor():
     with open("/proc/cpuinfo") as info:
         for line in info:
@@ -88,7 +101,9 @@ def main():
         best = max((middle[name] for name in names), default=float("nan"))
         first = rows["tx"][0]
         print(f"{model}, pool {args.pool}, {first['batch']} x {first['seq']}: ten losses agree to "
-              f"{max(apart.values(), default=float('nan')):.1e}; tx over the best other {middle['tx'] / best:.2f}")
+              f"{max(apart.values(), default=float('nan')):.1e}; tx over the best other {middle['tx'] / best:.2f}; "
+              f"tx's step compiled in {build_seconds(args.tx, first, args.pool, args.dtype):.0f} s, "
+              f"planned for {first['planned_bytes'] / 1e6:.0f} MB")
         print(f"  {'':26} {'tokens/s':>9} {'lowest':>8} {'highest':>8} {'peak MB':>8} {'own MB':>8} {'first loss s':>13}")
         for name, found in rows.items():
             rates = [r["tokens_per_s"] for r in found]
