@@ -80,8 +80,20 @@ constexpr auto joined_loss = [](joined_model<T> const& m, tensor<tx::i32, 3, 4, 
 };
 
 template <class T>
+struct residual_block {
+  p<T, 4, 4, 3, 3> weight;
+  constexpr auto operator()(auto const& x) const {
+    auto const [a, b] = tx::split<1, 2>(x);
+    auto const swapped = tx::concat<1>(b, a);
+    auto const most = tx::max_pool2d<tx::pool2d_options{.size = 3, .stride = 1, .padding = 1}>(x);
+    return x + tx::conv2d<tx::conv2d_options{.padding = 1}>(tx::tanh(swapped), weight) * 0.1 +
+           tx::cumsum<3>(most) * 0.1;
+  }
+};
+template <class T>
 struct picture_model {
   p<T, 2, 4, 7, 6> x;
+  tx::repeat<2, residual_block<T>> blocks;
   p<T, 6, 2, 3, 3> grouped;
   p<T, 6> bias;
   p<T, 5, 6, 2, 1> strided;
@@ -95,12 +107,35 @@ struct picture_result {
 };
 template <class T>
 constexpr auto picture_loss = [](picture_model<T> const& m) {
-  auto const first = tx::conv2d<tx::conv2d_options{.padding = 1, .groups = 2}>(m.x, m.grouped, m.bias);
+  auto const first = tx::conv2d<tx::conv2d_options{.padding = 1, .groups = 2}>(m.blocks(m.x), m.grouped, m.bias);
   auto const pooled = tx::max_pool2d<tx::pool2d_options{.size = 3, .stride = 2, .padding = 1}>(tx::tanh(first * 0.3));
   auto const last = tx::conv2d<tx::conv2d_options{.stride = 2, .dilation = {2, 1}}>(pooled, m.strided);
   auto const mean = tx::avg_pool2d<tx::pool2d_options{.size = {3, 2}, .stride = 1, .padding = 1}>(first);
   return picture_result<T>{weighed(last * last, 1) + weighed(mean * mean, 0.3) + weighed(pooled, 0.1), first * 1,
                            pooled, last};
+};
+
+// Any number of pictures up to five, and halves, which these ops only move or compare.
+struct seen {
+  tensor<float, tx::dyn<5>, 3, 2, 2> edges, pooled;
+  tensor<tx::bf16, tx::dyn<5>, 4, 4> taken;
+  tensor<tx::i32, tx::dyn<5>, 1, 4> largest;
+  tensor<tx::bf16, tx::dyn<5>, 4, 2> most;
+  tensor<float, tx::dyn<5>, 4, 4> sums;
+};
+constexpr auto look = [](tensor<tx::bf16, tx::dyn<5>, 2, 4, 4> x, tensor<tx::bf16, 3, 2, 3, 3> w,
+                         tensor<tx::i32, tx::dyn<5>, 4, 4> ids) {
+  auto const [a, b] = tx::split<1, 2>(x);
+  auto const first = tx::reshape<-1, 4, 4>(a);
+  auto const joined =
+      tx::concat<2>(tx::slice<-1, 0, 2>(first), tx::slice<-1, 0, 2>(tx::reshape<-1, 4, 4>(tx::flip<3>(b))));
+  auto const edges = tx::conv2d(x, w);
+  return seen{edges,
+              tx::max_pool2d<tx::pool2d_options{.size = 2, .stride = 1, .padding = 1}>(tx::max_pool2d<2>(edges)),
+              tx::gather<1>(first, ids),
+              tx::argmax<1>(joined),
+              tx::top_k<2>(joined).values,
+              tx::cumsum<0>(tx::cast<float>(joined))};
 };
 
 template <template <class> class Model, auto Loss64, auto Loss32, class... In>
@@ -137,4 +172,38 @@ TEST_CASE("ids beyond the axis are refused before anything runs") {
     CHECK_THROWS_AS(run(ids, bags), tx::value_error);
   }
   CHECK_THROWS_AS(run(drawn_ids(), std::vector<tx::i64>{0, 3, 11, -1, -1, -1, -1, -1}), tx::value_error);
+}
+
+TEST_CASE("a batch below its bound, of halves: what the reference gives, and nothing of the places beyond it") {
+  number_source numbers(62);
+  auto halves = [&](int count) {
+    std::vector<tx::bf16> v;
+    for (int i = 0; i < count; ++i) v.push_back(tx::bf16::from(static_cast<float>(numbers.below(64)) / 16 - 2));
+    return v;
+  };
+  auto const pictures = halves(5 * 32);
+  auto const weight = halves(54);
+  array const drawn = numbers.integers(make_dims({5, 4, 4}), 0, 4);
+  std::vector<tx::i32> const ids(drawn.v.begin(), drawn.v.end());
+  tx::executor<tx::function<look>, tx::cpu> run{{.threads = 3}};
+  tx::executor<tx::function<look>, tx::reference> plain{};
+  auto lists = [](seen const& r) {
+    std::vector<values> all;
+    tx::for_each_result(r, [&](auto const& t) {
+      values v;
+      for (auto x : t) v.push_back(static_cast<double>(tx::number_of(x)));
+      all.push_back(v);
+    });
+    return all;
+  };
+  auto const five = lists(run(pictures, weight, ids));
+  for (std::size_t n : {5u, 3u, 1u}) {
+    auto const told = lists(run(std::span(pictures).first(n * 32), weight, std::span(ids).first(n * 16)));
+    auto const wanted = lists(plain(std::span(pictures).first(n * 32), weight, std::span(ids).first(n * 16)));
+    for (std::size_t k = 0; k < told.size(); ++k) {
+      CHECK(distance(told[k], wanted[k]) < 1e-6);
+      CHECK(std::equal(told[k].begin(), told[k].end(), five[k].begin()));
+    }
+    CHECK(told[0].size() == n * 12);
+  }
 }

@@ -1,5 +1,5 @@
 // argmax<Axis>(x), argmin<Axis>(x): where along an axis the largest and the smallest element is, as i32; the axis stays
-// with extent 1. [2, 5, 3] -> [2, 1, 3] for Axis 1. Of equal elements the first one; NaN counts as both larger and
+// with extent 1. [2, 5, 3] -> [2, 1, 3] for Axis 1. Of equal elements it is the first. NaN counts as both larger and
 // smaller than every number, so the first NaN of a line is its answer, as in numpy and PyTorch. No gradient passes.
 // Errors: an empty axis.
 #pragma once

@@ -1,5 +1,6 @@
 // concat<Axis>(x...): tensors laid one after the other along an axis. [2, 3], [2, 5] -> [2, 8] for Axis 1. The gradient
-// of each is its slice. Errors: tensors of different types, or whose other extents differ; a bounded axis.
+// of each is its slice.
+// Errors: tensors of different types, or whose other extents differ; a bounded axis.
 #pragma once
 
 #include <tx/ops/lines.hpp>
@@ -16,9 +17,7 @@ constexpr value_info concat_infer(value_info const* in, int count, attributes co
   for (int k = 1; k < count; ++k) {
     if (in[k].type != out.type) throw invalid("concat: element types differ. FIX: convert one side with cast<T>(x)");
     if (!same_but_for(in[k].dims, out.dims, axis) || in[k].dims.tag.id != out.dims.tag.id)
-      throw invalid(
-          "concat: extents of axes that are not joined differ. FIX: make them equal, or concat along the axis where "
-          "they differ");
+      throw invalid("concat: extents of axes that are not joined differ. FIX: make them equal, or concat along the axis where they differ");
     out.dims.dim[axis] += in[k].dims.dim[axis];
   }
   return out;
@@ -96,6 +95,9 @@ struct concat_fn {
 }  // namespace detail
 
 template <int Axis, handle... X>
-requires(sizeof...(X) > 0) constexpr auto concat(X const&... x) { return lift<detail::concat_fn<Axis>>(x...); }
+  requires(sizeof...(X) > 0)
+constexpr auto concat(X const&... x) {
+  return lift<detail::concat_fn<Axis>>(x...);
+}
 
 }  // namespace tx

@@ -1,6 +1,6 @@
 // conv2d<options>(x [N, C, H, W], weight [O, C / groups, height, width]) -> [N, O, rows, columns], and with bias [O]:
-// PyTorch's two-dimensional cross-correlation, y[n, o, r, s] = bias[o] + sum over c, i, j of weight[o, c, i, j] x[n, c,
-// r stride - padding + i dilation, s stride - padding + j dilation], zeros beside x.
+// PyTorch's two-dimensional cross-correlation, zeros beside x: y[n, o, r, s] = bias[o] + sum over c, i, j of
+// weight[o, c, i, j] x[n, c, r stride - padding + i dilation, s stride - padding + j dilation].
 //   auto const y = tx::conv2d<tx::conv2d_options{.stride = 2, .padding = 1}>(x, weight, bias);
 // Computed as the product of patches(x) and the weight; the patches are held for the backward pass.
 // Errors: what check_window refuses; channels that groups do not divide or that are not the weight's.
@@ -31,12 +31,9 @@ constexpr var conv2d_by_product(var x, var weight, conv2d_options const& options
   check_window(w, in);
   int const groups = options.groups;
   if (groups < 1 || in.dim[1] % groups != 0 || of.dim[0] % groups != 0)
-    throw invalid(
-        "conv2d: the groups do not divide the channels. FIX: a number of groups that divides both in and out");
+    throw invalid("conv2d: the groups do not divide the channels. FIX: a number of groups that divides both in and out");
   if (of.dim[1] != in.dim[1] / groups)
-    throw invalid(
-        "conv2d: the weight is for another number of channels. FIX: its second extent is the tensor's channels / "
-        "groups");
+    throw invalid("conv2d: the weight is for another number of channels. FIX: its second extent is the tensor's channels / groups");
   int const depth = of.dim[1] * w.elements();
   shape const out{4, in.tag, {in.dim[0], w.rows(in.dim[2]), w.columns(in.dim[3]), of.dim[0]}};
   var const rows = patches(x, w);  // [windows, C size], a group's channels side by side

@@ -1,5 +1,6 @@
 // cumsum<Axis>(x): each element and those before it along an axis, added in order; with FromEnd, those behind it. The
-// gradient is the running sum the other way round. Errors: halves, whose sums would lose what they add, and bool.
+// gradient is the running sum the other way round.
+// Errors: halves, whose sums would lose what they add, and bool.
 #pragma once
 
 #include <tx/ops/lines.hpp>

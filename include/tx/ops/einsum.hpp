@@ -1,9 +1,9 @@
 // einsum<"ij,jk->ik">(a, b): sums of products over named axes (numpy's einsum). Each letter is an axis; letters that
 // the result does not name are summed over. Any number of operands, met from left to right: axes that one operand alone
 // has are summed first, what two share and nobody else needs becomes the depth of a batched product, and where nothing
-// is summed they are multiplied. Errors: another number of operands or axes than the string names, a letter twice in
-// one operand, a letter with two extents, a result that names what no operand has, no "->", anything but letters,
-// commas and spaces.
+// is summed they are multiplied.
+// Errors: another number of operands or axes than the string names, a letter twice in one operand, a letter with two
+// extents, a result that names what no operand has, no "->", anything but letters, commas and spaces.
 #pragma once
 
 #include <tx/core/fixed_string.hpp>
@@ -29,8 +29,7 @@ struct axis_letters {
   constexpr bool has(char c) const { return find(c) >= 0; }
   constexpr void add(char c) {
     if (count == max_rank)
-      throw invalid(
-          "einsum: a tensor in between has more axes than a tensor may have. FIX: contract fewer axes at a time");
+      throw invalid("einsum: a tensor in between has more axes than a tensor may have. FIX: contract fewer axes at a time");
     letter[count++] = c;
   }
 };
@@ -58,8 +57,7 @@ constexpr einsum_axes parse_einsum(std::string_view text) {
         throw invalid("einsum: a letter is twice in one operand or in the result. FIX: a letter for each of its axes");
       to.add(c);
     } else {
-      throw invalid(
-          "einsum: the string holds something else than letters, commas and one \"->\". FIX: as in \"bij,bjk->bik\"");
+      throw invalid("einsum: the string holds something else than letters, commas and one \"->\". FIX: as in \"bij,bjk->bik\"");
     }
   }
   if (!arrow)
@@ -68,8 +66,7 @@ constexpr einsum_axes parse_einsum(std::string_view text) {
     bool known = false;
     for (axis_letters const& in : axes.operands) known = known || in.has(axes.result.letter[i]);
     if (!known)
-      throw invalid(
-          "einsum: the result names a letter that no operand has. FIX: leave it out, or broadcast_to afterwards");
+      throw invalid("einsum: the result names a letter that no operand has. FIX: leave it out, or broadcast_to afterwards");
   }
   return axes;
 }
@@ -155,9 +152,7 @@ constexpr lettered met(lettered a, lettered b, Needed const& needed) {
 constexpr var einsum(std::string_view text, std::initializer_list<var> in) {
   detail::einsum_axes const axes = detail::parse_einsum(text);
   if (static_cast<int>(in.size()) != axes.operands.size())
-    throw invalid(
-        "einsum: the string names another number of operands than there are. FIX: letters for each, with commas "
-        "between them");
+    throw invalid("einsum: the string names another number of operands than there are. FIX: letters for each, with commas between them");
   vec<detail::lettered> operands{};
   for (var const& v : in) operands.push_back({v, axes.operands[operands.size()]});
   for (detail::lettered const& x : operands) {
@@ -191,6 +186,9 @@ struct einsum_fn {
 }  // namespace detail
 
 template <fixed_string Text, handle... X>
-requires(sizeof...(X) > 0) constexpr auto einsum(X const&... x) { return lift<detail::einsum_fn<Text>>(x...); }
+  requires(sizeof...(X) > 0)
+constexpr auto einsum(X const&... x) {
+  return lift<detail::einsum_fn<Text>>(x...);
+}
 
 }  // namespace tx

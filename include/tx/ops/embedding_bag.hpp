@@ -1,7 +1,8 @@
 // embedding_bag<Mode>(table [V, D], ids [..., L]) -> [..., D]: of each bag of rows the sum, the mean or the largest
 // element of each column. embedding_bag(table, ids, weights [..., L]): the sum of the rows times their weights.
 // Negative ids are empty places; an empty bag is 0. The sum without weights is embedding(table, ids), which makes no
-// rows in between. Errors: as those of embedding; weights that are not one for each id.
+// rows in between.
+// Errors: as those of embedding; weights that are not one for each id.
 #pragma once
 
 #include <tx/ops/cast.hpp>
@@ -56,8 +57,7 @@ struct embedding_bag_fn {
 struct weighted_bag_fn {
   constexpr var operator()(var table, var ids, var weights) const {
     if (!(weights.dims() == ids.dims()) || weights.type() != table.type())
-      throw invalid(
-          "embedding_bag: there is not one weight of the table's type for each id. FIX: weights in the shape of ids");
+      throw invalid("embedding_bag: there is not one weight of the table's type for each id. FIX: weights in the shape of ids");
     shape row = ids.dims();  // [..., L] -> [..., 1, L]
     if (row.rank < 1 || row.rank == max_rank)
       throw invalid("embedding_bag: ids need one axis, and room for one more. FIX: reshape them");

@@ -62,6 +62,9 @@ struct flip_fn {
 }  // namespace detail
 
 template <int... Axes, handle X>
-requires(sizeof...(Axes) > 0) constexpr auto flip(X const& x) { return lift<detail::flip_fn<Axes...>>(x); }
+  requires(sizeof...(Axes) > 0)
+constexpr auto flip(X const& x) {
+  return lift<detail::flip_fn<Axes...>>(x);
+}
 
 }  // namespace tx

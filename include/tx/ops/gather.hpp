@@ -1,8 +1,8 @@
 // gather<Axis>(x, ids): along an axis the elements that ids names, each line with ids of its own (numpy's
-// take_along_axis): y[i, j, k] = x[i, ids[i, j, k], k] for Axis 1. x [A, E, B], ids [A, L, B] -> [A, L, B]. take(x,
-// ids) takes whole rows. Errors: an argument with an id outside [0, E) is refused before the step runs; one that the
-// program computes takes 0. A bounded axis has no fixed range of ids. Gradients are added in the order of the ids,
-// whatever the number of threads.
+// take_along_axis): y[i, j, k] = x[i, ids[i, j, k], k] for Axis 1. x [A, E, B], ids [A, L, B] -> [A, L, B].
+// take(x, ids) takes whole rows. Gradients are added in the order of the ids, whatever the number of threads.
+// Errors: an argument with an id outside [0, E) is refused before the step runs; one that the program computes takes 0.
+// A bounded axis, as it has no fixed range of ids.
 #pragma once
 
 #include <tx/ops/in_range.hpp>
@@ -20,8 +20,7 @@ constexpr void check_ids(value_info const& x, value_info const& ids, std::int64_
 }
 constexpr value_info gather_infer(value_info const* in, int, attributes const& at) {
   check_ids(in[0], in[1], at.v[0],
-            "gather: the tensor and its ids differ beside the axis. FIX: broadcast_to equal extents, or take(x, ids) "
-            "for rows");
+            "gather: the tensor and its ids differ beside the axis. FIX: broadcast_to equal extents, or take(x, ids) for rows");
   return {in[0].type, in[1].dims};
 }
 constexpr value_info scatter_along_infer(value_info const* in, int, attributes const& at) {
@@ -36,8 +35,8 @@ constexpr void scatter_along_vjp(vjp_context& c);
 // at.v[0]: axis.
 inline constexpr op_info gather_info{
     .name = "gather", .kind = op_kind::whole, .arity = 2, .infer = detail::gather_infer, .vjp = detail::gather_vjp};
-// scatter_along(values [A, L, B], ids [A, L, B]) -> [A, E, B]: the transposed look-up, sums of the values that go to
-// one place. at.v: axis, E.
+// scatter_along(values [A, L, B], ids [A, L, B]) -> [A, E, B], the transposed look-up: sums of the values for one place.
+// at.v: axis, E.
 inline constexpr op_info scatter_along_info{.name = "scatter_along",
                                             .kind = op_kind::whole,
                                             .arity = 2,
@@ -63,8 +62,7 @@ struct gather {
 };
 
 struct scatter_along {
-  // A share owns lines, or places of all lines where there are few: values are added in the order of the ids either
-  // way.
+  // A share owns lines, or places of all lines where there are few: values are added in the order of the ids in both.
   template <class T, class Id>
   static TX_HD void run(int part, int parts, attributes const& at, whole_operand<T> out, whole_operand<T const> values,
                         whole_operand<Id const> ids) {
@@ -79,7 +77,9 @@ struct scatter_along {
       for (std::int64_t k = 0; k < from.extent; ++k)
         for (std::int64_t j = first; j < end; ++j) {
           auto const id = static_cast<std::int64_t>(ids.data[from.at(o, k, j)]);
-          if (id >= lo && id < hi) out.data[to.at(o, id, j)] += values.data[from.at(o, k, j)];
+          if (id < lo || id >= hi) continue;
+          T& sum = out.data[to.at(o, id, j)];
+          sum = static_cast<T>(sum + values.data[from.at(o, k, j)]);
         }
     });
   }

@@ -1,5 +1,4 @@
-// What ops that work along one axis share: a dense tensor seen as [outer, extent, inner], and its lines divided into
-// shares.
+// What ops that work along one axis share: a dense tensor seen as [outer, extent, inner], its lines cut into shares.
 #pragma once
 
 #include <tx/ops/partitioned.hpp>

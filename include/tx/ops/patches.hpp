@@ -1,8 +1,8 @@
 // patches(x, window): the windows of x as rows of a matrix, [N, C, H, W] -> [N rows columns, C size]: a row for each
-// window, batch first, in it channel by channel its elements; padding is 0. A convolution is one product with it (K.
-// Chellapilla, S. Puri, P. Simard, High Performance Convolutional Neural Networks for Document Processing, 2006). Its
-// gradient is its partner `folded`: each element of x adds up what windows made of it, in one order. Errors: see
-// check_window.
+// window, batch first, in it channel by channel its elements; padding is 0. A convolution is one product with it
+// (K. Chellapilla, S. Puri, P. Simard, High Performance Convolutional Neural Networks for Document Processing, 2006).
+// Its gradient is its partner `folded`: each element of x adds up what windows made of it, in one order.
+// Errors: see check_window.
 #pragma once
 
 #include <tx/ops/partitioned.hpp>
@@ -65,8 +65,8 @@ struct patches {
 };
 
 struct folded {
-  // Shares are ranges of rows of pictures. An element is in window row r as element i where r stride - padding + i
-  // dilation is its y.
+  // Shares are ranges of rows of pictures. An element at y is in window r as element i where
+  // r stride - padding + i dilation = y.
   template <class T>
   static TX_HD void run(int part, int parts, attributes const& at, whole_operand<T> out, whole_operand<T const> in) {
     window const w = detail::unpacked(at);

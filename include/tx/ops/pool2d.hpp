@@ -1,10 +1,10 @@
-// max_pool2d<size>(x), avg_pool2d<size>(x): the largest element and the mean of each window, [N, C, H, W] -> [N, C,
-// rows, columns].
+// max_pool2d<size>(x), avg_pool2d<size>(x): the largest element and the mean of each window,
+// [N, C, H, W] -> [N, C, rows, columns].
 //   tx::max_pool2d<2>(x); tx::avg_pool2d<tx::pool2d_options{.size = 3, .stride = 2, .padding = 1}>(x)
 // Of the largest, the first of equal elements is taken and has the gradient, NaN counts as larger than every number,
-// and padding is never taken (where a dilated window meets padding alone it is 0); in the mean, padding counts as
-// zeros, as PyTorch has it. Errors: what check_window refuses; padding of more than half a window, which some windows
-// would be made of alone.
+// and padding is never taken (where a dilated window meets padding alone it is 0). In the mean, padding counts as zeros.
+// So PyTorch has it.
+// Errors: what check_window refuses; padding of more than half a window, which some windows would be made of alone.
 #pragma once
 
 #include <tx/ops/argmax.hpp>
@@ -41,8 +41,8 @@ constexpr value_info pool_places_infer(value_info const* in, int, attributes con
 }
 }  // namespace detail
 
-// Where in a picture [H W] the largest element of each window is. [N, C, H, W] -> [N, C, rows columns]; at.v:
-// detail::packed(window).
+// Where in a picture [H W] the largest element of each window is. [N, C, H, W] -> [N, C, rows columns];
+// at.v: see detail::packed(window).
 inline constexpr op_info pool_places_info{.name = "pool_places",
                                           .kind = op_kind::whole,
                                           .arity = 1,

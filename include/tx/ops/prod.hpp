@@ -1,6 +1,6 @@
 // prod<axes...>(x): multiplies over axes and keeps them with extent 1; without axes over all, giving a scalar. The
-// gradient of an element is the product of the others, not the product divided by it, so that it is right beside zeros
-// and infinities. Errors: halves and bool; an axis there is not.
+// gradient of an element is the product of the others, not a quotient, so that it is right beside zeros.
+// Errors: halves and bool; an axis there is not.
 #pragma once
 
 #include <tx/ops/lines.hpp>

@@ -30,8 +30,7 @@ struct split_size_fn {
   constexpr var operator()(var x) const {
     int const axis = named_axis(x.dims(), Axis, no_split_axis);
     if (x.dims().dim[axis] != All)
-      throw invalid(
-          "split_sizes: the sizes do not add up to the extent. FIX: give one for each part, the last one too");
+      throw invalid("split_sizes: the sizes do not add up to the extent. FIX: give one for each part, the last one too");
     return slice(x, axis, Start, Count, 1);
   }
 };
@@ -47,19 +46,19 @@ constexpr int size_before(int which) {
 }  // namespace detail
 
 template <int Axis, int Parts, handle X>
-requires(Parts > 0) constexpr auto split(X const& x) {
+  requires(Parts > 0)
+constexpr auto split(X const& x) {
   return [&]<int... K>(std::integer_sequence<int, K...>) {
     return std::array{lift<detail::split_fn<Axis, Parts, K>>(x)...};
-  }
-  (std::make_integer_sequence<int, Parts>{});
+  }(std::make_integer_sequence<int, Parts>{});
 }
 
 template <int Axis, int... Sizes, handle X>
-requires(sizeof...(Sizes) > 0) constexpr auto split_sizes(X const& x) {
+  requires(sizeof...(Sizes) > 0)
+constexpr auto split_sizes(X const& x) {
   return [&]<int... K>(std::integer_sequence<int, K...>) {
     return std::tuple{lift<detail::split_size_fn<Axis, detail::size_before<Sizes...>(K), Sizes, (Sizes + ...)>>(x)...};
-  }
-  (std::make_integer_sequence<int, static_cast<int>(sizeof...(Sizes))>{});
+  }(std::make_integer_sequence<int, static_cast<int>(sizeof...(Sizes))>{});
 }
 
 }  // namespace tx

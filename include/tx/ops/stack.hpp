@@ -1,5 +1,5 @@
-// stack<Axis>(x...): tensors of one shape along a new axis. Two of [3, 5] -> [2, 3, 5] for Axis 0, [3, 5, 2] for Axis
-// -1. Errors: what concat refuses; a rank that is already the largest.
+// stack<Axis>(x...): tensors of one shape along a new axis. Two of [3, 5] -> [2, 3, 5] for Axis 0, [3, 5, 2] for -1.
+// Errors: what concat refuses; a rank that is already the largest.
 #pragma once
 
 #include <tx/ops/concat.hpp>
@@ -21,8 +21,7 @@ struct stack_fn {
     shape const from = x.dims();
     int const axis = Axis < 0 ? Axis + from.rank + 1 : Axis;
     if (from.rank == max_rank)
-      throw invalid(
-          "stack: the tensors have as many axes as a tensor may have. FIX: concat, or merge axes with reshape");
+      throw invalid("stack: the tensors have as many axes as a tensor may have. FIX: concat, or merge axes with reshape");
     if (axis < 0 || axis > from.rank)
       throw invalid("stack: the result has no such axis. FIX: name one of 0 .. rank, or -rank-1 .. -1");
     shape to{};
@@ -33,6 +32,9 @@ struct stack_fn {
 }  // namespace detail
 
 template <int Axis, handle... X>
-requires(sizeof...(X) > 0) constexpr auto stack(X const&... x) { return lift<detail::stack_fn<Axis>>(x...); }
+  requires(sizeof...(X) > 0)
+constexpr auto stack(X const&... x) {
+  return lift<detail::stack_fn<Axis>>(x...);
+}
 
 }  // namespace tx

@@ -1,7 +1,8 @@
-// top_k<K>(x): the K largest elements along the last axis, largest first, and where they are: [..., C] -> values [...,
-// K] and indices [..., K] (i32). Of equal elements the one with the lower index comes first; NaN counts as larger than
-// every number, as in PyTorch. Gradients pass to the elements that were taken. Work grows with C K where many elements
-// enter the list. Errors: K larger than the axis.
+// top_k<K>(x): the K largest elements along the last axis, largest first, and where they are:
+// [..., C] -> values [..., K], indices [..., K] (i32). Of equal elements the one with the lower index comes first; NaN
+// counts as larger than every number, as in PyTorch. Gradients pass to the elements that were taken.
+// Each element that enters the list moves up to K others; few do where K is small.
+// Errors: K larger than the axis.
 #pragma once
 
 #include <tx/ops/argmax.hpp>
@@ -69,7 +70,8 @@ struct top_k_result {
 };
 
 template <int K, handle X>
-requires(K > 0) constexpr auto top_k(X const& x) {
+  requires(K > 0)
+constexpr auto top_k(X const& x) {
   auto indices = lift<detail::top_k_indices_fn<K>>(x);
   auto values = gather<-1>(x, indices);
   return top_k_result<decltype(values), decltype(indices)>{values, indices};

@@ -15,8 +15,8 @@ struct height_width {
   constexpr bool operator==(height_width const&) const = default;
 };
 
-// Element (i, j) of window (y, x) is at (y stride - padding + i dilation, x stride - padding + j dilation): outside of
-// the tensor there is padding.
+// Element (i, j) of window (y, x) is at (y stride - padding + i dilation, x stride - padding + j dilation); where that is
+// outside of the tensor there is padding.
 struct window {
   height_width size{1};
   height_width stride{1};
@@ -59,8 +59,7 @@ constexpr void check_window(window const& w, shape const& x) {
     throw invalid("convolutions and pools need four axes, [batch, channel, height, width]. FIX: reshape the tensor");
   auto bad = [](height_width p, int least) { return p.height < least || p.width < least; };
   if (bad(w.size, 1) || bad(w.stride, 1) || bad(w.dilation, 1) || bad(w.padding, 0))
-    throw invalid(
-        "a window's size, stride and dilation are at least 1, its padding at least 0. FIX: give such numbers");
+    throw invalid("a window's size, stride and dilation are at least 1, its padding at least 0. FIX: give such numbers");
   if (x.dim[2] + 2 * w.padding.height < w.dilation.height * (w.size.height - 1) + 1 ||
       x.dim[3] + 2 * w.padding.width < w.dilation.width * (w.size.width - 1) + 1)
     throw invalid("a window is larger than the padded tensor. FIX: a smaller window or dilation, or more padding");
