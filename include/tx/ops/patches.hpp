@@ -52,14 +52,17 @@ struct patches {
       T const* const picture = in.data + p / (rows * columns) * channels * height * width;
       std::int64_t const top = window::first(p / columns % rows, w.stride.height, w.padding.height);
       std::int64_t const left = window::first(p % columns, w.stride.width, w.padding.width);
+      index_range const down = inside(top, w.dilation.height, w.size.height, height);
+      index_range const across = inside(left, w.dilation.width, w.size.width, width);
       for (int c = 0; c < channels; ++c)
-        for (int i = 0; i < w.size.height; ++i)
-          for (int j = 0; j < w.size.width; ++j) {
-            std::int64_t const y = top + i * w.dilation.height;
-            std::int64_t const x = left + j * w.dilation.width;
-            *to++ =
-                y >= 0 && y < height && x >= 0 && x < width ? picture[(c * std::int64_t{height} + y) * width + x] : T{};
-          }
+        for (int i = 0; i < w.size.height; ++i) {
+          bool const hit = i >= down.begin && i < down.end;
+          std::int64_t const first = (c * std::int64_t{height} + top + i * w.dilation.height) * width + left;
+          int j = 0;
+          for (; j < (hit ? across.begin : 0); ++j) *to++ = T{};
+          for (; j < (hit ? across.end : 0); ++j) *to++ = picture[first + j * w.dilation.width];
+          for (; j < w.size.width; ++j) *to++ = T{};
+        }
     }
   }
 };
@@ -75,28 +78,21 @@ struct folded {
     std::int64_t const lines = std::int64_t{out.dims.dim[0]} * channels * height;
     for (std::int64_t line = lines * part / parts; line < lines * (part + 1) / parts; ++line) {
       std::int64_t const n = line / height / channels, c = line / height % channels, y = line % height;
-      for (int x = 0; x < width; ++x) {
-        T sum = T(0);
-        for (int i = 0; i < w.size.height; ++i) {
-          std::int64_t const row = window_of(y, i, w.stride.height, w.padding.height, w.dilation.height, rows);
-          for (int j = 0; j < w.size.width && row >= 0; ++j) {
-            std::int64_t const column = window_of(x, j, w.stride.width, w.padding.width, w.dilation.width, columns);
-            if (column >= 0)
-              sum += in.data[((n * rows + row) * columns + column) * in.dims.dim[1] +
-                             (c * w.size.height + i) * w.size.width + j];
-          }
+      T* const to = out.data + line * width;
+      for (int x = 0; x < width; ++x) to[x] = T(0);
+      for (int i = 0; i < w.size.height; ++i) {
+        std::int64_t const below = y + w.padding.height - i * w.dilation.height;
+        std::int64_t const row = below / w.stride.height;
+        if (below < 0 || below % w.stride.height != 0 || row >= rows) continue;
+        for (int j = 0; j < w.size.width; ++j) {
+          std::int64_t const first = window::first(0, w.stride.width, w.padding.width) + j * w.dilation.width;
+          index_range const hit = inside(first, w.stride.width, columns, width);
+          T const* const from = in.data + (c * w.size.height + i) * w.size.width + j;
+          for (int s = hit.begin; s < hit.end; ++s)
+            to[first + s * w.stride.width] += from[((n * rows + row) * columns + s) * in.dims.dim[1]];
         }
-        out.data[line * width + x] = sum;
       }
     }
-  }
-
- private:
-  // The window in which a position is element `i` along an axis, -1 where there is none.
-  static TX_HD constexpr std::int64_t window_of(std::int64_t position, int i, int stride, int padding, int dilation,
-                                                int windows) {
-    std::int64_t const from = position + padding - i * dilation;
-    return from >= 0 && from % stride == 0 && from / stride < windows ? from / stride : -1;
   }
 };
 }  // namespace rules

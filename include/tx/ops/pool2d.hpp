@@ -2,7 +2,7 @@
 // [N, C, H, W] -> [N, C, rows, columns].
 //   tx::max_pool2d<2>(x); tx::avg_pool2d<tx::pool2d_options{.size = 3, .stride = 2, .padding = 1}>(x)
 // Of the largest, the first of equal elements is taken and has the gradient, NaN counts as larger than every number,
-// and padding is never taken (where a dilated window meets padding alone it is 0). In the mean, padding counts as zeros.
+// and padding is never taken (where a dilated window meets padding alone it is 0). In the mean padding counts as zeros.
 // So PyTorch has it.
 // Errors: what check_window refuses; padding of more than half a window, which some windows would be made of alone.
 #pragma once
@@ -62,14 +62,13 @@ struct pool_places {
       T const* const picture = in.data + p / (rows * columns) * height * width;
       std::int64_t const top = window::first(p / columns % rows, w.stride.height, w.padding.height);
       std::int64_t const left = window::first(p % columns, w.stride.width, w.padding.width);
+      index_range const down = inside(top, w.dilation.height, w.size.height, height);
+      index_range const across = inside(left, w.dilation.width, w.size.width, width);
       std::int64_t best = -1;
-      for (int i = 0; i < w.size.height; ++i)
-        for (int j = 0; j < w.size.width; ++j) {
-          std::int64_t const y = top + i * w.dilation.height;
-          std::int64_t const x = left + j * w.dilation.width;
-          if (y < 0 || y >= height || x < 0 || x >= width) continue;
-          if (best < 0 || detail::stands_before<false>(number_of(picture[y * width + x]), number_of(picture[best])))
-            best = y * width + x;
+      for (int i = down.begin; i < down.end; ++i)
+        for (int j = across.begin; j < across.end; ++j) {
+          std::int64_t const here = (top + i * w.dilation.height) * width + left + j * w.dilation.width;
+          if (best < 0 || detail::stands_before<false>(number_of(picture[here]), number_of(picture[best]))) best = here;
         }
       out.data[p] = static_cast<I>(best);
     }

@@ -40,6 +40,17 @@ struct window {
   TX_HD constexpr int elements() const { return size.height * size.width; }
 };
 
+// The k of 0 ... count - 1 with 0 <= first + k step < extent: from begin on, below end; none where that is not above begin.
+struct index_range {
+  int begin;
+  int end;
+};
+TX_HD constexpr index_range inside(std::int64_t first, int step, int count, int extent) {
+  std::int64_t const begin = first < 0 ? (step - 1 - first) / step : 0;
+  std::int64_t const end = first < extent ? (extent - 1 - first) / step + 1 : 0;
+  return {static_cast<int>(begin < count ? begin : count), static_cast<int>(end < count ? end : count)};
+}
+
 namespace detail {
 
 // A window as attributes 0 ... 3 of a node.
