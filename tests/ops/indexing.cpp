@@ -115,6 +115,18 @@ TEST_CASE("gather and scatter_add along an axis") {
       });
 }
 
+TEST_CASE("no ids take nothing and add nothing") {
+  number_source numbers(45);
+  array const x = numbers.spread(make_dims({2, 5}), -1, 1);
+  array const none{make_dims({2, 0}), {}, tx::dtype::i32};
+  check_op(
+      "gather", {x, none}, [](vars const& v) { return tx::gather<1>(v[0], v[1]); },
+      [](arrays const& v) { return filled(v[1].dims); }, false);
+  check_op(
+      "scatter_add", {x, none, filled(none.dims)}, [](vars const& v) { return tx::scatter_add<1>(v[0], v[1], v[2]); },
+      [](arrays const& v) { return v[0]; });
+}
+
 TEST_CASE("argmax and argmin: the first of equals, NaN before all") {
   number_source numbers(42);
   constexpr double nan = std::numeric_limits<double>::quiet_NaN();

@@ -288,6 +288,44 @@ TEST_CASE("einsum against all positions of all letters") {
       });
 }
 
+TEST_CASE("axes without elements") {
+  array const none{make_dims({2, 0, 3}), {}};
+  auto same = [](arrays const& v) { return v[0]; };
+  check_op(
+      "flip", {none}, [](vars const& v) { return tx::flip<1>(v[0]); }, same, false);
+  check_op(
+      "cumsum", {none}, [](vars const& v) { return tx::cumsum<1>(v[0]); }, same, false);
+  check_op(
+      "concat", {none, none}, [](vars const& v) { return tx::concat<1>(v[0], v[1]); }, same, false);
+  check_op(
+      "split", {none}, [](vars const& v) { return tx::split<1, 2>(v[0])[1]; }, same, false);
+  check_op(
+      "stack", {none}, [](vars const& v) { return tx::stack<0>(v[0]); },
+      [](arrays const&) {
+        return filled(make_dims({1, 2, 0, 3}));
+      },
+      false);
+}
+
+// A bounded leading extent stays one, whatever happens to the other axes.
+namespace {
+using batch = tx::tensor<float, tx::dyn<5>, 4, 6>;
+template <auto F>
+using made = decltype(F(batch{}, tx::tensor<float, 6, 3>{}));
+template <auto... Dims>
+using sized = tx::tensor<float, Dims...>;
+static_assert(
+    std::is_same_v<made<[](auto x, auto) { return tx::concat<1>(x, tx::flip<1>(x)); }>, sized<tx::dyn<5>, 8, 6>>);
+static_assert(
+    std::is_same_v<made<[](auto x, auto) { return tx::stack<-1>(x, tx::cumsum<0>(x)); }>, sized<tx::dyn<5>, 4, 6, 2>>);
+static_assert(
+    std::is_same_v<made<[](auto x, auto) { return tx::split<2, 3>(tx::prod<1>(x))[0]; }>, sized<tx::dyn<5>, 1, 2>>);
+static_assert(
+    std::is_same_v<made<[](auto x, auto y) { return tx::einsum<"bij,jk->bki">(x, y); }>, sized<tx::dyn<5>, 3, 4>>);
+static_assert(
+    std::is_same_v<made<[](auto x, auto) { return tx::einsum<"bij,bkj->bik">(x, x); }>, sized<tx::dyn<5>, 4, 4>>);
+}  // namespace
+
 TEST_CASE("structural ops refuse what does not fit, with what to do about it") {
   using Catch::Contains;
   auto f = [](std::vector<int> const& dims) { return filled(make_dims(dims)); };

@@ -3,7 +3,8 @@
 // has are summed first, what two share and nobody else needs becomes the depth of a batched product, and where nothing
 // is summed they are multiplied.
 // Errors: another number of operands or axes than the string names, a letter twice in one operand, a letter with two
-// extents, a result that names what no operand has, no "->", anything but letters, commas and spaces.
+// extents, a result that names what no operand has, no "->", anything but letters, commas and spaces; a bounded axis
+// that is not the first of the result.
 #pragma once
 
 #include <tx/core/fixed_string.hpp>

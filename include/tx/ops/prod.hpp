@@ -1,6 +1,6 @@
 // prod<axes...>(x): multiplies over axes and keeps them with extent 1; without axes over all, giving a scalar. The
 // gradient of an element is the product of the others, not a quotient, so that it is right beside zeros.
-// Errors: halves and bool; an axis there is not.
+// Errors: halves and bool; an axis there is not; a bounded axis multiplied over.
 #pragma once
 
 #include <tx/ops/lines.hpp>
