@@ -19,18 +19,18 @@
 
 namespace {
 
-knows_whole<&tx::concat_info, 1, 2, 3> const concat_rule;
-knows_whole<&tx::flip_info, 1> const flip_rule;
-knows_whole<&tx::cumsum_info, 1> const cumsum_rule;
-knows_whole<&tx::products_of_others_info, 1> const others_rule;
-knows_whole<&tx::gather_info, 2> const gather_rule;
-knows_whole<&tx::scatter_along_info, 2> const scatter_rule;
-knows_whole<&tx::argmax_info, 1> const argmax_rule;
-knows_whole<&tx::argmin_info, 1> const argmin_rule;
-knows_whole<&tx::top_k_indices_info, 1> const top_k_rule;
-knows_whole<&tx::patches_info, 1> const patches_rule;
-knows_whole<&tx::folded_info, 1> const folded_rule;
-knows_whole<&tx::pool_places_info, 1> const places_rule;
+knows_whole<&tx::concat_info> const concat_rule;
+knows_whole<&tx::flip_info> const flip_rule;
+knows_whole<&tx::cumsum_info> const cumsum_rule;
+knows_whole<&tx::products_of_others_info> const others_rule;
+knows_whole<&tx::gather_info> const gather_rule;
+knows_whole<&tx::scatter_along_info> const scatter_rule;
+knows_whole<&tx::argmax_info> const argmax_rule;
+knows_whole<&tx::argmin_info> const argmin_rule;
+knows_whole<&tx::top_k_indices_info> const top_k_rule;
+knows_whole<&tx::patches_info> const patches_rule;
+knows_whole<&tx::folded_info> const folded_rule;
+knows_whole<&tx::pool_places_info> const places_rule;
 
 using tx::tensor;
 template <class T, auto... D>

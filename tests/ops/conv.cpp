@@ -9,11 +9,11 @@ namespace {
 using vars = std::vector<tx::var>;
 using arrays = std::vector<array>;
 
-knows_whole<&tx::patches_info, 1> const patches_rule;
-knows_whole<&tx::folded_info, 1> const folded_rule;
-knows_whole<&tx::pool_places_info, 1> const places_rule;
-knows_whole<&tx::gather_info, 2> const gather_rule;
-knows_whole<&tx::scatter_along_info, 2> const scatter_rule;
+knows_whole<&tx::patches_info> const patches_rule;
+knows_whole<&tx::folded_info> const folded_rule;
+knows_whole<&tx::pool_places_info> const places_rule;
+knows_whole<&tx::gather_info> const gather_rule;
+knows_whole<&tx::scatter_along_info> const scatter_rule;
 
 // How often a window fits: counted, not computed.
 int windows(int extent, int size, int stride, int padding, int dilation) {

@@ -11,11 +11,11 @@ namespace {
 using vars = std::vector<tx::var>;
 using arrays = std::vector<array>;
 
-knows_whole<&tx::gather_info, 2> const gather_rule;
-knows_whole<&tx::scatter_along_info, 2> const scatter_rule;
-knows_whole<&tx::argmax_info, 1> const argmax_rule;
-knows_whole<&tx::argmin_info, 1> const argmin_rule;
-knows_whole<&tx::top_k_indices_info, 1> const top_k_rule;
+knows_whole<&tx::gather_info> const gather_rule;
+knows_whole<&tx::scatter_along_info> const scatter_rule;
+knows_whole<&tx::argmax_info> const argmax_rule;
+knows_whole<&tx::argmin_info> const argmin_rule;
+knows_whole<&tx::top_k_indices_info> const top_k_rule;
 
 // The element at a position, where an axis of extent 1 does not repeat.
 double& at_exactly(array& a, std::vector<int> const& at) {

@@ -14,10 +14,10 @@ namespace {
 using vars = std::vector<tx::var>;
 using arrays = std::vector<array>;
 
-knows_whole<&tx::concat_info, 1, 2, 3, 5> const concat_rule;
-knows_whole<&tx::flip_info, 1> const flip_rule;
-knows_whole<&tx::cumsum_info, 1> const cumsum_rule;
-knows_whole<&tx::products_of_others_info, 1> const others_rule;
+knows_whole<&tx::concat_info> const concat_rule;
+knows_whole<&tx::flip_info> const flip_rule;
+knows_whole<&tx::cumsum_info> const cumsum_rule;
+knows_whole<&tx::products_of_others_info> const others_rule;
 
 // Arrays one after the other along an axis.
 array joined_along(int axis, arrays const& parts) {
