@@ -131,3 +131,17 @@ class number_source {
  private:
   std::mt19937 engine_;
 };
+
+// An array of which each element is a function of its position.
+template <class F>
+array built(tx::shape const& dims, F f) {
+  array out = filled(dims);
+  for (std::size_t e = 0; e < out.v.size(); ++e) out.v[e] = f(position_of(dims, e));
+  return out;
+}
+// The element at a position.
+inline double element(array const& a, std::vector<int> const& at) { return a.v[element_at(a.dims, at)]; }
+inline std::vector<int> moved_to(std::vector<int> at, int axis, int to) {
+  at[static_cast<std::size_t>(axis)] = to;
+  return at;
+}

@@ -106,3 +106,13 @@ inline void check_op(std::string const& name, std::vector<array> args, op_builde
     }
   }
 }
+
+// What the shape rule says against these operands.
+inline std::string refusal(std::vector<array> const& args, op_builder const& build) {
+  try {
+    built_op const tried(args, build);
+  } catch (tx::invalid const& e) {
+    return e.text;
+  }
+  return "accepted";
+}

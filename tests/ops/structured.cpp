@@ -328,14 +328,6 @@ TEST_CASE("iota is the position along an axis") {
 
 TEST_CASE("wrong shapes are refused with what to do about it") {
   using tx::dtype;
-  auto refusal = [](std::vector<array> const& args, op_builder const& op) -> std::string {
-    try {
-      built_op const built(args, op);
-    } catch (tx::invalid const& e) {
-      return e.text;
-    }
-    return "accepted";
-  };
   auto f = [](std::vector<int> const& dims) { return filled(make_dims(dims)); };
   auto i = [](std::vector<int> const& dims) { return array{make_dims(dims), {}, dtype::i32}; };
   using Catch::Contains;

@@ -1,0 +1,24 @@
+// conv2d<In, Out, Size, options>: a convolution with its weight and bias, named and shaped as PyTorch's Conv2d.
+// [N, In, H, W] -> [N, Out, rows, columns]
+#pragma once
+
+#include <tx/expr/param.hpp>
+#include <tx/ops/conv2d.hpp>
+
+namespace tx::nn {
+
+// Uniform in +-1 / sqrt(FanIn), the numbers that each output is a sum of: PyTorch's default.
+template <int FanIn>
+struct uniform_by_fan_in {
+  static double value(double u, double, std::int64_t) { return (2 * u - 1) / math::sqrt(static_cast<double>(FanIn)); }
+};
+
+template <int In, int Out, int Size, conv2d_options Options = conv2d_options{}>
+struct conv2d {
+  param<tensor<f32, Out, In / Options.groups, Size, Size>, uniform_by_fan_in<In / Options.groups * Size * Size>> weight;
+  param<tensor<f32, Out>, init::zeros, not_decayed> bias;
+
+  constexpr auto operator()(handle auto const& x) const { return tx::conv2d<Options>(x, weight, bias); }
+};
+
+}  // namespace tx::nn

@@ -1,0 +1,80 @@
+// top_k<K>(x): the K largest elements along the last axis, largest first, and where they are:
+// [..., C] -> values [..., K], indices [..., K] (i32). Of equal elements the one with the lower index comes first; NaN
+// counts as larger than every number, as in PyTorch. Gradients pass to the elements that were taken.
+// Each element that enters the list moves up to K others; few do where K is small.
+// Errors: K larger than the axis.
+#pragma once
+
+#include <tx/ops/argmax.hpp>
+#include <tx/ops/gather.hpp>
+
+namespace tx {
+
+namespace detail {
+constexpr value_info top_k_infer(value_info const* in, int, attributes const& at) {
+  value_info out{dtype::i32, in[0].dims};
+  if (out.dims.rank == 0 || at.v[0] > out.dims.last())
+    throw invalid("top_k: more elements are asked for than the last axis has. FIX: a smaller K");
+  if (out.dims.rank == 1 && out.dims.tag)
+    throw invalid("top_k: a bounded axis may have fewer elements than K. FIX: use it along another axis");
+  out.dims.dim[out.dims.rank - 1] = static_cast<int>(at.v[0]);
+  return out;
+}
+}  // namespace detail
+
+// at.v[0]: K.
+inline constexpr op_info top_k_indices_info{
+    .name = "top_k_indices", .kind = op_kind::whole, .arity = 1, .infer = detail::top_k_infer, .differentiable = false};
+
+namespace rules {
+struct top_k_indices {
+  // The result's row is the list of the best so far, in order: an element moves up past those it stands before.
+  template <class I, class T>
+  static TX_HD void run(int part, int parts, attributes const&, whole_operand<I> out, whole_operand<T const> in) {
+    std::int64_t const k = out.dims.last();
+    std::int64_t const width = in.dims.last();
+    std::int64_t const rows = in.dims.count() / width;
+    for (std::int64_t r = rows * part / parts; r < rows * (part + 1) / parts; ++r) {
+      T const* const x = in.data + r * width;
+      I* const best = out.data + r * k;
+      std::int64_t known = 0;
+      for (std::int64_t i = 0; i < width; ++i) {
+        auto stands_before = [&](std::int64_t place) {
+          return detail::stands_before<false>(number_of(x[i]), number_of(x[static_cast<std::int64_t>(best[place])]));
+        };
+        if (known == k && !stands_before(k - 1)) continue;
+        std::int64_t place = known < k ? known++ : k - 1;
+        for (; place > 0 && stands_before(place - 1); --place) best[place] = best[place - 1];
+        best[place] = static_cast<I>(i);
+      }
+    }
+  }
+};
+}  // namespace rules
+template <>
+struct partitioned_rule<&top_k_indices_info> {
+  using type = rules::top_k_indices;
+};
+
+namespace detail {
+template <int K>
+struct top_k_indices_fn {
+  constexpr var operator()(var x) const { return emit(top_k_indices_info, {x}, attributes{{K}}); }
+};
+}  // namespace detail
+
+template <class Values, class Indices>
+struct top_k_result {
+  Values values;
+  Indices indices;
+};
+
+template <int K, handle X>
+  requires(K > 0)
+constexpr auto top_k(X const& x) {
+  auto indices = lift<detail::top_k_indices_fn<K>>(x);
+  auto values = gather<-1>(x, indices);
+  return top_k_result<decltype(values), decltype(indices)>{values, indices};
+}
+
+}  // namespace tx
