@@ -4,6 +4,7 @@
 #pragma once
 
 #include <tx/ops/clamp.hpp>
+#include <tx/ops/div.hpp>
 #include <tx/ops/neg.hpp>
 #include <tx/ops/reduction.hpp>
 #include <tx/ops/sub.hpp>
