@@ -18,9 +18,7 @@ struct cross_entropy_fn {
   }
   constexpr var operator()(var logits, var labels, var weights) const {
     if (!(weights.dims() == labels.dims()))
-      throw invalid(
-          "cross_entropy: weights must have the shape of the labels. FIX: per_class{weights} if there is one for each "
-          "class");
+      throw invalid("cross_entropy: weights must have the shape of the labels. FIX: per_class{weights} if there is one for each class");
     var const total = sum_all(weights);
     return sum_all(label_losses(log_softmax(logits), labels) * weights) / where(equal(total, 0.0), 1.0, total);
   }

@@ -18,12 +18,10 @@ struct group_norm_fn {
       throw invalid("group_norm: the tensor has no axis of channels. FIX: reshape it to [batch, channels, ...]");
     int const channels = from.dim[1];
     if (channels % Groups != 0)
-      throw invalid(
-          "group_norm: the channels do not divide into the groups. FIX: a number of groups that divides axis 1");
+      throw invalid("group_norm: the channels do not divide into the groups. FIX: a number of groups that divides axis 1");
     shape const each{1, {}, {channels}};
     if (!(scale.dims() == each) || !(shift.dims() == each))
-      throw invalid(
-          "group_norm: scale and shift hold one number for each channel. FIX: give both the shape [channels]");
+      throw invalid("group_norm: scale and shift hold one number for each channel. FIX: give both the shape [channels]");
     shape grouped{3, from.tag, {from.dim[0], Groups, channels / Groups}};
     shape by_channel{from.rank - 1, {}, {channels}};  // [C, 1, ...]
     for (int i = 2; i < from.rank; ++i) {

@@ -47,9 +47,7 @@ struct labelled {
 constexpr labelled find_labels(var scores, var labels, std::int64_t also) {
   shape rows = scores.dims();
   if (rows.rank < 1 || labels.dims().rank + 1 != rows.rank || !is_integer(labels.type()))
-    throw invalid(
-        "cross_entropy, nll: labels must be integers with the shape of the logits less the last axis. FIX: "
-        "tensor<tx::i32, ...>");
+    throw invalid("cross_entropy, nll: labels must be integers with the shape of the logits less the last axis. FIX: tensor<tx::i32, ...>");
   for (int i = 0; i + 1 < rows.rank; ++i)
     if (rows.dim[i] != labels.dims().dim[i])
       throw invalid("cross_entropy, nll: labels and logits differ in their leading extents. FIX: make them equal");
@@ -71,8 +69,7 @@ constexpr var label_loss(var log_probabilities, var labels, var weights, var smo
   double share = 0;
   double ignored = 0;
   if (!is_constant(*labels.g, smoothing.id, share) || !is_constant(*labels.g, ignore.id, ignored))
-    throw invalid(
-        "cross_entropy, nll: options are numbers known while compiling. FIX: label_options{.ignore_index = -100}");
+    throw invalid("cross_entropy, nll: options are numbers known while compiling. FIX: label_options{.ignore_index = -100}");
   var const logp = log_probabilities;
   double const classes = logp.dims().last();
   bool const ignores = ignored != static_cast<double>(label_options::no_label);

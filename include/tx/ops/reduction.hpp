@@ -20,9 +20,7 @@ constexpr var reduced(var terms) {
     var const total = sum_all(terms);
     if constexpr (R == reduction::sum) return total;
     if (terms.dims().rank == 0 || terms.dims().tag)
-      throw invalid(
-          "reduction::batch_mean: axis 0 has no extent that is known while compiling. FIX: reduction::sum, and divide "
-          "by the count");
+      throw invalid("reduction::batch_mean: axis 0 has no extent that is known while compiling. FIX: reduction::sum, and divide by the count");
     return total * (1.0 / terms.dims().dim[0]);
   }
 }
