@@ -1,6 +1,7 @@
-// group_norm<Groups>(x, scale [C], shift [C], epsilon): neighbouring channels form groups; the elements of each, in
-// each of the batch, get mean 0 and variance 1, each channel its scale and shift (Wu and He, arXiv 1803.08494). [batch,
-// C, ...] -> the same. Errors: channels that do not divide into the groups; scale or shift that are not [C].
+// group_norm<Groups>(x, scale [C], shift [C], epsilon): neighbouring channels form groups; the elements of each group, in
+// each of the batch, get mean 0 and variance 1, then each channel its scale and shift (Wu and He, arXiv 1803.08494).
+// [batch, C, ...] -> the same.
+// Errors: channels that do not divide into the groups; scale or shift that are not [C].
 #pragma once
 
 #include <tx/ops/layer_norm.hpp>

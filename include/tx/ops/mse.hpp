@@ -1,4 +1,5 @@
-// mse<reduction>(prediction, target): (prediction - target)^2, by default their mean. Both of one shape.
+// mse<reduction>(prediction, target): (prediction - target)^2, by default their mean.
+// Errors: tensors of two shapes.
 #pragma once
 
 #include <tx/ops/reduction.hpp>

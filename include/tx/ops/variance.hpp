@@ -1,6 +1,6 @@
 // variance<axes...>(x, correction): sum (x - mean)^2 / (elements - correction) over axes, which stay with extent 1;
-// without axes over all, giving a scalar. Correction 1 is the estimate from a sample, 0 the variance of the elements
-// themselves. Errors: no more elements than the correction takes off; a bounded axis.
+// without axes over all, giving a scalar. Correction 1 is the estimate from a sample, 0 the variance of the elements.
+// Errors: no more elements than the correction takes off; a bounded axis.
 #pragma once
 
 #include <tx/ops/div.hpp>
