@@ -1,5 +1,6 @@
 #include <tx/backends/cpu/vector_math.hpp>
 #include <tx/core/math.hpp>
+#include <tx/ops/softplus.hpp>
 
 #include <catch2/catch.hpp>
 
@@ -100,6 +101,10 @@ TEST_CASE("vector functions are within their ulp of the correctly rounded result
   SECTION("sigmoid") { within(2, [](V x) { return sigmoid(x); }, sigmoid_reference); }
   SECTION("rsqrt") { within(1, [](V x) { return rsqrt(x); }, [](double x) { return 1 / std::sqrt(x); }); }
   SECTION("sin") { within(1, [](V x) { return sin(x); }, [](double x) { return std::sin(x); }); }
+  SECTION("softplus") {
+    within(3, [](V x) { return rules::softplus::apply(x); },
+           [](double x) { return std::max(x, 0.0) + std::log1p(std::exp(-std::abs(x))); });
+  }
   SECTION("cos") { within(1, [](V x) { return cos(x); }, [](double x) { return std::cos(x); }); }
 }
 

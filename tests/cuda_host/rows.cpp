@@ -3,14 +3,24 @@
 
 #include <tx/nn/layer_norm.hpp>
 #include <tx/ops/cast.hpp>
+#include <tx/ops/cos.hpp>
 #include <tx/ops/dropout.hpp>
 #include <tx/ops/erf.hpp>
 #include <tx/ops/exp.hpp>
+#include <tx/ops/floor.hpp>
 #include <tx/ops/gelu.hpp>
 #include <tx/ops/iota.hpp>
+#include <tx/ops/logical_not.hpp>
+#include <tx/ops/logical_or.hpp>
+#include <tx/ops/logsumexp.hpp>
 #include <tx/ops/max.hpp>
 #include <tx/ops/mean.hpp>
+#include <tx/ops/pow.hpp>
+#include <tx/ops/sign.hpp>
+#include <tx/ops/sin.hpp>
 #include <tx/ops/softmax.hpp>
+#include <tx/ops/softplus.hpp>
+#include <tx/ops/triangle.hpp>
 
 #include <catch2/catch.hpp>
 
@@ -73,6 +83,16 @@ TEST_CASE("Rows of any width, shared by a part of a warp, a warp or a block") {
   any_width<9, 300>();
   any_width<3, 1100>();
   any_width<2, 2500>();
+}
+
+TEST_CASE("Powers, trigonometric functions, activations and masks") {
+  constexpr auto f = [](t<float, 6, 5> x) {
+    auto const waves = tx::sin(x * 3) * tx::cos(x) + tx::pow(x, 5) + tx::pow(tx::softplus(x), x);
+    auto const steps = tx::sign(x) * 0.5 + tx::floor(x * 4);
+    auto const outside = tx::logical_or(tx::logical_not(tx::less(x, 1)), tx::less(x, -1));
+    return tx::tril<1>(tx::where(outside, waves, steps + waves)) + tx::logsumexp<-1>(waves);
+  };
+  CHECK(distance_from_reference<tx::function<f>>(1, numbers<float>(30, -2, 2)) < 1e-5);
 }
 
 TEST_CASE("Stashed rows that are too long for shared memory lie in scratch") {

@@ -8,6 +8,8 @@
 #include <tx/ops/matmul.hpp>
 #include <tx/ops/maximum.hpp>
 #include <tx/ops/minimum.hpp>
+#include <tx/ops/pow.hpp>
+#include <tx/ops/sign.hpp>
 #include <tx/ops/sqrt.hpp>
 
 #include <catch2/catch.hpp>
@@ -31,11 +33,12 @@ bool same(std::vector<float> const& a, std::vector<float> const& b) {
 }
 
 struct special_result {
-  tensor<float, 5> exp, log, sqrt, clipped, masked;
+  tensor<float, 5> exp, log, sqrt, clipped, sign, masked;
+  tensor<float, 1> most;
   tensor<float, 2, 5> softmax, log_softmax;
   tensor<tx::i32, 5> truncated;
   tensor<bool, 5> below;
-  tensor<tx::bf16, 5> bf16;
+  tensor<tx::bf16, 5> bf16, cubes;
   tensor<tx::f16, 5> f16;
   tensor<float, 5> halves;
 };
@@ -45,12 +48,15 @@ constexpr auto special = [](tensor<float, 5> x, tensor<float, 2, 5> y, tensor<tx
                         tx::log(x),
                         tx::sqrt(x),
                         t,
+                        tx::sign(x),
                         tx::softmax(tx::where(tx::less(x, -1e38), x, -1e9)),
+                        tx::max<0>(t),
                         tx::softmax(y),
                         tx::log_softmax(y),
                         tx::cast<tx::i32>(tx::where(tx::equal(x, x), t, 0.0)),
                         tx::less(x, 0),
                         tx::cast<tx::bf16>(x),
+                        tx::pow(b, 3),
                         tx::cast<tx::f16>(x),
                         tx::cast<float>(b * 3) + tx::cast<float>(h / 4)};
 };
@@ -70,7 +76,9 @@ void check_specials() {
   CHECK(same(numbers(r.exp), {0, std::exp(-2.5f), 1, inf, nan}));
   CHECK(same(numbers(r.log), {nan, nan, -inf, inf, nan}));
   CHECK(same(numbers(r.sqrt), {nan, nan, 0, inf, nan}));
-  CHECK(same({r.clipped[0], r.clipped[1], r.clipped[2], r.clipped[3]}, {-3.7f, -2.5f, 0, 3.7f}));
+  CHECK(same(numbers(r.clipped), {-3.7f, -2.5f, 0, 3.7f, nan}));
+  CHECK(same(numbers(r.sign), {-1, -1, 0, 1, nan}));
+  CHECK(r.most[0] == 3.7f);  // NaN is passed over
   float const e = std::exp(1.0f);
   CHECK(same(numbers(r.softmax), {1 / (1 + e), e / (1 + e), 0, 0, 0, 0.2f, 0.2f, 0.2f, 0.2f, 0.2f}));
   CHECK(same({r.log_softmax[0], r.log_softmax[5]}, {-std::log(1 + e), -std::log(5.0f)}));
@@ -78,6 +86,7 @@ void check_specials() {
   CHECK((r.below[0] && r.below[1] && !r.below[2] && !r.below[3] && !r.below[4]));
   for (std::size_t i = 0; i < 5; ++i) {
     CHECK(same({r.bf16[i].widen()}, {tx::bf16::from(x[i]).widen()}));
+    CHECK(r.cubes[i].bits == tx::bf16::from(std::pow(b[i].widen(), 3.0f)).bits);  // rounded once
     CHECK(same({r.f16[i].widen()}, {tx::f16::from(x[i]).widen()}));
     CHECK(r.halves[i] == Approx(b[i].widen() * 3 + h[i].widen() / 4));
   }
@@ -121,6 +130,11 @@ constexpr auto fixed_scores = [](small_model const& m, tensor<tx::i32, N, 4> ids
   auto const words = tx::embedding(m.table, tx::reshape<N, 4, 1>(ids));
   auto const mixed = tx::matmul(tx::softmax(tx::matmul(words, tx::transpose(words))), tx::matmul(words, m.weight));
   return tx::softmax(tx::matmul(tx::reshape<N, 6>(tx::slice<1, 0, 1>(mixed)), m.out));
+};
+
+// A loss of as many rows as there are; none give 0.
+constexpr auto bounded_loss = [](tensor<float, tx::dyn<7>, 3> scores, tensor<tx::i32, tx::dyn<7>> labels) {
+  return tx::cross_entropy(scores, labels, tx::label_options{.ignore_index = -100, .label_smoothing = 0.5});
 };
 
 }  // namespace
@@ -175,6 +189,21 @@ TEST_CASE("a smaller count than the bound gives what a program of that size give
   CHECK_THROWS_AS(any(std::span(ids).first(10)), tx::shape_error);
   ids.push_back(0);
   CHECK_THROWS_AS(any(ids), tx::shape_error);
+}
+
+TEST_CASE("a loss with options is the mean of the rows there are and that count") {
+  tx::executor<tx::function<bounded_loss>, tx::cpu> run{tx::seed(0)};
+  std::vector<float> const scores{0, 0, 0, 2, 1, 0, 5, 5, 5, 1, 1, 3};
+  std::vector<tx::i32> const labels{1, 0, -100, 2};
+  auto const total = [](double a, double b, double c) { return std::log(std::exp(a) + std::exp(b) + std::exp(c)); };
+  double const first = total(0, 0, 0);
+  double const second = total(2, 1, 0) - 0.5 * 2 - 0.5 * 1;  // half of the label's, half of the mean over classes
+  double const fourth = total(1, 1, 3) - 0.5 * 3 - 0.5 * 5 / 3;
+  auto const loss = [&](std::size_t rows) { return static_cast<float>(run(std::span(scores).first(3 * rows), std::span(labels).first(rows)).value); };
+  CHECK(loss(0) == 0);
+  CHECK(loss(1) == Approx(first));
+  CHECK(loss(3) == Approx((first + second) / 2));
+  CHECK(loss(4) == Approx((first + second + fourth) / 3));
 }
 
 // ---- what a plan must not get wrong ---------------------------------------------------------------------------------

@@ -1,15 +1,38 @@
-// tests/parity's numbers of structural ops: values and gradients are PyTorch's, also at ties, NaN, zeros and the edges
-// of pictures.
-#include "whole_rules.hpp"
+// Elementwise ops, compositions and losses against PyTorch's values and gradients (tests/parity/ops.py), at ordinary
+// and at awkward arguments, compiled in f64 and in f32.
+#include "grad_program.hpp"
 
 #include <tx/io/safetensors.hpp>
-#include <tx/ops/conv2d.hpp>
-#include <tx/ops/cumsum.hpp>
-#include <tx/ops/einsum.hpp>
-#include <tx/ops/embedding_bag.hpp>
-#include <tx/ops/pool2d.hpp>
-#include <tx/ops/scatter_add.hpp>
-#include <tx/ops/top_k.hpp>
+#include <tx/ops/clamp.hpp>
+#include <tx/ops/cos.hpp>
+#include <tx/ops/cross_entropy.hpp>
+#include <tx/ops/elu.hpp>
+#include <tx/ops/floor.hpp>
+#include <tx/ops/greater.hpp>
+#include <tx/ops/greater_equal.hpp>
+#include <tx/ops/group_norm.hpp>
+#include <tx/ops/huber.hpp>
+#include <tx/ops/kl_div.hpp>
+#include <tx/ops/leaky_relu.hpp>
+#include <tx/ops/logical_or.hpp>
+#include <tx/ops/logsumexp.hpp>
+#include <tx/ops/maximum.hpp>
+#include <tx/ops/mse.hpp>
+#include <tx/ops/not_equal.hpp>
+#include <tx/ops/one_hot.hpp>
+#include <tx/ops/pow.hpp>
+#include <tx/ops/reciprocal.hpp>
+#include <tx/ops/relu.hpp>
+#include <tx/ops/rms_norm.hpp>
+#include <tx/ops/sign.hpp>
+#include <tx/ops/silu.hpp>
+#include <tx/ops/sin.hpp>
+#include <tx/ops/softplus.hpp>
+#include <tx/ops/square.hpp>
+#include <tx/ops/triangle.hpp>
+#include <tx/ops/variance.hpp>
+
+#include <catch2/catch.hpp>
 
 #include <cstring>
 
@@ -19,99 +42,229 @@
 
 namespace {
 
-using vars = std::vector<tx::var>;
+template <class T, auto... D>
+using p = tx::param<tx::tensor<T, D...>>;
+template <class T, auto... D>
+using t = tx::tensor<T, D...>;
 
-knows_whole<&tx::cumsum_info> const cumsum_rule;
-knows_whole<&tx::products_of_others_info> const others_rule;
-knows_whole<&tx::gather_info> const gather_rule;
-knows_whole<&tx::scatter_along_info> const scatter_rule;
-knows_whole<&tx::argmax_info> const argmax_rule;
-knows_whole<&tx::argmin_info> const argmin_rule;
-knows_whole<&tx::top_k_indices_info> const top_k_rule;
-knows_whole<&tx::patches_info> const patches_rule;
-knows_whole<&tx::folded_info> const folded_rule;
-knows_whole<&tx::pool_places_info> const places_rule;
-
-class vectors {
- public:
-  // The case's value and gradients against what `build` makes of its operands.
-  void check(std::string const& name, op_builder const& build) const {
-    INFO(name);
-    std::vector<array> operands;
-    for (int k = 0; file_.find(name + ".in" + std::to_string(k)) != nullptr; ++k)
-      operands.push_back(load(name + ".in" + std::to_string(k)));
-    REQUIRE(!operands.empty());
-    array const wanted = load(name + ".y");
-    built_op op(operands, build);
-    REQUIRE(op.result.dims() == wanted.dims);
-    op.g.outputs.push_back({op.result.id});
-    if (file_.find(name + ".weights") != nullptr) {
-      operands.push_back(load(name + ".weights"));
-      for (int id : op.differentiate(operands.back())) {
-        REQUIRE(id >= 0);
-        op.g.outputs.push_back({id});
-      }
-    }
-    auto const told = run_graph(op.g, operands, true);
-    CHECK(distance(told[0], wanted.v) < 1e-12);
-    for (std::size_t k = 1; k < told.size(); ++k)
-      CHECK(distance(told[k], load(name + ".d" + std::to_string(k - 1)).v) < 1e-12);
-  }
-
- private:
-  array load(std::string const& name) const {
-    INFO(name);
-    tx::io::tensor_info const* const t = file_.find(name);
-    REQUIRE(t != nullptr);
-    array a = filled(make_dims({t->shape.begin(), t->shape.end()}));
-    a.type = t->type;
-    for (std::size_t e = 0; e < a.v.size(); ++e)
-      a.v[e] = t->type == tx::dtype::f64 ? at<double>(*t, e) : at<std::int32_t>(*t, e);
-    return a;
-  }
-  template <class T>
-  static double at(tx::io::tensor_info const& t, std::size_t e) {
-    T x;
-    std::memcpy(&x, t.bytes.data() + e * sizeof(T), sizeof(T));
-    return static_cast<double>(x);
-  }
-
-  tx::io::safetensors file_ = tx::io::safetensors::read(TX_TEST_DIR "/../parity/data/structural.safetensors");
+// Each column has another gradient, as in the script.
+constexpr auto weighed = [](auto const& y) {
+  return tx::sum(y * (tx::cast<typename std::remove_cvref_t<decltype(y)>::element_type>(tx::iota<-1>(y)) * 0.25 + 1));
 };
+
+// ---- elementwise: members are named as in the file ------------------------------------------------------------------
+
+template <class T>
+struct elementwise {
+  p<T, 3, 17> cube, root, fraction, nothing;
+  p<T, 11, 1> base;
+  p<T, 12> exponent;
+  p<T, 3, 17> sin, cos, softplus, relu, leaky_relu, elu, silu, square, reciprocal, sign, floor, clamp;
+};
+template <class T>
+struct elementwise_values {
+  t<T> loss;
+  t<T, 3, 17> cube, root, fraction, nothing;
+  t<T, 11, 12> power;
+  t<tx::i32, 11, 12> compared;
+  t<T, 17, 3> sin;
+  t<T, 3, 17> cos, softplus, relu, leaky_relu, elu, silu, square, reciprocal, sign, floor, clamp;
+};
+template <class T>
+constexpr auto elementwise_loss = [](elementwise<T> const& m) {
+  auto const bit = [](auto const& b, int value) { return tx::cast<tx::i32>(b) * value; };
+  auto const compared = bit(tx::greater(m.base, m.exponent), 1) + bit(tx::greater_equal(m.base, m.exponent), 2) +
+                        bit(tx::not_equal(m.base, m.exponent), 4) +
+                        bit(tx::logical_or(tx::greater(m.base, 0), tx::less(0, m.exponent)), 8) +
+                        bit(tx::logical_not(tx::less(m.base, m.exponent)), 16);
+  elementwise_values<T> v{{},
+                          tx::pow(m.cube, 3),
+                          tx::pow(m.root, 0.7),
+                          tx::pow(m.fraction, -1.5),
+                          tx::pow(m.nothing, 0),
+                          tx::pow(m.base, m.exponent),
+                          compared,
+                          tx::sin(tx::transpose(m.sin)),
+                          tx::cos(m.cos),
+                          tx::softplus(m.softplus),
+                          tx::relu(m.relu),
+                          tx::leaky_relu(m.leaky_relu, 0.2),
+                          tx::elu(m.elu, 1.5),
+                          tx::silu(m.silu),
+                          tx::square(m.square),
+                          tx::reciprocal(m.reciprocal),
+                          tx::sign(m.sign),
+                          tx::floor(m.floor),
+                          tx::clamp(m.clamp, -1.2, 1.7)};
+  v.loss = weighed(v.cube) + weighed(v.root) + weighed(v.fraction) + weighed(v.nothing) + weighed(v.power) +
+           weighed(v.sin) + weighed(v.cos) + weighed(v.softplus) + weighed(v.relu) + weighed(v.leaky_relu) +
+           weighed(v.elu) + weighed(v.silu) + weighed(v.square) + weighed(v.reciprocal) + weighed(v.sign) +
+           weighed(v.floor) + weighed(v.clamp);
+  return v;
+};
+std::vector<std::string> const elementwise_names{"cube", "root",   "fraction",   "nothing", "power",      "compared",
+                                                 "sin",  "cos",    "softplus",   "relu",    "leaky_relu", "elu",
+                                                 "silu", "square", "reciprocal", "sign",    "floor",      "clamp"};
+
+// ---- reductions, normalisations, losses -----------------------------------------------------------------------------
+
+template <class T>
+struct losses {
+  p<T, 4, 7> logsumexp;
+  p<T, 3, 5, 2> logsumexp_outer;
+  p<T, 5, 7> variance, spread;
+  p<T, 3, 7> rms;
+  p<T, 7> rms_scale;
+  p<T, 2, 6, 5> group;
+  p<T, 6> group_scale, group_shift;
+  p<T, 4, 5> log_softmax;
+  p<T, 6, 5> ignoring, weighted, smooth, everything, nll;
+  p<T, 2, 4> mse, mse_target, huber, smooth_l1, kl_div;
+  p<T, 4, 6> lower, upper;
+};
+template <class T>
+struct losses_values {
+  t<T> loss;
+  t<T, 4, 1> logsumexp;
+  t<T, 1, 5, 1> logsumexp_outer;
+  t<T, 5, 1> variance;
+  t<T, 1, 7> spread;
+  t<T, 3, 7> rms_norm;
+  t<T, 2, 6, 5> group_norm;
+  t<T, 4, 5> log_softmax;
+  t<T> ignoring, weighted, smooth, everything, nll;
+  t<T, 6, 5> one_hot;
+  t<T> mse;
+  t<T, 2, 4> huber;
+  t<T> smooth_l1, kl_div;
+  t<T, 4, 6> lower, upper;
+};
+template <class T>
+constexpr auto losses_loss =
+    [](losses<T> const& m, t<tx::i32, 6> labels, t<T, 5> weights, t<T, 2, 4> target, t<T, 2, 4> probabilities) {
+      constexpr tx::label_options ignoring{.ignore_index = -100};
+      tx::per_class const by{weights};
+      auto const known = tx::maximum(labels, 0);
+      losses_values<T> v{
+          {},
+          tx::logsumexp<-1>(m.logsumexp),
+          tx::logsumexp<0, 2>(m.logsumexp_outer),
+          tx::variance<-1>(m.variance),
+          tx::variance<0>(m.spread, 0),
+          tx::rms_norm(m.rms, m.rms_scale, 1e-6),
+          tx::group_norm<3>(m.group, m.group_scale, m.group_shift),
+          tx::log_softmax(m.log_softmax),
+          tx::cross_entropy(m.ignoring, labels, ignoring),
+          tx::cross_entropy(m.weighted, labels, by, ignoring),
+          tx::cross_entropy(m.smooth, known, tx::label_options{.label_smoothing = 0.2}),
+          tx::cross_entropy(m.everything, labels, by, tx::label_options{.ignore_index = -100, .label_smoothing = 0.1}),
+          tx::nll(m.nll, labels, by, ignoring),
+          tx::one_hot<5, T>(known),
+          tx::mse(m.mse, m.mse_target),
+          tx::huber<tx::reduction::none>(m.huber, target, 0.75),
+          tx::smooth_l1<tx::reduction::sum>(m.smooth_l1, target, 0.75),
+          tx::kl_div<tx::reduction::batch_mean>(m.kl_div, probabilities),
+          tx::tril<1>(m.lower),
+          tx::triu<-1>(m.upper)};
+      v.loss = weighed(v.logsumexp) + weighed(v.logsumexp_outer) * 2 + weighed(v.variance) + weighed(v.spread) +
+               weighed(v.rms_norm) + weighed(v.group_norm) + weighed(v.log_softmax) + v.ignoring * 2 + v.weighted * 3 +
+               v.smooth * 5 + v.everything * 7 + v.nll * 1.5 + v.mse + weighed(v.huber) + v.smooth_l1 + v.kl_div * 4 +
+               weighed(v.lower) + weighed(v.upper);
+      return v;
+    };
+std::vector<std::string> const losses_names{
+    "logsumexp", "logsumexp_outer", "variance", "spread",     "rms_norm", "group_norm", "log_softmax",
+    "ignoring",  "weighted",        "smooth",   "everything", "nll",      "one_hot",    "mse",
+    "huber",     "smooth_l1",       "kl_div",   "lower",      "upper"};
+
+// ---- the file -------------------------------------------------------------------------------------------------------
+
+tx::io::safetensors const& file() {
+  static tx::io::safetensors const f = tx::io::safetensors::read(TX_TEST_DIR "/../parity/data/ops.safetensors");
+  return f;
+}
+template <class T>
+values as_doubles(tx::io::tensor_info const& tensor) {
+  std::vector<T> typed(tensor.bytes.size() / sizeof(T));
+  std::memcpy(typed.data(), tensor.bytes.data(), tensor.bytes.size());
+  return values(typed.begin(), typed.end());
+}
+values numbers(std::string const& name) {
+  INFO(name);
+  tx::io::tensor_info const* const tensor = file().find(name);
+  REQUIRE(tensor != nullptr);
+  if (tensor->type == tx::dtype::f64) return as_doubles<double>(*tensor);
+  if (tensor->type == tx::dtype::i32) return as_doubles<std::int32_t>(*tensor);
+  REQUIRE(tensor->type == tx::dtype::f32);
+  return as_doubles<float>(*tensor);
+}
+template <class T>
+std::vector<T> constant(std::string const& name) {
+  std::vector<T> typed;
+  for (double x : numbers(name)) typed.push_back(static_cast<T>(x));
+  return typed;
+}
+
+// Numbers as T holds them: f64's large ones may be infinite there.
+template <class T>
+values rounded(values v) {
+  for (double& x : v) x = static_cast<double>(static_cast<T>(x));
+  return v;
+}
+
+template <class Backend, class T, class Model, auto Loss, class... In>
+void check(std::string const& group, std::vector<std::string> const& names, double tolerance,
+           std::vector<In> const&... in) {
+  tx::executor<grad_program<Model, Loss>, Backend> run{tx::seed(0), {.threads = 2}};
+  auto const parameters = tx::parameters_of<Model>();
+  for (auto const& parameter : parameters) {
+    values const v = numbers(group + ".argument." + parameter.name);
+    REQUIRE(static_cast<std::int64_t>(v.size()) == parameter.info.count());
+    for (std::size_t i = 0; i < v.size(); ++i)
+      run.elements()[static_cast<std::size_t>(parameter.offset) + i] = static_cast<T>(v[i]);
+  }
+  for (int repeat = 0; repeat < 2; ++repeat) {  // the second run finds the first one's values in the arena
+    auto const told = as_values(run(in...));
+    REQUIRE(told.size() == names.size() + 2);  // the loss, which holds what is not finite, and the gradients
+    for (std::size_t k = 0; k < names.size(); ++k) {
+      INFO("value of " << group << "." << names[k]);
+      CHECK(distance(told[k + 1], rounded<T>(numbers(group + ".value." + names[k]))) < tolerance);
+    }
+    for (auto const& parameter : parameters) {
+      INFO("gradient of " << group << "." << parameter.name);
+      auto const first = told.back().begin() + parameter.offset;
+      CHECK(distance(values(first, first + parameter.info.count()),
+                     rounded<T>(numbers(group + ".gradient." + parameter.name))) < tolerance);
+    }
+  }
+}
+template <class Backend, class T>
+void check_elementwise(double tolerance) {
+  check<Backend, T, elementwise<T>, elementwise_loss<T>>("elementwise", elementwise_names, tolerance);
+}
+template <class Backend, class T>
+void check_losses(double tolerance) {
+  check<Backend, T, losses<T>, losses_loss<T>>(
+      "losses", losses_names, tolerance, constant<tx::i32>("losses.constant.labels"),
+      constant<T>("losses.constant.weights"), constant<T>("losses.constant.target"),
+      constant<T>("losses.constant.probabilities"));
+}
 
 }  // namespace
 
-TEST_CASE("structural ops give PyTorch's numbers") {
-  using conv = tx::conv2d_options;
-  using pool = tx::pool2d_options;
-  vectors const torch;
-  torch.check("conv_plain", [](vars const& v) { return tx::conv2d(v[0], v[1]); });
-  torch.check("conv_all", [](vars const& v) {
-    return tx::conv2d<conv{.stride = {2, 1}, .padding = {1, 2}, .dilation = {1, 2}, .groups = 2}>(v[0], v[1], v[2]);
-  });
-  torch.check("conv_depthwise",
-              [](vars const& v) { return tx::conv2d<conv{.stride = 3, .padding = 2, .groups = 4}>(v[0], v[1]); });
-  torch.check("max_pool_ties",
-              [](vars const& v) { return tx::max_pool2d<pool{.size = 3, .stride = 2, .padding = 1}>(v[0]); });
-  torch.check("max_pool_dilated", [](vars const& v) {
-    return tx::max_pool2d<pool{.size = 2, .stride = 1, .padding = 1, .dilation = 2}>(v[0]);
-  });
-  torch.check("avg_pool", [](vars const& v) {
-    return tx::avg_pool2d<pool{.size = {3, 2}, .stride = {2, 1}, .padding = 1}>(v[0]);
-  });
-  torch.check("gather", [](vars const& v) { return tx::gather<1>(v[0], v[1]); });
-  torch.check("scatter_add", [](vars const& v) { return tx::scatter_add<1>(v[0], v[1], v[2]); });
-  torch.check("cumsum", [](vars const& v) { return tx::cumsum<1>(v[0]); });
-  torch.check("prod_zeros", [](vars const& v) { return tx::prod<1>(v[0]); });
-  torch.check("argmax_nan", [](vars const& v) { return tx::argmax<1>(v[0]); });
-  torch.check("argmin_nan", [](vars const& v) { return tx::argmin<1>(v[0]); });
-  torch.check("top_k", [](vars const& v) { return tx::top_k<3>(v[0]).values; });
-  torch.check("top_k_at", [](vars const& v) { return tx::top_k<3>(v[0]).indices; });
-  torch.check("top_k_odd", [](vars const& v) { return tx::top_k<2>(v[0]).values; });
-  torch.check("einsum", [](vars const& v) { return tx::einsum<"bij,bjk,lk->blik">(v[0], v[1], v[2]); });
-  torch.check("einsum_outer", [](vars const& v) { return tx::einsum<"ci,cj->cij">(v[0], v[1]); });
-  torch.check("bag_sum", [](vars const& v) { return tx::embedding_bag(v[0], v[1]); });
-  torch.check("bag_mean", [](vars const& v) { return tx::embedding_bag<tx::bag_mode::mean>(v[0], v[1]); });
-  torch.check("bag_max", [](vars const& v) { return tx::embedding_bag<tx::bag_mode::max>(v[0], v[1]); });
-  torch.check("bag_weighted", [](vars const& v) { return tx::embedding_bag(v[0], v[1], v[2]); });
+TEST_CASE("elementwise ops are PyTorch's: reference, f64") { check_elementwise<tx::reference, double>(1e-12); }
+TEST_CASE("elementwise ops are PyTorch's: cpu, f64") { check_elementwise<tx::cpu, double>(1e-12); }
+TEST_CASE("elementwise ops are PyTorch's: cpu, f32") { check_elementwise<tx::cpu, float>(1e-6); }
+TEST_CASE("reductions and losses are PyTorch's: reference, f64") { check_losses<tx::reference, double>(1e-12); }
+TEST_CASE("reductions and losses are PyTorch's: cpu, f32") { check_losses<tx::cpu, float>(2e-6); }
+
+TEST_CASE("a label that is neither a class nor the one to ignore is refused") {
+  tx::executor<grad_program<losses<float>, losses_loss<float>>, tx::cpu> run{tx::seed(0)};
+  auto const others = [](char const* name) { return constant<float>("losses.constant." + std::string(name)); };
+  auto const with = [&](int label) {
+    run(std::vector<tx::i32>{0, label, 4, 2, -100, 2}, others("weights"), others("target"), others("probabilities"));
+  };
+  CHECK_NOTHROW(with(-100));
+  CHECK_THROWS_WITH(with(-99), Catch::Contains("holds -99 at element 1") && Catch::Contains("at least 0"));
+  CHECK_THROWS_WITH(with(5), Catch::Contains("holds 5 at element 1") && Catch::Contains("below 5"));
 }

@@ -184,7 +184,7 @@ class executor {
     if constexpr (std::is_integral_v<T>) {
       for (std::size_t i = 0; i < values.size(); ++i) {
         auto const value = static_cast<std::int64_t>(values[i]);
-        if (value >= c.first && value < c.end) continue;
+        if ((value >= c.first && value < c.end) || value == c.also) continue;
         throw value_error("executor: argument " + std::to_string(c.input) + " holds " + std::to_string(value) + " at element " + std::to_string(i) +
                           "; an id or label must be " + (value < c.first ? "at least " + std::to_string(c.first) : "below " + std::to_string(c.end)));
       }

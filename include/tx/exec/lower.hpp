@@ -266,7 +266,7 @@ class lowerer {
   constexpr void check_range(node const& n) {
     node const& base = g_[f_.physical[g_.input(n, 0)].base];
     if (base.op != &input_info) return;
-    range_check const check{static_cast<int>(base.at.v[0]), n.at.v[0], n.at.v[1]};
+    range_check const check{static_cast<int>(base.at.v[0]), n.at.v[0], n.at.v[1], n.at.v[2]};
     for (range_check const& other : out_.checks)
       if (other == check) return;
     out_.checks.push_back(check);

@@ -89,11 +89,12 @@ struct result_ref {
   std::int64_t offset = 0;  // bytes
 };
 
-// An argument whose elements must lie in [first, end).
+// An argument whose elements must lie in [first, end) or be `also`.
 struct range_check {
   int input = 0;
   std::int64_t first = 0;
   std::int64_t end = 0;
+  std::int64_t also = 0;
   constexpr bool operator==(range_check const&) const = default;
 };
 

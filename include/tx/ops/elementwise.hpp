@@ -26,6 +26,15 @@ constexpr value_info compare_infer(value_info const* in, int count, attributes c
   return out;
 }
 
+constexpr value_info number_infer(value_info const* in, int count, attributes const& at) {
+  if (in[0].type == dtype::boolean) throw invalid("this op needs numbers, not bool. FIX: cast<tx::f32>(x) first");
+  return same_infer(in, count, at);
+}
+constexpr value_info logical_infer(value_info const* in, int count, attributes const& at) {
+  if (in[0].type != dtype::boolean) throw invalid("this op needs bool tensors. FIX: compare first, e.g. less(x, 0)");
+  return same_infer(in, count, at);
+}
+
 template <class Rule, int Arity>
 constexpr double fold_with(double const* in) {
   if constexpr (Arity == 1)
@@ -51,6 +60,12 @@ constexpr op_info elementwise_op(char const* name, void (*vjp)(vjp_context&), bo
           .simplify = simplify,
           .fold = detail::fold_with<Rule, Arity>,
           .costly = costly};
+}
+
+// An op without a slope: gradients stop there without an error.
+constexpr op_info flat(op_info op) {
+  op.differentiable = false;
+  return op;
 }
 
 // Emits an elementwise op on operands brought to one shape.

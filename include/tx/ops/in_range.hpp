@@ -1,5 +1,6 @@
-// in_range(x, first, end): x, integers of which the caller promises first <= x < end. Where x is an argument of the program the
-// promise is checked before each run; value_error names the argument, the position and the element.
+// in_range(x, first, end): x, integers of which the caller promises first <= x < end; in_range(x, first, end, also): or x == also.
+// Where x is an argument of the program the promise is checked before each run; value_error names the argument, the position and
+// the element.
 #pragma once
 
 #include <tx/expr/var.hpp>
@@ -17,10 +18,14 @@ constexpr bool in_range_restride(strided& s, shape const& from, shape const& to,
 }
 }  // namespace detail
 
-// A view that moves nothing; attributes 0 and 1 are the range.
+// A view that moves nothing; attributes 0 and 1 are the range, 2 an element that may lie beyond.
 inline constexpr op_info in_range_info{.name = "in_range", .kind = op_kind::view, .arity = 1, .infer = detail::in_range_infer,
                                        .restride = detail::in_range_restride, .states_range = true, .differentiable = false};
 
-constexpr var in_range(var x, std::int64_t first, std::int64_t end) { return emit(in_range_info, {x}, attributes{{first, end}}); }
+constexpr var in_range(var x, std::int64_t first, std::int64_t end, std::int64_t also) {
+  bool const within = also >= first && also < end;
+  return emit(in_range_info, {x}, attributes{{first, end, within ? first : also}});
+}
+constexpr var in_range(var x, std::int64_t first, std::int64_t end) { return in_range(x, first, end, first); }
 
 }  // namespace tx

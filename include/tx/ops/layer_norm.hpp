@@ -10,12 +10,14 @@
 namespace tx {
 
 namespace detail {
+// Rows of mean 0 and variance 1.
+constexpr var standardized(var x, var epsilon) {
+  var const centred = x - mean_fn<-1>{}(x);
+  var const variance = mean_fn<-1>{}(centred * centred);
+  return centred * rsqrt(variance + epsilon);
+}
 struct layer_norm_fn {
-  constexpr var operator()(var x, var scale, var shift, var epsilon) const {
-    var const centred = x - mean_fn<-1>{}(x);
-    var const variance = mean_fn<-1>{}(centred * centred);
-    return centred * rsqrt(variance + epsilon) * scale + shift;
-  }
+  constexpr var operator()(var x, var scale, var shift, var epsilon) const { return standardized(x, epsilon) * scale + shift; }
 };
 }  // namespace detail
 

@@ -18,7 +18,7 @@ struct logical_and {
 namespace detail {
 }  // namespace detail
 
-inline constexpr op_info logical_and_info = elementwise_op<rules::logical_and, 2>("logical_and", nullptr, false, detail::compare_infer);
+inline constexpr op_info logical_and_info = elementwise_op<rules::logical_and, 2>("logical_and", nullptr, false, detail::logical_infer);
 template <>
 struct scalar_rule<&logical_and_info> {
   using type = rules::logical_and;

@@ -1,4 +1,5 @@
 // max<axes...>(x): the largest element over axes, which stay with extent 1. Ties share the gradient.
+// NaN beside numbers is passed over.
 #pragma once
 
 #include <tx/core/math.hpp>

@@ -1,4 +1,5 @@
 // maximum(a, b): the larger of each pair; at a tie the gradient goes to both in halves.
+// The first where either is NaN, as std::max: maximum(x, 0) keeps a NaN in x and maximum(0, x) drops it.
 #pragma once
 
 #include <tx/ops/elementwise.hpp>

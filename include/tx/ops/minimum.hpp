@@ -1,4 +1,5 @@
 // minimum(a, b): the smaller of each pair; at a tie the gradient goes to both in halves.
+// The first where either is NaN, as std::min: minimum(x, 0) keeps a NaN in x and minimum(0, x) drops it.
 #pragma once
 
 #include <tx/ops/elementwise.hpp>

@@ -1,4 +1,5 @@
-// softmax(x) and log_softmax(x) over the last axis: [..., C] -> [..., C]. The row's largest element is subtracted first.
+// softmax(x) and log_softmax(x) over the last axis, softmax<Axis>(x) and log_softmax<Axis>(x) over another: the shape stays. The
+// largest element is subtracted first; NaN where all are -infinity.
 #pragma once
 
 #include <tx/ops/div.hpp>
@@ -11,29 +12,34 @@
 namespace tx {
 
 namespace detail {
-constexpr var minus_max(var x) { return x - stop_gradient(max_fn<-1>{}(x)); }
+template <int Axis>
+constexpr var minus_max(var x) {
+  return x - stop_gradient(max_fn<Axis>{}(x));
+}
 
+template <int Axis>
 struct softmax_fn {
   constexpr var operator()(var x) const {
-    var const e = exp(minus_max(x));
-    return e / sum_fn<-1>{}(e);
+    var const e = exp(minus_max<Axis>(x));
+    return e / sum_fn<Axis>{}(e);
   }
 };
+template <int Axis>
 struct log_softmax_fn {
   constexpr var operator()(var x) const {
-    var const shifted = minus_max(x);
-    return shifted - log(sum_fn<-1>{}(exp(shifted)));
+    var const shifted = minus_max<Axis>(x);
+    return shifted - log(sum_fn<Axis>{}(exp(shifted)));
   }
 };
 }  // namespace detail
 
-template <handle X>
+template <int Axis = -1, handle X>
 constexpr auto softmax(X const& x) {
-  return lift<detail::softmax_fn>(x);
+  return lift<detail::softmax_fn<Axis>>(x);
 }
-template <handle X>
+template <int Axis = -1, handle X>
 constexpr auto log_softmax(X const& x) {
-  return lift<detail::log_softmax_fn>(x);
+  return lift<detail::log_softmax_fn<Axis>>(x);
 }
 
 }  // namespace tx

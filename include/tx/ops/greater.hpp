@@ -1,0 +1,11 @@
+// greater(a, b): a > b, a bool tensor. False where either is NaN.
+#pragma once
+
+#include <tx/ops/less.hpp>
+
+namespace tx {
+
+template <operand A, operand B>
+requires(handle<A> || handle<B>) constexpr auto greater(A const& a, B const& b) { return less(b, a); }
+
+}  // namespace tx

@@ -1,0 +1,32 @@
+// logical_or(a, b) of bool tensors.
+#pragma once
+
+#include <tx/ops/elementwise.hpp>
+
+namespace tx {
+
+namespace rules {
+struct logical_or {
+  template <class V>
+  static TX_HD constexpr auto apply(V a, V b) {
+    if constexpr (std::is_floating_point_v<V>)
+      return a != 0 || b != 0;  // folded in f64
+    else
+      return a || b;
+  }
+};
+}  // namespace rules
+
+inline constexpr op_info logical_or_info =
+    elementwise_op<rules::logical_or, 2>("logical_or", nullptr, false, detail::logical_infer);
+template <>
+struct scalar_rule<&logical_or_info> {
+  using type = rules::logical_or;
+};
+
+template <operand A, operand B>
+requires(handle<A> || handle<B>) constexpr auto logical_or(A const& a, B const& b) {
+  return lift_elementwise<&logical_or_info>(a, b);
+}
+
+}  // namespace tx

@@ -1,0 +1,13 @@
+// square(x): x * x.
+#pragma once
+
+#include <tx/ops/mul.hpp>
+
+namespace tx {
+
+template <handle X>
+constexpr auto square(X const& x) {
+  return x * x;
+}
+
+}  // namespace tx

@@ -1,0 +1,33 @@
+// variance<axes...>(x, correction): sum (x - mean)^2 / (elements - correction) over axes, which stay with extent 1;
+// without axes over all, giving a scalar. Correction 1 is the estimate from a sample, 0 the variance of the elements.
+// Errors: no more elements than the correction takes off; a bounded axis.
+#pragma once
+
+#include <tx/ops/div.hpp>
+#include <tx/ops/mean.hpp>
+#include <tx/ops/sub.hpp>
+
+namespace tx {
+
+namespace detail {
+template <int... Axes>
+struct variance_fn {
+  constexpr var operator()(var x, var correction) const {
+    var const centred = x - mean_fn<Axes...>{}(x);
+    var const total = sum_fn<Axes...>{}(centred * centred);
+    double const count = static_cast<double>(x.info().count()) / static_cast<double>(total.info().count());
+    return total * (1.0 / (count - correction));
+  }
+};
+}  // namespace detail
+
+template <int... Axes, handle X>
+constexpr auto variance(X const& x, double correction = 1) {
+  auto const result = lift<detail::variance_fn<Axes...>>(x, correction);
+  auto const count = static_cast<double>(var(x).info().count());
+  if (count <= correction * static_cast<double>(var(result).info().count()))
+    throw invalid("variance: there are no more elements than the correction takes off. FIX: variance<axes...>(x, 0)");
+  return result;
+}
+
+}  // namespace tx
