@@ -21,7 +21,7 @@ struct label_losses_fn {
   constexpr var operator()(var logits, var labels) const {
     shape rows = logits.dims();
     if (rows.rank < 1 || labels.dims().rank + 1 != rows.rank || !is_integer(labels.type()))
-      throw invalid("cross_entropy: labels must be integers with the shape of the logits less the last axis");
+      throw invalid("cross_entropy: labels must be integers with the shape of the logits less the last axis. FIX: tensor<tx::i32, ...> of that shape");
     for (int i = 0; i + 1 < rows.rank; ++i)
       if (rows.dim[i] != labels.dims().dim[i]) throw invalid("cross_entropy: labels and logits differ in their leading extents");
     rows.dim[rows.rank - 1] = 1;
