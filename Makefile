@@ -16,7 +16,7 @@ MODELS ?= twin,minilm,base
 DTYPES ?= f32 bf16
 POOLS ?= first mean
 TESTS ?= tests
-COVERAGE_MIN ?= 80
+COVERAGE_MIN ?= 90
 PREFIX ?= /usr/local
 
 bin = build/$(PRESET)/bin

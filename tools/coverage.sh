@@ -2,7 +2,7 @@
 # Usage: coverage.sh [TARGET...]             builds TARGETs (default: tests), runs the everyday tests that there are then, and
 #                                            reports which lines of include/tx they run
 #        coverage.sh --selftest COMPILER     counts the lines of a program that is known
-# COVERAGE_MIN (percent, default 80): below it the report fails. JOBS: compilations at once. GCOV: the compiler's gcov.
+# COVERAGE_MIN (percent, default 90): below it the report fails. JOBS: compilations at once. GCOV: the compiler's gcov.
 # What only constant evaluation runs is in no object file, and so not counted: tests that call it at run time add it.
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 1
@@ -57,5 +57,5 @@ find build/coverage -name '*.gcda' -delete  # counts of earlier runs would be ad
 cmake --build --preset coverage -j "${JOBS:-$(nproc)}" --target "$@" || exit 1
 failed=0
 tools/run_tests.sh coverage -j 2 -L everyday -E '^(fail|refused|tools|data|example)[.]' || failed=1
-report build/coverage include/tx "${COVERAGE_MIN:-80}" || failed=1
+report build/coverage include/tx "${COVERAGE_MIN:-90}" || failed=1
 exit $failed
