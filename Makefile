@@ -1,6 +1,8 @@
 # make build   programs, in build/release/bin
 # make test    the everyday tests
 # make check   everything else: layers, headers, clang, sanitizers, slow tests, compile cost, nvcc
+# make coverage  which lines of include/tx the everyday tests run, with GCC; fails below COVERAGE_MIN percent; TESTS chooses programs
+# make install   copies headers and the CMake package to PREFIX (default /usr/local)
 # make train   fetches the pairs, trains the twin encoder into runs/twinbert and scores it
 # make bench   builds the benchmarks; with PEERS=1 also installs PyTorch, JAX, ONNX Runtime and OpenVINO under build/ and compares
 #              training steps, inference and an epoch of unequal texts; POOLS, DTYPES and MODELS choose
@@ -13,11 +15,14 @@ RUN ?= runs/twinbert
 MODELS ?= twin,minilm,base
 DTYPES ?= f32 bf16
 POOLS ?= first mean
+TESTS ?= tests
+COVERAGE_MIN ?= 90
+PREFIX ?= /usr/local
 
 bin = build/$(PRESET)/bin
 compile = cmake --build --preset $(PRESET) -j $(JOBS)
 
-.PHONY: build test check train bench format clean setup configure data
+.PHONY: build test check coverage install train bench format clean setup configure data
 .DEFAULT_GOAL := build
 
 setup:
@@ -36,6 +41,13 @@ test: configure
 check:
 	@tools/setup.sh check
 	@JOBS=$(JOBS) tools/check.sh
+
+coverage:
+	@tools/setup.sh check
+	@JOBS=$(JOBS) COVERAGE_MIN=$(COVERAGE_MIN) tools/coverage.sh $(TESTS)
+
+install: configure
+	@cmake --install build/$(PRESET) --prefix $(PREFIX)
 
 data: build
 	@TWINBERT_DATA=$(CURDIR)/$(bin)/twinbert_data examples/twinbert/data/fetch.sh $(DATA)

@@ -107,6 +107,7 @@ for source in tests/cpu/gemm_kernel.cpp tests/cpu/halves.cpp; do
 done
 step "build of slow tests and benchmarks (ci)" build ci tests benches
 slow_tests
+tests ci check
 for source in tests/fuzz/*.cpp; do step "fuzz $source" fuzz "$source" 20; done
 if [ -f bench/compile_cost.sh ]; then step "compile cost" bash bench/compile_cost.sh; fi
 nvcc=$(PATH=$PATH:/usr/local/cuda/bin command -v nvcc)

@@ -4,7 +4,7 @@
 set -uo pipefail
 
 # A header includes its own layer and those to the left of it,
-layers="config core graph expr ops autodiff nn passes exec backends dist train io text"
+layers="version config core graph expr ops autodiff nn passes exec backends dist train io text"
 # but these layers, and the umbrella tx.hpp, only what is listed:
 only_io="config core"
 only_text="config core io"
@@ -98,6 +98,8 @@ selftest() {
     fi
   }
   try "nothing wrong" ops/add.hpp '#include <tx/expr/tensor.hpp>' '#include "mul.hpp"' '#include <vector>'
+  try "nothing wrong" config.hpp '#include <tx/version.hpp>'
+  try "layer version may not include <tx/config.hpp> of layer config" version.hpp '#include <tx/config.hpp>'
   try "nothing wrong" ops.hpp '#include <tx/ops/add.hpp>'
   try "nothing wrong" backends/cpu/simd.hpp '#include <Eigen/Core>' '#include <immintrin.h>' '#include <tx/exec/plan.hpp>'
   try "nothing wrong" io/file.hpp '#include <fstream>' '#include <nlohmann/json.hpp>' '#include "tx/core/error.hpp"'

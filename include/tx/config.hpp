@@ -1,6 +1,8 @@
 // Compiler facts every other header may rely on. Nothing here has state.
 #pragma once
 
+#include <tx/version.hpp>
+
 #include <cstddef>
 #include <cstdint>
 
@@ -17,9 +19,9 @@
 
 namespace tx {
 
-inline constexpr int version_major = 0;
-inline constexpr int version_minor = 1;
-inline constexpr int version_patch = 0;
+inline constexpr int version_major = TX_VERSION_MAJOR;
+inline constexpr int version_minor = TX_VERSION_MINOR;
+inline constexpr int version_patch = TX_VERSION_PATCH;
 
 // Axes a tensor may have; graph nodes hold their shape inline.
 inline constexpr int max_rank = 6;

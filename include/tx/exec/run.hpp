@@ -6,6 +6,9 @@
 
 namespace tx::exec {
 
+template <class Kernel>
+concept defined = requires { sizeof(Kernel); };
+
 template <class Program, class Backend>
 struct runner {
   using frame = typename frame_type<Backend>::type;
@@ -24,8 +27,9 @@ struct runner {
     constexpr step s = Program::steps[Step];
     if constexpr (s.kind == step_kind::call) {
       constexpr int kernel = Program::calls[s.index].kernel;
-      Backend::template kernel<kernel_of<Program, kernel>>::run(f, Program::calls[s.index],
-                                                                &Program::operands.items[Program::calls[s.index].first]);
+      using own = typename Backend::template kernel<kernel_of<Program, kernel>>;
+      static_assert(defined<own>, "tx: the backend has no kernel of this kind. FIX: specialise its kernel<exec::fused<...>>, gemm, whole or zero");
+      own::run(f, Program::calls[s.index], &Program::operands.items[Program::calls[s.index].first]);
     } else {
       constexpr loop l = Program::loops[s.index];
       if constexpr (l.band > 0) return bands<s.index>(f);

@@ -27,12 +27,23 @@ constexpr bool takes_members() {
   return takes<T>(std::make_index_sequence<N>{});
 }
 
+// Converts to the base classes of T alone.
+template <class T>
+struct any_base {
+  template <class B>
+    requires(std::is_class_v<B> && !std::is_same_v<B, T> && std::is_base_of_v<B, T>)
+  constexpr operator B() const;
+};
+template <class T>
+concept has_base = requires { T{any_base<T>{}}; };
+
 inline constexpr int max_members = 24;
 
 template <class T>
 constexpr int count_members() {
   static_assert(std::is_aggregate_v<T>,
                 "tx: a model is an aggregate: a struct with public members, no constructors and no private state");
+  static_assert(!has_base<T>, "tx: a model has no base class: it might have a member of one name with the model's. FIX: make the base a member");
   static_assert(!takes_members<T, max_members + 1>(), "tx: a module has at most 24 members; group some in a struct");
   int found = 0;
   [&]<int... N>(std::integer_sequence<int, N...>) {

@@ -30,8 +30,13 @@ using call_with = decltype(&F::template operator()<Model>);
 template <class F, class Model>
 concept takes_any_model = requires { typename call_with<F, Model>; };
 
+template <class F>
+concept one_signature = requires { &F::operator(); };
+
 template <class F, class Model>
 struct signature_with_model {
+  static_assert(one_signature<F>,
+                "tx: the arguments of a loss or function cannot be told. FIX: [](auto const& model, tensor<T, ...> x): each but the model has its type");
   using type = signature<decltype(&F::operator())>;
 };
 template <class F, class Model>
@@ -39,6 +44,15 @@ template <class F, class Model>
 struct signature_with_model<F, Model> {
   using type = signature<call_with<F, Model>>;
 };
+
+template <class Tuple>
+inline constexpr bool all_tensors = false;
+template <class... A>
+inline constexpr bool all_tensors<std::tuple<A...>> = (typed_handle<A> && ...);
+template <class Tuple, class Model>
+inline constexpr bool model_first = false;
+template <class Model, class... Rest>
+inline constexpr bool model_first<std::tuple<Model, Rest...>, Model> = true;
 
 }  // namespace detail
 
@@ -53,6 +67,8 @@ struct callable {
  public:
   using all_arguments = typename signature::arguments;
   static constexpr bool has_model = !std::is_same_v<Model, no_model>;
+  static_assert(!has_model || detail::model_first<all_arguments, Model>,
+                "tx: a loss or function of a model takes the model first. FIX: [](model const& m, tensor<T, ...> x)");
   template <class A, bool>
   struct tensors_of {
     using type = typename detail::tail<A>::type;
@@ -63,6 +79,8 @@ struct callable {
   };
   using arguments = typename tensors_of<all_arguments, has_model>::type;
   using result = typename signature::result;
+  static_assert(detail::all_tensors<arguments>,
+                "tx: an argument of a loss or function is no tensor. FIX: tensor<T, ...>; a number is tensor<T>, without extents");
 };
 
 // Binds each parameter of a model to a leaf of the graph.
@@ -83,9 +101,12 @@ constexpr void bind_parameters(Model& model, graph& g) {
 // A result is a tensor or an aggregate of tensors; each becomes an output, in order.
 template <class R, class F>
 constexpr void for_each_result(R& result, F f) {
-  if constexpr (typed_handle<std::remove_const_t<R>>)
+  using type = std::remove_const_t<R>;
+  static_assert(typed_handle<type> || std::is_aggregate_v<type>,
+                "tx: a result of a loss or function is no tensor. FIX: return a tensor, or a struct of tensors");
+  if constexpr (typed_handle<type>)
     f(result);
-  else
+  else if constexpr (std::is_aggregate_v<type>)
     std::apply([&](auto&... member) { (for_each_result(member, f), ...); }, detail::members(result));
 }
 

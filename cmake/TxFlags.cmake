@@ -1,0 +1,35 @@
+# tx_add_flags(TARGET): what a compiler must be told to compile tx: an instruction set, OpenMP where there is one, and the
+# limits that constant evaluation of whole models needs. Whoever links the interface library TARGET gets them.
+include(CheckCXXCompilerFlag)
+
+set(TX_ARCH native CACHE STRING "Instruction set to compile for (-march=); empty leaves the compiler's default")
+option(TX_OPENMP "Use OpenMP where the compiler has it" ON)
+
+function(tx_add_flags TARGET)
+  # GCC collects garbage from 128 MB on, and allocates slowly ever after: letting it use more first saves a fifth of the time.
+  set(gnu -fconstexpr-ops-limit=4000000000 -fconstexpr-loop-limit=100000000 -fconstexpr-depth=4096
+      -ftemplate-depth=2048 --param=ggc-min-heapsize=700000 --param=ggc-min-expand=80)
+  set(clang -fconstexpr-steps=2000000000 -fconstexpr-depth=4096 -fbracket-depth=4096 -ftemplate-depth=2048)
+  # Kernels are templates in headers: every program that includes them must agree on the instruction set.
+  set(code -fno-math-errno)
+  if(TX_ARCH)
+    string(MAKE_C_IDENTIFIER TX_HAS_ARCH_${TX_ARCH} has_arch)
+    check_cxx_compiler_flag(-march=${TX_ARCH} ${has_arch})
+    if(${has_arch})
+      list(APPEND code -march=${TX_ARCH})
+    else()
+      message(WARNING "This compiler has no -march=${TX_ARCH}: compiling for its default instruction set")
+    endif()
+  endif()
+  target_compile_options(${TARGET} INTERFACE
+    "$<$<COMPILE_LANG_AND_ID:CXX,GNU>:${gnu}>"
+    "$<$<COMPILE_LANG_AND_ID:CXX,Clang,AppleClang>:${clang}>"
+    "$<$<COMPILE_LANGUAGE:CXX>:${code}>")
+
+  if(TX_OPENMP)
+    find_package(OpenMP COMPONENTS CXX)
+    if(OpenMP_CXX_FOUND)
+      target_link_libraries(${TARGET} INTERFACE OpenMP::OpenMP_CXX)
+    endif()
+  endif()
+endfunction()
