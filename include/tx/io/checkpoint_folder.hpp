@@ -57,7 +57,7 @@ inline std::filesystem::path checkpoint_path(std::filesystem::path const& folder
 }
 
 // The numbers of a folder's checkpoints, the newest first; nothing for a folder that is not there.
-inline std::vector<std::int64_t> checkpoint_numbers(std::filesystem::path const& folder) {
+TX_COLD inline std::vector<std::int64_t> checkpoint_numbers(std::filesystem::path const& folder) {
   std::vector<std::int64_t> numbers;
   std::error_code code;
   for (std::filesystem::directory_iterator at(folder, code), end; !code && at != end; at.increment(code)) {
@@ -82,7 +82,7 @@ inline void remove_folder(std::filesystem::path const& path) {
 
 // Adds a checkpoint and removes those before the newest `keep`; until then there is one more. Throws io_error if
 // anything cannot be written, value_error for tensors that the format cannot hold: then nothing has changed.
-inline void write_checkpoint(std::filesystem::path const& folder, checkpoint_contents const& what, int keep) {
+TX_COLD inline void write_checkpoint(std::filesystem::path const& folder, checkpoint_contents const& what, int keep) {
   if (keep < 1)
     throw value_error("write_checkpoint: it would keep " + std::to_string(keep) + " checkpoints. FIX: at least 1");
   if (what.step < 0) throw value_error("write_checkpoint: the step is negative. FIX: count steps from 0");
@@ -124,7 +124,7 @@ inline void write_checkpoint(std::filesystem::path const& folder, checkpoint_con
 
 // One checkpoint by its own path. Throws damaged_checkpoint unless every file is there, as long and with the checksum
 // that checkpoint.json says; format_error for another version; io_error if a file cannot be read.
-inline checkpoint read_checkpoint(std::filesystem::path const& path) {
+TX_COLD inline checkpoint read_checkpoint(std::filesystem::path const& path) {
   auto const needed = [&](char const* name) {
     std::error_code code;
     if (!std::filesystem::exists(path / name, code) && !code)
@@ -153,7 +153,7 @@ inline checkpoint read_checkpoint(std::filesystem::path const& path) {
 inline bool has_checkpoint(std::filesystem::path const& folder) { return !detail::checkpoint_numbers(folder).empty(); }
 
 // The newest complete one. Throws format_error if there is none, with the reason if there is one that is damaged.
-inline checkpoint newest_checkpoint(std::filesystem::path const& folder) {
+TX_COLD inline checkpoint newest_checkpoint(std::filesystem::path const& folder) {
   std::vector<std::string> skipped;
   for (std::int64_t const number : detail::checkpoint_numbers(folder)) {
     try {
@@ -170,7 +170,7 @@ inline checkpoint newest_checkpoint(std::filesystem::path const& folder) {
 }
 
 // All checkpoints of a folder, with the folder if it holds nothing else.
-inline void remove_checkpoints(std::filesystem::path const& folder) {
+TX_COLD inline void remove_checkpoints(std::filesystem::path const& folder) {
   for (std::int64_t const number : detail::checkpoint_numbers(folder))
     detail::remove_folder(detail::checkpoint_path(folder, number));
   for (char const* const name : {".saving", ".removing"}) detail::remove_folder(folder / name);

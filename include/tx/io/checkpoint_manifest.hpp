@@ -2,6 +2,7 @@
 // and checksum of each file beside it. Its last line is the checksum of the lines before.
 #pragma once
 
+#include <tx/config.hpp>
 #include <tx/core/error.hpp>
 #include <tx/io/crc64.hpp>
 #include <tx/io/utf8.hpp>
@@ -49,7 +50,7 @@ T const& value_of(checkpoint_values const& values, std::string const& name) {
 
 // A value as JSON. A number has a point or an exponent, which tells it from an integer, and all digits it needs; those
 // that JSON lacks are objects.
-inline std::string json_of(checkpoint_value const& value) {
+TX_COLD inline std::string json_of(checkpoint_value const& value) {
   if (auto const* const i = std::get_if<std::int64_t>(&value)) return std::to_string(*i);
   if (auto const* const s = std::get_if<std::string>(&value)) return json_string(*s);
   double const v = std::get<double>(value);
@@ -69,7 +70,7 @@ inline std::string hex_digits(std::uint64_t v) {
 }
 
 // `{}`, or a line for each name.
-inline std::string json_object(std::map<std::string, std::string> const& members) {
+TX_COLD inline std::string json_object(std::map<std::string, std::string> const& members) {
   std::string out = "{";
   for (auto const& [name, json] : members)
     out += (out.size() > 1 ? ",\n    " : "\n    ") + json_string(name) + ": " + json;
@@ -90,7 +91,9 @@ class manifest_scanner {
  public:
   manifest_scanner(std::string_view text, std::string_view source) : rest_(text), source_(source) {}
 
-  [[noreturn]] void fail(std::string const& what) const { throw format_error(std::string(source_) + ": " + what); }
+  [[noreturn]] TX_COLD void fail(std::string const& what) const {
+    throw format_error(std::string(source_) + ": " + what);
+  }
 
   bool skip(std::string_view literal) {
     bool const there = rest_.starts_with(literal);
@@ -116,7 +119,7 @@ class manifest_scanner {
     rest_.remove_prefix(16);
     return value;
   }
-  std::string string() {
+  TX_COLD std::string string() {
     expect("\"");
     std::string out;
     for (;;) {
@@ -143,7 +146,7 @@ class manifest_scanner {
     } while (skip(","));
     expect("\n  }");
   }
-  checkpoint_value value() {
+  TX_COLD checkpoint_value value() {
     if (rest_.starts_with('"')) return string();
     if (skip(R"({"number": )")) {
       std::string const name = string();
@@ -180,7 +183,7 @@ class manifest_scanner {
 }  // namespace detail
 
 // Throws value_error for texts that are not UTF-8, which JSON cannot hold.
-inline std::string json_of(checkpoint_manifest const& m) {
+TX_COLD inline std::string json_of(checkpoint_manifest const& m) {
   auto const check = [](std::string_view text) {
     if (!is_utf8(text))
       throw value_error("checkpoint: the text " + shown(text) + " is not UTF-8. FIX: another name or value");
@@ -208,7 +211,7 @@ inline std::string json_of(checkpoint_manifest const& m) {
 
 // Throws damaged_checkpoint if the text is not what its last line promises, format_error for another version and for
 // everything that json_of would write otherwise. `source` stands for the file's name in messages.
-inline checkpoint_manifest parse_manifest(std::string_view text, std::string_view source) {
+TX_COLD inline checkpoint_manifest parse_manifest(std::string_view text, std::string_view source) {
   auto const end = detail::manifest_sum.size() + 16 + detail::manifest_tail.size();
   if (text.size() < end || text != detail::with_checksum(std::string(text.substr(0, text.size() - end))))
     throw damaged_checkpoint(std::string(source) + " is damaged or cut short: its last line is not its checksum");
