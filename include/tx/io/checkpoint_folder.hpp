@@ -78,6 +78,14 @@ inline void remove_folder(std::filesystem::path const& path) {
   if (code) throw_io_error("remove", path, code.value());
 }
 
+// At once for those who read: it loses its name first. Returns whether it is gone.
+inline bool remove_checkpoint(std::filesystem::path const& folder, std::int64_t number) {
+  std::error_code code;
+  std::filesystem::rename(checkpoint_path(folder, number), folder / ".removing", code);
+  if (!code) std::filesystem::remove_all(folder / ".removing", code);
+  return !code;
+}
+
 }  // namespace detail
 
 // Adds a checkpoint and removes those before the newest `keep`; until then there is one more. Throws io_error if
@@ -92,7 +100,11 @@ TX_COLD inline void write_checkpoint(std::filesystem::path const& folder, checkp
   auto const saving = folder / ".saving", removing = folder / ".removing";
   detail::remove_folder(saving);
   detail::remove_folder(removing);
-  auto numbers = detail::checkpoint_numbers(folder);
+  auto const numbers = detail::checkpoint_numbers(folder);
+  if (numbers.empty()) {  // the folder may be new itself
+    auto const name = folder.has_filename() ? folder : folder.parent_path();
+    file_handle(name.has_parent_path() ? name.parent_path() : ".", O_RDONLY | O_DIRECTORY, "sync").sync();
+  }
   auto const target = detail::checkpoint_path(folder, numbers.empty() ? 1 : numbers.front() + 1);
   struct cleaner {
     std::filesystem::path const& path;
@@ -115,11 +127,8 @@ TX_COLD inline void write_checkpoint(std::filesystem::path const& folder, checkp
   unfinished.renamed = true;
   lock.sync();
   // What cannot be removed now is tried again by the next save.
-  for (std::size_t i = static_cast<std::size_t>(keep) - 1; i < numbers.size(); ++i) {
-    std::error_code ignored;
-    std::filesystem::rename(detail::checkpoint_path(folder, numbers[i]), removing, ignored);
-    std::filesystem::remove_all(removing, ignored);
-  }
+  for (std::size_t i = static_cast<std::size_t>(keep) - 1; i < numbers.size(); ++i)
+    detail::remove_checkpoint(folder, numbers[i]);
 }
 
 // One checkpoint by its own path. Throws damaged_checkpoint unless every file is there, as long and with the checksum
@@ -169,11 +178,11 @@ TX_COLD inline checkpoint newest_checkpoint(std::filesystem::path const& folder)
                      ". FIX: begin anew, or name the folder that save_checkpoint was given");
 }
 
-// All checkpoints of a folder, with the folder if it holds nothing else.
+// All checkpoints of a folder, with the folder if it holds nothing else. Throws io_error for what cannot be removed.
 TX_COLD inline void remove_checkpoints(std::filesystem::path const& folder) {
-  for (std::int64_t const number : detail::checkpoint_numbers(folder))
-    detail::remove_folder(detail::checkpoint_path(folder, number));
   for (char const* const name : {".saving", ".removing"}) detail::remove_folder(folder / name);
+  for (std::int64_t const number : detail::checkpoint_numbers(folder))
+    if (!detail::remove_checkpoint(folder, number)) detail::remove_folder(detail::checkpoint_path(folder, number));
   ::rmdir(folder.c_str());
 }
 
