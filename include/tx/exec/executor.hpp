@@ -27,7 +27,7 @@ struct schedule {
   }
 };
 
-// What may change between runs without compiling again.
+// What may change between runs without compiling again. executor::for_each_setting names each, so that it is saved.
 struct run_settings {
   struct group_settings {
     float rate = 1;   // factor of the learning rate
