@@ -57,7 +57,7 @@ TEST_CASE("a process killed at any moment of a save leaves a complete checkpoint
     if (child == 0) save_forever(folder.path, step + 1, ends[1]);
     ::close(ends[1]);
     random = random * 6364136223846793005u + 1442695040888963407u;
-    ::usleep(static_cast<useconds_t>((random >> 33) % static_cast<std::uint64_t>(two_saves)));
+    ::usleep(static_cast<useconds_t>((random >> 33) % static_cast<std::uint64_t>(two_saves + 2000)));
     REQUIRE(::kill(child, SIGKILL) == 0);
     int status = 0;
     REQUIRE(::waitpid(child, &status, 0) == child);
