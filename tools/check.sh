@@ -76,13 +76,15 @@ nvcc_compiles() {  # nvcc_compiles SOURCE
   esac
 }
 
-# Each reader of untrusted bytes, from an empty corpus, for SECONDS.
+# Each reader of untrusted bytes, from what tests/fuzz/corpus has for it, for SECONDS.
 fuzz() {  # fuzz SOURCE SECONDS
   local name
   name=$(basename "$1" .cpp)
   mkdir -p "$work/corpus_$name"
+  local corpus=("$work/corpus_$name")  # the first is written to
+  [ -d "tests/fuzz/corpus/$name" ] && corpus+=("tests/fuzz/corpus/$name")
   clang++ -std=c++20 -O1 -g1 -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all -Iinclude "$1" -o "$work/fuzz_$name" &&
-    { "$work/fuzz_$name" -max_total_time="$2" -verbosity=0 -print_funcs=0 -artifact_prefix="$work/" "$work/corpus_$name" >"$log" 2>&1 ||
+    { "$work/fuzz_$name" -max_total_time="$2" -verbosity=0 -print_funcs=0 -artifact_prefix="$work/" "${corpus[@]}" >"$log" 2>&1 ||
       { tail -n 40 "$log"; false; }; }
 }
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <utility>
 
 namespace twinbert {
 namespace {
@@ -62,6 +63,26 @@ void batches::group(std::vector<float> vectors, int pairs) {
   vectors_ = std::move(vectors);
   group_ = static_cast<std::size_t>(pairs);
   at_ = order_.size();
+}
+
+batches::place batches::position() const {
+  return {random_.state(), static_cast<std::int64_t>(at_), {order_.begin(), order_.end()}, vectors_};
+}
+
+void batches::restore(place const& p, int pairs) {
+  std::vector<char> seen(order_.size(), 0);
+  bool right = p.order.size() == order_.size() && p.at >= 0 && static_cast<std::size_t>(p.at) <= order_.size() &&
+               (p.vectors.empty() || p.vectors.size() == size(static_cast<int>(order_.size()), compiled().hidden));
+  for (std::int64_t const i : p.order)
+    right = right && i >= 0 && static_cast<std::size_t>(i) < seen.size() &&
+            std::exchange(seen[static_cast<std::size_t>(i)], 1) == 0;
+  if (!right)
+    throw tx::format_error("the saved place in the data is that of other pairs. FIX: resume with the same --pairs");
+  random_ = random_numbers(p.random);
+  order_.assign(p.order.begin(), p.order.end());
+  vectors_ = p.vectors;
+  group_ = vectors_.empty() ? 1 : static_cast<std::size_t>(pairs);
+  at_ = static_cast<std::size_t>(p.at);
 }
 
 void batches::shuffle(std::span<std::size_t> order) {

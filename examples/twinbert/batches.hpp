@@ -22,6 +22,8 @@ class random_numbers {
     return z ^ (z >> 31);
   }
   std::size_t below(std::size_t n) { return static_cast<std::size_t>((*this)() % n); }
+  // All there is to know of the numbers to come.
+  std::uint64_t state() const { return state_; }
 
  private:
   std::uint64_t state_;
@@ -35,6 +37,14 @@ struct augmentation {
 
 class batches {
  public:
+  // Where in the data the next batch begins: batches that are brought there go on as those it was taken from.
+  struct place {
+    std::uint64_t random;             // numbers to come
+    std::int64_t at;                  // pairs of this epoch that have been drawn
+    std::vector<std::int64_t> order;  // of this epoch
+    std::vector<float> vectors;       // as given to group(); empty before
+  };
+
   // Throws value_error if no pair is left to train on.
   batches(tokenizer const& t, std::span<tx::text::pair const> pairs, std::uint64_t seed, augmentation a);
 
@@ -45,6 +55,10 @@ class batches {
   void group(std::vector<float> vectors, int size);
   // The documents of the pairs, as ids [pairs, document_words, slots].
   std::vector<std::int32_t> all_documents() const;
+
+  place position() const;
+  // Throws format_error for the place of other pairs. `size` as for group().
+  void restore(place const& p, int size);
 
   void next();
 

@@ -12,7 +12,8 @@ void encode_command(std::span<std::string const> arguments);
 void eval_command(std::span<std::string const> arguments);
 void bench_command(std::span<std::string const> arguments);
 
-// The program: picks the subcommand, prints errors to standard error. Returns the exit code.
+// The program: picks the subcommand, prints errors to standard error. Returns the exit code: 1 for an error, 128 + the
+// signal for training that was told to stop.
 int run_program(std::span<std::string const> arguments);
 
 }  // namespace twinbert

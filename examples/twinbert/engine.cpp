@@ -234,9 +234,9 @@ void engine::score(std::span<float const> queries, std::span<float const> docume
   }
 }
 
-std::vector<named_tensor> engine::tensors() const {
+std::vector<named_tensor> engine::tensors(int k) const {
   std::vector<named_tensor> out;
-  for (auto const& t : programs_->bag_step.tensors()) {
+  for (auto const& t : programs_->bag_step.tensors(k)) {
     if (!programs_->layers && t.name.find(".encoder.") != std::string::npos) continue;
     out.push_back({t.name, {t.dims.dim, t.dims.dim + t.dims.rank}, t.data});
   }
@@ -244,5 +244,9 @@ std::vector<named_tensor> engine::tensors() const {
 }
 
 std::span<float> engine::parameters() { return programs_->bag_step.elements(); }
+int engine::states() const { return programs_->bag_step.states(); }
+std::int64_t engine::steps_run() const { return programs_->bag_step.steps_run(); }
+std::uint64_t engine::seed() const { return programs_->bag_step.seed(); }
+void engine::restore(std::int64_t steps, std::uint64_t seed) { programs_->bag_step.restore(steps, seed); }
 
 }  // namespace twinbert

@@ -71,10 +71,15 @@ class engine {
   // Scores [pairs] of vectors [pairs, hidden].
   void score(std::span<float const> queries, std::span<float const> documents, std::span<float> scores);
 
-  // The parameters by name; those of the encoder only if it takes part.
-  std::vector<named_tensor> tensors() const;
+  // The parameters by name; those of the encoder only if it takes part. k > 0: the optimizer's state k - 1.
+  std::vector<named_tensor> tensors(int k = 0) const;
   // All parameters, to keep a state and to bring it back.
   std::span<float> parameters();
+  // What else a saved run goes on from, see tx/io/checkpoint.hpp.
+  int states() const;
+  std::int64_t steps_run() const;
+  std::uint64_t seed() const;
+  void restore(std::int64_t steps, std::uint64_t seed);
 
  private:
   struct programs;

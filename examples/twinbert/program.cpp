@@ -1,5 +1,6 @@
 #include "commands.hpp"
 #include "options.hpp"
+#include "trainer.hpp"
 
 #include <tx/core/error.hpp>
 
@@ -50,6 +51,9 @@ int run_program(std::span<std::string const> arguments) {
   try {
     dispatch(arguments);
     return 0;
+  } catch (stopped const& s) {
+    std::fprintf(stderr, "twinbert: %s\n", s.what());
+    return 128 + s.signal;
   } catch (std::bad_alloc const&) {
     std::fputs("twinbert: out of memory\n", stderr);
   } catch (std::exception const& e) {

@@ -4,7 +4,8 @@
 #include "options.hpp"
 #include "trainer.hpp"
 
-#include <tx/io/files.hpp>
+#include <tx/io/checkpoint_folder.hpp>
+#include <tx/io/metrics.hpp>
 
 #include <cstdio>
 
@@ -47,6 +48,8 @@ std::vector<option> train_options() {
       {"clip", "NORM", "the gradient's norm at most (default: 1)"},
       {"vocabulary", "N", "entries to learn (default: " + std::to_string(d.vocabulary) + ", the most there may be)"},
       {"validations", "N", "in the last half of the steps (default: 2)"},
+      {"save-every", "N", "save the state after every N steps (default: at Ctrl-C and SIGTERM alone)"},
+      {"resume", "", "go on from the state saved in DIR, with the same options and files; --threads may differ"},
       {"threads", "N", "(default: as many as the machine runs at once)"},
       {"help", "", "print this"}};
 }
@@ -71,6 +74,46 @@ tokenizer learn_vocabulary(std::span<tx::text::pair const> pairs, int size) {
     texts.push_back(p.document);
   }
   return tokenizer::learn(compiled(), texts, size);
+}
+
+std::string checksum(std::span<tx::text::pair const> pairs) {
+  tx::io::crc64 sum;
+  for (auto const& p : pairs) {
+    for (std::string_view const text : {std::string_view(p.query), std::string_view(p.document)}) {
+      sum.add(text);
+      sum.add(std::string_view("\n"));
+    }
+    sum.add(std::as_bytes(std::span(&p.label, 1)));
+  }
+  return std::to_string(sum.value());
+}
+
+// What bears on the result, option by option. (--epochs is in the steps.)
+std::map<std::string, std::string> in_common(training_options const& o, std::span<tx::text::pair const> pairs,
+                                             std::span<tx::text::pair const> dev, std::string const& vocabulary) {
+  tx::io::metric const values[] = {
+      {"seed", o.seed},
+      {"bag-steps", o.bag_steps},
+      {"steps", o.steps},
+      {"seconds", o.seconds},
+      {"validations", o.validations},
+      {"rate", o.rate},
+      {"bag-word-rate", o.bag_word_rate},
+      {"word-rate", o.word_rate},
+      {"warmup", o.warmup},
+      {"decay", o.decay},
+      {"word-decay", o.word_decay},
+      {"cloze", o.augment.cloze},
+      {"word-dropout", o.augment.word_dropout},
+      {"group", o.group},
+      {"dropout", o.dropout},
+      {"clip", o.clip},
+  };
+  std::map<std::string, std::string> all{{"pairs", checksum(pairs)},
+                                         {"dev", checksum(dev)},
+                                         {"vocabulary", std::to_string(tx::io::sum_file(vocabulary).crc64)}};
+  for (auto const& v : values) all[v.key] = v.json;
+  return all;
 }
 
 }  // namespace
@@ -113,6 +156,16 @@ void train_command(std::span<std::string const> arguments) {
     throw tx::value_error("--steps, --epochs and --seconds exclude each other");
   auto const vocabulary = static_cast<int>(given.integer("vocabulary", d.vocabulary, 300, d.vocabulary));
   std::string const out = given.text("out");
+  o.state_folder = out + "/checkpoints";
+  o.save_every = given.integer("save-every", 0, 1);
+  o.resume = given.has("resume");
+  if (o.resume && (given.has("force") || given.has("set-aside")))
+    throw tx::value_error("--resume goes on with what is in --out: it excludes --force and --set-aside");
+  if (o.resume && !tx::io::has_checkpoint(o.state_folder))
+    throw tx::value_error(
+        out + " holds no saved state: the run ended, or was killed before its first. FIX: leave out --resume");
+  if (o.resume && read_config(out, d) != o.layers)
+    throw tx::value_error("--layers is not what the saved run had. FIX: resume with the same options and files");
 
   auto pairs = tx::text::read_pairs(given.text("pairs"));
   auto dev = given.has("dev") ? tx::text::read_pairs(given.text("dev")) : hold_out(pairs, o.seed);
@@ -125,12 +178,16 @@ void train_command(std::span<std::string const> arguments) {
     if (auto const name = set_aside(out); !name.empty())
       std::fprintf(stderr, "renamed %s to %s\n", out.c_str(), name.c_str());
   }
-  prepare_folder(out, given.has("force"));
-  auto const learned = learn_vocabulary(pairs, vocabulary);
-  learned.save(out);
-  write_config(out, d, o.layers);
+  if (!o.resume) prepare_folder(out, given.has("force"));
+  auto const learned = o.resume ? tokenizer::load(d, out) : learn_vocabulary(pairs, vocabulary);
   std::string const metrics = out + "/metrics.jsonl";
-  tx::io::write_file_atomic(metrics, std::string_view{});
+  if (!o.resume) {
+    tx::io::remove_checkpoints(o.state_folder);
+    learned.save(out);
+    write_config(out, d, o.layers);
+    tx::io::write_file_atomic(metrics, std::string_view{});
+  }
+  o.common = in_common(o, pairs, dev, out + '/' + vocabulary_file(d));
 
   engine e({o.seed, o.threads, o.layers});
   std::fprintf(stderr, "%zu pairs, %zu for validation, vocabulary of %zu, %s\n", pairs.size(), dev.size(),

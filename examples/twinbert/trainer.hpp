@@ -5,6 +5,8 @@
 #include "evaluate.hpp"
 
 #include <functional>
+#include <map>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -22,6 +24,17 @@ struct training_options {
          warmup = 0.05;
   augmentation augment;
   int group = 1;  // similar pairs beside each other in a batch, once words have vectors
+  // Saved states; they say nothing of the model.
+  std::string state_folder;
+  std::int64_t save_every = 0;                // steps; 0: when the run is told to stop
+  bool resume = false;                        // go on from the newest one
+  std::map<std::string, std::string> common;  // by option: what a run and one that resumes it must have in common
+};
+
+// The run was told to stop; its state is saved.
+struct stopped : std::runtime_error {
+  int signal;
+  stopped(int number, std::string const& message) : std::runtime_error(message), signal(number) {}
 };
 
 struct outcome {
@@ -31,7 +44,9 @@ struct outcome {
 };
 
 // Trains `e` and leaves the best validation state in it; calls keep() whenever that improves. Without validation pairs
-// the last state is the best.
+// the last state is the best. At Ctrl-C or SIGTERM it saves after the running step and throws `stopped`; a run that is
+// resumed with the same options, pairs and vocabulary goes on as if nothing had happened. A finished run removes its
+// saved states.
 outcome train(engine& e, tokenizer const& t, std::span<tx::text::pair const> pairs, std::span<tx::text::pair const> dev,
               training_options const& o, std::string const& metrics_file, std::function<void()> const& keep);
 

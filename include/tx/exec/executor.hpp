@@ -27,7 +27,7 @@ struct schedule {
   }
 };
 
-// What may change between runs without compiling again.
+// What may change between runs without compiling again. executor::for_each_setting names each, so that it is saved.
 struct run_settings {
   struct group_settings {
     float rate = 1;   // factor of the learning rate
@@ -55,6 +55,7 @@ class executor {
   using result = typename Step::result;
   using arguments = typename Step::arguments;
   static constexpr exec::memory_use memory = Step::memory;
+  static constexpr bool remote = exec::remote<Backend>;  // the host reaches the parameters by read and write alone
   static_assert(!program::collective || exec::ranked<Backend>,
                 "tx::executor: the step speaks to other ranks, which this backend cannot. FIX: tx::distributed<backend, communicator>");
 
@@ -93,12 +94,38 @@ class executor {
   std::int64_t steps_run() const { return Step::states > 0 ? parameters_->steps : runs_; }
   // Forgets what the optimizer gathered: its state is zero and the next step is the first.
   void reset_optimizer() { parameters_->reset_optimizer(); }
+  // What the random numbers of all steps are a function of.
+  std::uint64_t seed() const { return parameters_->seed.value; }
+  // Blocks of optimizer state beside the parameters.
+  int states() const { return parameters_->states(); }
+  // The next step is step number `steps` of a run from a seed: what it needs beside parameters, states and settings.
+  void restore(std::int64_t steps, std::uint64_t from_seed) {
+    parameters_->steps = runs_ = steps;
+    parameters_->seed = tx::seed(from_seed);
+  }
+  // Calls f(name, value) for each setting that this program has, to save them and to bring them back.
+  template <class F>
+  TX_COLD void for_each_setting(F&& f) {
+    f("learning_rate", settings.learning_rate);
+    f("dropout", settings.dropout);
+    f("clip_norm", settings.clip_norm);
+    f("schedule.shape", settings.schedule.shape);
+    f("schedule.warmup", settings.schedule.warmup);
+    f("schedule.total", settings.schedule.total);
+    for (int g = 0; g < groups; ++g) {
+      std::string const group = "groups." + std::to_string(g);
+      f(group + ".rate", settings.groups[static_cast<std::size_t>(g)].rate);
+      f(group + ".decay", settings.groups[static_cast<std::size_t>(g)].decay);
+    }
+  }
   // The tensors of the model by name, writable; k > 0: optimizer state k - 1.
   auto tensors(int k = 0) const { return parameters_->tensors(k); }
   std::span<typename block::element_type> elements(int k = 0) const { return parameters_->elements(k); }
   // Copies of all elements, also where the host does not reach the backend's memory.
   std::vector<typename block::element_type> read(int k = 0) const { return parameters_->read(k); }
   void write(std::span<typename block::element_type const> values, int k = 0) { parameters_->write(values, k); }
+  // The tensors of such a copy by name.
+  static auto tensors_of(std::span<typename block::element_type> copy) { return block::tensors_of(copy); }
 
  private:
   template <class, class>
@@ -112,7 +139,6 @@ class executor {
   executor(std::shared_ptr<block> parameters, run_options options)
       : parameters_(std::move(parameters)), arena_(exec::arena_bytes<Step>() + exec::alignment) {
     frame_.threads = options.threads > 0 ? options.threads : Backend::default_threads();
-    frame_.key = philox_key::from(parameters_->seed.value);
     frame_.base[exec::base_arena] = arena_.data();
     frame_.base[exec::base_scalars] = reinterpret_cast<std::byte*>(scalars_.data());
     for (int k = 0; k <= parameters_->states(); ++k) frame_.base[exec::base_block + k] = parameters_->block(k);
@@ -146,6 +172,7 @@ class executor {
     }
     set_scalars();
     frame_.base[exec::base_scalars] = staging_.scalars(reinterpret_cast<std::byte*>(scalars_.data()), sizeof scalars_);
+    frame_.key = philox_key::from(parameters_->seed.value);
     frame_.step = static_cast<std::uint32_t>(steps_run());
     steps_.run(frame_, staging_);
     if constexpr (Step::states > 0) ++parameters_->steps;

@@ -69,7 +69,7 @@ class parameter_block {
   using element_type = element_t<layout<Model>::type>;
   static constexpr std::int64_t block_bytes = exec::aligned(layout<Model>::size * size_of(layout<Model>::type));
 
-  tx::seed const seed;
+  tx::seed seed;
   std::int64_t steps = 0;  // that the parameters have been trained for
 
   // Fresh parameters: each drawn by its initializer, a function of the seed and its place only.
@@ -119,10 +119,12 @@ class parameter_block {
   }
 
   // All tensors by name; k: 0 the parameters, 1 + s state s.
-  TX_COLD std::vector<parameter_ref<element_type>> tensors(int k = 0) const {
+  std::vector<parameter_ref<element_type>> tensors(int k = 0) const { return tensors_of(elements(k)); }
+  // The same of a copy of a block, as read(k) makes it.
+  TX_COLD static std::vector<parameter_ref<element_type>> tensors_of(std::span<element_type> all) {
     std::vector<parameter_ref<element_type>> out;
     for (auto& v : parameters_of<Model>())
-      out.push_back({std::move(v.name), v.info.dims, elements(k).subspan(static_cast<std::size_t>(v.offset), static_cast<std::size_t>(v.info.count()))});
+      out.push_back({std::move(v.name), v.info.dims, all.subspan(static_cast<std::size_t>(v.offset), static_cast<std::size_t>(v.info.count()))});
     return out;
   }
 

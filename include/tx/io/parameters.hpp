@@ -4,11 +4,25 @@
 
 #include <tx/io/safetensors.hpp>
 
+#include <cmath>
 #include <cstring>
 
 namespace tx::io {
 
+struct load_options {
+  bool finite = false;  // a NaN or an infinity in a tensor is a value_error
+};
+
 namespace detail {
+
+// Where a tensor's bytes lie, or are to lie.
+struct tensor_place {
+  std::string name;
+  tx::dtype type;
+  std::vector<std::int64_t> shape;
+  std::span<std::byte> bytes;
+  std::int64_t (*first_not_finite)(std::byte const* from, std::int64_t count);  // -1: there is none
+};
 
 template <class Parameter>
 std::vector<std::int64_t> shape_of(Parameter const& p) {
@@ -25,45 +39,87 @@ inline std::string shape_text(std::vector<std::int64_t> const& shape) {
   return s + "]";
 }
 
-}  // namespace detail
-
-template <class Parameters>
-void save_parameters(std::filesystem::path const& path, Parameters const& parameters, std::map<std::string, std::string> const& metadata = {}) {
-  std::vector<tensor_info> tensors;
-  for (auto const& p : parameters) {
-    using T = typename decltype(p.data)::value_type;
-    tensors.push_back({p.name, dtype_v<T>, detail::shape_of(p), std::as_bytes(std::span(p.data))});
-  }
-  write_safetensors(path, tensors, metadata);
+template <class T>
+std::int64_t first_not_finite([[maybe_unused]] std::byte const* from, [[maybe_unused]] std::int64_t count) {
+  if constexpr (!std::is_integral_v<T>)
+    for (std::int64_t i = 0; i < count; ++i) {
+      T value;  // a file aligns nothing
+      std::memcpy(&value, from + i * static_cast<std::int64_t>(sizeof value), sizeof value);
+      bool finite;
+      if constexpr (requires { value.widen(); }) finite = std::isfinite(value.widen());  // a half
+      else finite = std::isfinite(value);
+      if (!finite) return i;
+    }
+  return -1;
 }
 
-// Fills all parameters from a file. Nothing is written before every name, type and shape is found right.
-// Throws format_error for missing and unknown tensors, shape_error with both shapes for another shape or type.
+// Appends the places of parameters; their names in files begin with `prefix`.
 template <class Parameters>
-void load_parameters(std::filesystem::path const& path, Parameters const& parameters) {
-  safetensors const file = safetensors::read(path);
-  std::string const name = path.string();
-  std::vector<tensor_info const*> found;
+void append_places(std::vector<tensor_place>& to, Parameters const& parameters, std::string const& prefix = "") {
   for (auto const& p : parameters) {
     using T = typename decltype(p.data)::value_type;
+    auto const bytes = std::as_bytes(std::span(p.data));
+    to.push_back({prefix + p.name, dtype_v<T>, shape_of(p), {const_cast<std::byte*>(bytes.data()), bytes.size()}, first_not_finite<T>});
+  }
+}
+
+inline std::vector<tensor_info> infos_of(std::vector<tensor_place> const& places) {
+  std::vector<tensor_info> out;
+  for (auto const& p : places) out.push_back({p.name, p.type, p.shape, p.bytes});
+  return out;
+}
+
+// Finds every place's tensor in a file, in order. Throws format_error for missing and unknown tensors, shape_error with both
+// shapes for another shape or type, value_error for what the options refuse.
+inline std::vector<tensor_info const*> match(safetensors const& file, std::string const& name, std::vector<tensor_place> const& places,
+                                             load_options options) {
+  std::vector<tensor_info const*> found;
+  for (auto const& p : places) {
     tensor_info const* const t = file.find(p.name);
     if (t == nullptr) throw format_error(name + " lacks the tensor " + p.name);
-    auto const wanted = detail::shape_of(p);
-    if (t->shape != wanted || t->type != dtype_v<T>)
-      throw shape_error(name + ": tensor " + p.name + " is " + name_of(t->type) + detail::shape_text(t->shape) + "; the model was compiled for " +
-                        name_of(dtype_v<T>) + detail::shape_text(wanted));
+    if (t->shape != p.shape || t->type != p.type)
+      throw shape_error(name + ": tensor " + p.name + " is " + name_of(t->type) + shape_text(t->shape) + "; the model was compiled for " +
+                        name_of(p.type) + shape_text(p.shape));
     found.push_back(t);
+    if (!options.finite) continue;
+    auto const count = static_cast<std::int64_t>(t->bytes.size()) / size_of(p.type);
+    if (std::int64_t const at = p.first_not_finite(t->bytes.data(), count); at >= 0)
+      throw value_error(name + ": tensor " + p.name + " holds a NaN or an infinity at element " + std::to_string(at) +
+                        ". FIX: load what was saved before the run diverged");
   }
   for (tensor_info const& t : file.tensors()) {
     bool known = false;
     for (tensor_info const* f : found) known = known || f == &t;
     if (!known) throw format_error(name + " has the tensor " + t.name + ", which the model lacks");
   }
-  std::size_t k = 0;
-  for (auto const& p : parameters) {
-    std::memcpy(p.data.data(), found[k]->bytes.data(), found[k]->bytes.size());
-    ++k;
-  }
+  return found;
+}
+
+inline void fill(std::vector<tensor_place> const& places, std::vector<tensor_info const*> const& found) {
+  for (std::size_t k = 0; k < places.size(); ++k)
+    if (!found[k]->bytes.empty()) std::memcpy(places[k].bytes.data(), found[k]->bytes.data(), found[k]->bytes.size());
+}
+
+}  // namespace detail
+
+template <class Parameters>
+void save_parameters(std::filesystem::path const& path, Parameters const& parameters, std::map<std::string, std::string> const& metadata = {}) {
+  std::vector<detail::tensor_place> places;
+  detail::append_places(places, parameters);
+  write_safetensors(path, detail::infos_of(places), metadata);
+}
+
+// Fills all parameters from a file. Nothing is written before every name, type and shape is found right.
+// Throws format_error for missing and unknown tensors, shape_error with both shapes for another shape or type, value_error for
+// what the options refuse.
+template <class Parameters>
+void load_parameters(std::filesystem::path const& path, Parameters const& parameters, load_options options = {}) {
+  static_assert(!std::is_const_v<typename std::remove_cvref_t<decltype(std::begin(parameters)->data)>::element_type>,
+                "tx::io::load_parameters: the parameters are constant. FIX: spans of elements that may be written");
+  safetensors const file = safetensors::read(path);
+  std::vector<detail::tensor_place> places;
+  detail::append_places(places, parameters);
+  detail::fill(places, detail::match(file, path.string(), places, options));
 }
 
 }  // namespace tx::io

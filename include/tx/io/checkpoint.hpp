@@ -1,0 +1,152 @@
+// A run of training in a folder, to go on from as if nothing had happened: parameters, optimizer state, step, seed,
+// settings, and what the caller adds about its place in the data.
+//
+//   tx::io::save_checkpoint("run/checkpoints", run, {{"epoch", epoch}, {"batch", batch}});
+//   …
+//   auto const from = tx::io::load_checkpoint("run/checkpoints", run);           // another process, the same program
+//   epoch = tx::io::value_of<std::int64_t>(from.position, "epoch");
+//
+// A run is an executor of a train_step, or anything with tensors(k) for k = 0 to states(), steps_run(), seed(),
+// restore(steps, seed) and, if it has settings, for_each_setting(f). Memory that the host does not reach is copied.
+#pragma once
+
+#include <tx/io/checkpoint_folder.hpp>
+#include <tx/io/parameters.hpp>
+
+#include <concepts>
+#include <type_traits>
+
+namespace tx::io {
+
+struct save_options {
+  int keep = 2;                      // of the checkpoints in the folder, the newest
+  std::vector<tensor_info> extra{};  // tensors of the caller's
+};
+
+struct resumed {
+  std::filesystem::path path;  // of the checkpoint
+  std::int64_t step;
+  checkpoint_values position;        // as it was given to save_checkpoint
+  safetensors extra;                 // likewise
+  std::vector<std::string> skipped;  // newer checkpoints that are damaged, and why
+};
+
+namespace detail {
+
+template <class Run>
+concept remote_run = requires {
+  requires std::remove_const_t<Run>::remote;
+};
+template <class Run>
+concept has_settings = requires(Run& run) {
+  run.for_each_setting([](auto const&, auto&) {});
+};
+
+// Places of a run's blocks: the parameters, then the optimizer's states. `copies` holds them where the host does not
+// reach them.
+template <class Run>
+struct run_places {
+  std::vector<tensor_place> parameters, optimizer;
+
+  explicit run_places(Run& run) {
+    for (int k = 0; k <= run.states(); ++k) {
+      auto& to = k == 0 ? parameters : optimizer;
+      std::string const prefix = k == 0 ? "" : "state" + std::to_string(k) + '.';
+      if constexpr (remote_run<Run>) {
+        copies.push_back(run.read(k));
+        append_places(to, run.tensors_of(copies.back()), prefix);
+      } else {
+        append_places(to, run.tensors(k), prefix);
+      }
+    }
+  }
+  void write_back(Run& run) const {
+    if constexpr (remote_run<Run>)
+      for (std::size_t k = 0; k < copies.size(); ++k) run.write(copies[k], static_cast<int>(k));
+  }
+
+ private:
+  static auto no_copies() {
+    if constexpr (remote_run<Run>)
+      return std::vector<decltype(std::declval<Run&>().read(0))>{};
+    else
+      return 0;
+  }
+  decltype(no_copies()) copies{};
+};
+
+template <class T>
+checkpoint_value saved_setting(T value) {
+  if constexpr (std::floating_point<T>)
+    return static_cast<double>(value);
+  else
+    return static_cast<std::int64_t>(value);
+}
+
+template <class T>
+T setting_of(checkpoint_values const& settings, std::string const& name) {
+  using wide = std::conditional_t<std::floating_point<T>, double, std::int64_t>;
+  wide const value = value_of<wide>(settings, name);
+  auto const narrow = static_cast<T>(value);
+  bool same = static_cast<wide>(narrow) == value;
+  if constexpr (std::floating_point<T>) same = same || std::isnan(value);
+  if (!same) throw format_error("the checkpoint's setting " + shown(name) + " is out of range");
+  return narrow;
+}
+
+}  // namespace detail
+
+// Saves a run in a folder of its own, which is made if need be. It is complete on the disk when this returns; if it
+// throws (io_error, value_error), or the process ends before, the checkpoints that were there are there still. One
+// process at a time; of several ranks with the same parameters, one saves.
+template <class Run>
+void save_checkpoint(std::filesystem::path const& folder, Run& run, checkpoint_values const& position = {},
+                     save_options const& options = {}) {
+  detail::run_places<Run> const places(run);
+  checkpoint_contents what{run.steps_run(),
+                           run.seed(),
+                           {},
+                           position,
+                           detail::infos_of(places.parameters),
+                           detail::infos_of(places.optimizer),
+                           options.extra};
+  if constexpr (detail::has_settings<Run>)
+    run.for_each_setting(
+        [&](std::string const& name, auto& value) { what.settings[name] = detail::saved_setting(value); });
+  write_checkpoint(folder, what, options.keep);
+}
+
+// Brings a run to the newest complete checkpoint of a folder. Whatever it throws, the run is as it was: format_error if
+// there is no complete checkpoint, or if it has other tensors or settings than the run or is of another version;
+// shape_error for tensors of other shapes or types; value_error for what the options refuse; io_error for files that
+// cannot be read.
+template <class Run>
+resumed load_checkpoint(std::filesystem::path const& folder, Run& run, load_options options = {}) {
+  checkpoint saved = newest_checkpoint(folder);
+  checkpoint_values const& settings = saved.about.settings;
+  detail::run_places<Run> const places(run);
+  auto const parameters =
+      detail::match(saved.parameters, (saved.path / "parameters.safetensors").string(), places.parameters, options);
+  auto const optimizer =
+      detail::match(saved.optimizer, (saved.path / "optimizer.safetensors").string(), places.optimizer, options);
+  std::size_t known = 0;
+  if constexpr (detail::has_settings<Run>)
+    run.for_each_setting([&]<class T>(std::string const& name, T const&) {
+      static_cast<void>(detail::setting_of<T>(settings, name));
+      ++known;
+    });
+  if (known != settings.size())
+    throw format_error(saved.path.string() + " has " + std::to_string(settings.size()) + " settings; the run has " +
+                       std::to_string(known) + ". FIX: load it with the program that saved it");
+  detail::fill(places.parameters, parameters);
+  detail::fill(places.optimizer, optimizer);
+  places.write_back(run);
+  if constexpr (detail::has_settings<Run>)
+    run.for_each_setting(
+        [&]<class T>(std::string const& name, T& value) { value = detail::setting_of<T>(settings, name); });
+  run.restore(saved.about.step, saved.about.seed);
+  return {std::move(saved.path), saved.about.step, std::move(saved.about.position), std::move(saved.extra),
+          std::move(saved.skipped)};
+}
+
+}  // namespace tx::io

@@ -1,0 +1,140 @@
+// Training that is stopped, killed and resumed ends in the files of a run that was left alone.
+#include "run.hpp"
+
+#include <sys/wait.h>
+
+#include <chrono>
+#include <csignal>
+
+namespace {
+
+// How a process ended: its exit code, or minus the signal that killed it.
+int wait_for(pid_t child) {
+  int status = 0;
+  REQUIRE(::waitpid(child, &status, 0) == child);
+  return WIFSIGNALED(status) ? -WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+struct resume_test : twinbert_test {
+  using clock = std::chrono::steady_clock;
+  std::string const options =
+      "--pairs @pairs.tsv --dev @labelled.tsv --vocabulary 300 --bag-steps 250 --steps 250 --validations 4 ";
+
+  // The program in a process of its own, with one thread: it inherits no others.
+  int signalled(std::string const& command, int signal, std::chrono::microseconds after) const {
+    std::fflush(nullptr);
+    sigset_t all, before;
+    ::sigfillset(&all);
+    ::sigprocmask(SIG_SETMASK, &all, &before);
+    pid_t const child = ::fork();
+    if (child == 0) {
+      for (int const s : {SIGINT, SIGTERM}) std::signal(s, SIG_DFL);  // not the test framework's
+      ::sigprocmask(SIG_SETMASK, &before, nullptr);
+      ::_exit((*this)(command + " --threads 1").code);
+    }
+    ::sigprocmask(SIG_SETMASK, &before, nullptr);
+    REQUIRE(child >= 0);
+    ::usleep(static_cast<useconds_t>(after.count()));
+    ::kill(child, signal);
+    return wait_for(child);
+  }
+  bool saved(std::string const& name) const { return std::filesystem::exists(path / name / "checkpoints"); }
+
+  std::size_t states(std::string const& name) const {
+    std::size_t count = 0;
+    if (saved(name))
+      for (auto const& entry : std::filesystem::directory_iterator(path / name / "checkpoints"))
+        count += entry.path().filename().string().starts_with("checkpoint-");
+    return count;
+  }
+
+  // Begins a run until it is stopped at a step, with so many states saved.
+  void stop(std::string const& name, std::size_t wanted, std::string const& more) const {
+    for (int attempt = 0; attempt < 300; ++attempt) {
+      auto const after = std::chrono::milliseconds(10 + attempt * 7 % 200 * (1 + attempt / 100));
+      int const code = signalled("train --out @" + name + " --force " + options + more, SIGTERM, after);
+      REQUIRE((code == -SIGTERM || code == 0 || code == 128 + SIGTERM));  // too early, too late
+      if (code > 0 && states(name) == wanted) return;
+    }
+    FAIL("never stopped at a step");
+  }
+  // Losses and validations, without what depends on time.
+  std::vector<std::string> measured(std::string const& name) const {
+    std::vector<std::string> lines = ran{0, read(name + "/metrics.jsonl"), ""}.lines();
+    for (auto& line : lines) line.resize(std::min(line.find("\"pairs_per_second"), line.find("\"seconds")));
+    return lines;
+  }
+};
+
+}  // namespace
+
+TEST_CASE_METHOD(resume_test, "a run that is stopped, killed and resumed is the run that was not") {
+  auto const begin = clock::now();
+  ran const whole = (*this)("train --out @whole --threads 1 " + options);
+  INFO(whole.error);
+  REQUIRE(whole.code == 0);
+  CHECK_FALSE(saved("whole"));
+  CHECK(measured("whole").size() > 50);
+  auto const time = std::chrono::duration_cast<std::chrono::microseconds>(clock::now() - begin);
+
+  // Run after run, until signals of each kind have hit steps.
+  int stopped = 0, killed = 0;
+  std::uint64_t random = 3;
+  for (int round = 0; round < 30 && (round == 0 || stopped == 0 || killed == 0); ++round) {
+    std::filesystem::remove_all(path / "cut");
+    int code = -1;
+    for (int attempt = 0; attempt < 200 && code != 0; ++attempt) {
+      random = random * 6364136223846793005u + 1442695040888963407u;
+      int const signal = (attempt + round) % 3 == 0 ? SIGTERM : (attempt + round) % 3 == 1 ? SIGKILL : SIGINT;
+      auto const after = time * static_cast<int>((random >> 33) % 100) / 100;
+      code = signalled("train --out @cut --save-every 50 " + options + (states("cut") > 0 ? " --resume" : " --force"),
+                       signal, after);
+      INFO("attempt " << attempt << ", signal " << signal << ": " << code << ' ' << read(".err"));
+      REQUIRE((code == 0 || code == 128 + signal || code == -signal));
+      if (code > 0)
+        CHECK_THAT(read(".err"), Catch::Contains(signal == SIGINT ? "SIGINT after step" : "SIGTERM after step"));
+      if (code > 0) CHECK(states("cut") > 0);
+      stopped += code > 0;
+      killed += code == -SIGKILL && states("cut") > 0;
+    }
+    REQUIRE(code == 0);
+    CHECK_FALSE(saved("cut"));
+    REQUIRE(read("cut/model.safetensors") == read("whole/model.safetensors"));
+    REQUIRE(read("cut/vocab.txt") == read("whole/vocab.txt"));
+    REQUIRE(measured("cut") == measured("whole"));
+  }
+  CHECK(stopped > 0);
+  CHECK(killed > 0);
+}
+
+TEST_CASE_METHOD(resume_test, "what a resumed run must have in common with the saved one") {
+  stop("model", 2, "--save-every 2");
+  auto const refused = [&](std::string const& command, std::string const& message) {
+    ran const r = (*this)("train --out @model --resume --threads 1 " + command);
+    CHECK(r.code == 1);
+    CHECK_THAT(r.error, Catch::Contains(message) && Catch::Contains("--"));
+  };
+  refused(options + "--rate 0.5", "--rate is not what the saved run had");
+  refused(options + "--seed 2", "--seed is not");
+  refused(options + "--dev @pairs.tsv", "--dev is not");
+  refused(options + "--layers 0", "--layers is not");
+  refused(options + "--force", "excludes");
+  std::string const vocabulary = read("model/vocab.txt");
+  write("model/vocab.txt", vocabulary + "another\n");
+  refused(options, "--vocabulary is not");
+  write("model/vocab.txt", vocabulary);
+  // With the newest state damaged it goes on from the one before.
+  auto const newest = std::ranges::max(
+      std::vector<std::filesystem::path>{std::filesystem::directory_iterator(path / "model/checkpoints"), {}});
+  std::filesystem::resize_file(newest / "parameters.safetensors", 100);
+  ran const r = (*this)("train --out @model --resume " + options);
+  INFO(r.error);
+  CHECK(r.code == 0);
+  CHECK_THAT(r.error, Catch::Contains("left out: ") && Catch::Contains("damaged"));
+  // It has ended: there is nothing to resume.
+  refused(options, "holds no saved state");
+  // A new run in the folder forgets the states of one before.
+  stop("model", 1, "");
+  REQUIRE((*this)("train --out @model --force " + options).code == 0);
+  CHECK_FALSE(saved("model"));
+}
