@@ -2,30 +2,13 @@
 #pragma once
 
 #include <tx/exec/parts.hpp>
+#include <tx/exec/schedule.hpp>
 #include <tx/expr/trace.hpp>
 
 #include <array>
 #include <ranges>
 
 namespace tx {
-
-// The rest of a schedule, after the warm-up.
-enum class decay_shape : std::uint8_t { constant, linear, cosine };
-
-// The share of the learning rate at a step, counted from 0.
-struct schedule {
-  decay_shape shape = decay_shape::constant;
-  std::int64_t warmup = 0;  // steps until the full rate, linear
-  std::int64_t total = 0;   // steps until zero; 0 for constant
-
-  double at(std::int64_t step) const {
-    if (step < warmup) return static_cast<double>(step + 1) / static_cast<double>(warmup);
-    if (shape == decay_shape::constant || total <= warmup) return 1.0;
-    double const done = static_cast<double>(step - warmup) / static_cast<double>(total - warmup);
-    if (done >= 1) return 0.0;
-    return shape == decay_shape::linear ? 1 - done : 0.5 * (1 + std::cos(3.141592653589793 * done));
-  }
-};
 
 // What may change between runs without compiling again.
 struct run_settings {
