@@ -14,7 +14,7 @@ namespace tx {
 struct run_settings {
   struct group_settings {
     float rate = 1;   // factor of the learning rate
-    float decay = 0;  // decoupled weight decay
+    float decay = 0;  // weight decay: decoupled in adamw and lamb, part of the gradient in other optimizers
   };
   float learning_rate = 1e-3f;
   float dropout = 0.1f;
@@ -23,8 +23,15 @@ struct run_settings {
   std::array<group_settings, max_groups> groups{};
 };
 
+namespace exec {
+// Does a program update parameters, and so count their steps?
+template <class Step>
+inline constexpr bool trains = requires { typename Step::optimizer; };
+}  // namespace exec
+
 struct run_options {
   int threads = 0;  // 0: as many as the machine runs at once
+  int block = 0;    // of the shared ones that a program without training takes as parameters; k: state k - 1, see train/averaged.hpp
 };
 
 template <class Step, class Backend>
@@ -72,8 +79,8 @@ class executor {
     return run(std::make_integer_sequence<int, sizeof...(A)>{}, a...);
   }
 
-  // Steps that the parameters have been trained for; programs without an optimizer count their own runs.
-  std::int64_t steps_run() const { return Step::states > 0 ? parameters_->steps : runs_; }
+  // Steps that the parameters have been trained for; programs that do not train count their own runs.
+  std::int64_t steps_run() const { return exec::trains<Step> ? parameters_->steps : runs_; }
   // Forgets what the optimizer gathered: its state is zero and the next step is the first.
   void reset_optimizer() { parameters_->reset_optimizer(); }
   // The tensors of the model by name, writable; k > 0: optimizer state k - 1.
@@ -99,14 +106,23 @@ class executor {
     frame_.base[exec::base_arena] = arena_.data();
     frame_.base[exec::base_scalars] = reinterpret_cast<std::byte*>(scalars_.data());
     for (int k = 0; k <= parameters_->states(); ++k) frame_.base[exec::base_block + k] = parameters_->block(k);
+    take_block(options.block);
     for (int g = 0; g < groups; ++g)
       settings.groups[static_cast<std::size_t>(g)] = {layout<model>::groups[g].rate, layout<model>::groups[g].decay};
+  }
+
+  void take_block(int k) {
+    if (k == 0) return;
+    if (exec::trains<Step>) throw value_error("executor: a program that trains takes block 0. FIX: leave run_options::block out");
+    if (k < 0 || k > parameters_->states())
+      throw value_error("executor: there is no block " + std::to_string(k) + "; the other program keeps " + std::to_string(parameters_->states()) + " states");
+    frame_.base[exec::base_block] = parameters_->block(k);
   }
 
   template <class Communicator>
   void join(Communicator& ranks) {
     frame_.ranks = &ranks;
-    if (Step::states > 0 && ranks.size() > 1 && !program::collective)
+    if (exec::trains<Step> && ranks.size() > 1 && !program::collective)
       throw value_error("executor: " + std::to_string(ranks.size()) +
                         " ranks would train a model each. FIX: tx::data_parallel<ranks> as an option of the step");
     if constexpr (requires { Step::division; }) {
@@ -131,7 +147,7 @@ class executor {
     frame_.base[exec::base_scalars] = staging_.scalars(reinterpret_cast<std::byte*>(scalars_.data()), sizeof scalars_);
     frame_.step = static_cast<std::uint32_t>(steps_run());
     steps_.run(frame_, staging_);
-    if constexpr (Step::states > 0) ++parameters_->steps;
+    if constexpr (exec::trains<Step>) ++parameters_->steps;
     else ++runs_;
     return results();
   }
@@ -206,7 +222,7 @@ class executor {
   [[no_unique_address]] exec::step_runner<Step, Backend> steps_;
   std::array<float, 64> scalars_{};
   typename exec::frame_type<Backend>::type frame_{};
-  std::int64_t runs_ = 0;  // of a program without an optimizer
+  std::int64_t runs_ = 0;  // of a program that does not train
 };
 
 }  // namespace tx

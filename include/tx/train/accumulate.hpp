@@ -27,20 +27,21 @@ struct sum_at_once final : gradient_user {
 template <class Model, class Optimizer>
 constexpr void record_update_from_sums(graph& g, int sums_block, int parts, bool clips) {
   g.when = phase::update;
-  auto const sums_of = [&](std::int64_t first, std::int64_t count) {
-    value_info const rows{layout<Model>::type, shape{2, {}, {static_cast<int>(count / block_row), block_row}}};
-    return emit_leaf(g, block_info, rows, attributes{{sums_block, first}});
+  auto const sums_of = [&](std::int64_t first, shape const& dims) {
+    return emit_leaf(g, block_info, value_info{layout<Model>::type, dims}, attributes{{sums_block, first}});
   };
+  auto const rows = [](std::int64_t count) { return shape{2, {}, {static_cast<int>(count / block_row), block_row}}; };
   var scale = constant(g, layout<Model>::type, 1.0 / parts);
   if (clips) {
-    var const mean = sums_of(0, layout<Model>::size) * scale;
+    var const mean = sums_of(0, rows(layout<Model>::size)) * scale;
     var const norm = sqrt(sum_all(mean * mean));
     scale = scale * minimum(cast(run_time_scalar(g, scalar::clip_norm), norm.type()) / (norm + 1e-6), 1.0);
   }
-  for (int k = 0; k < layout<Model>::groups.size(); ++k) {
-    layout_group const& group = layout<Model>::groups[k];
-    var const sums = sums_of(group.first, group.count);
-    update_group<Model, Optimizer>(g, k, sums * scale);
+  update_all<Model, Optimizer>(g, [&](std::int64_t first, shape const& dims) {
+    return sums_of(first, dims) * scale;
+  });
+  for (layout_group const& group : layout<Model>::groups) {
+    var const sums = sums_of(group.first, rows(group.count));
     g.outputs.push_back({broadcast_to(constant(g, sums.type(), 0), sums.dims()).id, output_kind::assign, sums.id});
   }
 }
