@@ -116,6 +116,8 @@ class executor {
     if (exec::trains<Step>) throw value_error("executor: a program that trains takes block 0. FIX: leave run_options::block out");
     if (k < 0 || k > parameters_->states())
       throw value_error("executor: there is no block " + std::to_string(k) + "; the other program keeps " + std::to_string(parameters_->states()) + " states");
+    if (layout<model>::trained != layout<model>::size)
+      throw value_error("executor: a state has no place for parameters that are not trained. FIX: leave run_options::block out, and write() the average");
     frame_.base[exec::base_block] = parameters_->block(k);
   }
 

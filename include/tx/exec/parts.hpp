@@ -46,7 +46,7 @@ class step_runner<Step, Backend> {
   }(), "tx::accumulate: a step hands back means over the parts of a batch, so its results must be f32 or f64 scalars");
 
  public:
-  step_runner() : sums_(aligned(sums::size * size_of(sums::type)) + alignment) {
+  step_runner() : sums_(aligned(sums::trained * size_of(sums::type)) + alignment) {
     if constexpr (remote<Backend>) Backend::clear(sums_.data(), sums_.size());
     else __builtin_memset(sums_.data(), 0, static_cast<std::size_t>(sums_.size()));
   }

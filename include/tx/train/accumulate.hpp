@@ -33,7 +33,7 @@ constexpr void record_update_from_sums(graph& g, int sums_block, int parts, bool
   auto const rows = [](std::int64_t count) { return shape{2, {}, {static_cast<int>(count / block_row), block_row}}; };
   var scale = constant(g, layout<Model>::type, 1.0 / parts);
   if (clips) {
-    var const mean = sums_of(0, rows(layout<Model>::size)) * scale;
+    var const mean = sums_of(0, rows(layout<Model>::trained)) * scale;
     var const norm = sqrt(sum_all(mean * mean));
     scale = scale * minimum(cast(run_time_scalar(g, scalar::clip_norm), norm.type()) / (norm + 1e-6), 1.0);
   }
@@ -41,6 +41,7 @@ constexpr void record_update_from_sums(graph& g, int sums_block, int parts, bool
     return sums_of(first, dims) * scale;
   });
   for (layout_group const& group : layout<Model>::groups) {
+    if (!group.trained) continue;
     var const sums = sums_of(group.first, rows(group.count));
     g.outputs.push_back({broadcast_to(constant(g, sums.type(), 0), sums.dims()).id, output_kind::assign, sums.id});
   }

@@ -14,7 +14,7 @@
 namespace tx::detail {
 
 constexpr void no_parameter(graph const& g) {
-  if (g.no_gradient.op == nullptr) throw invalid("train_step: the loss depends on no parameter");
+  if (g.no_gradient.op == nullptr) throw invalid("train_step: the loss depends on no parameter that is trained");
 }
 
 // The loss of a model, and what its backward pass computes again for about so many bytes of activations; -1: everything
@@ -26,7 +26,7 @@ constexpr recomputation record_loss(graph& g, step_options const& options, std::
   if (options.mixes) g = passes::mixed(g, options.half);
   verify(g);
   if (activations < 0) return {};
-  return choose_recomputed(g, g.outputs[0].value, parameter_leaves(g), activations);
+  return choose_recomputed(g, g.outputs[0].value, parameter_leaves<Model>(g), activations);
 }
 
 // The gradients of the parameters that a loss depends on, and where each belongs in the flat block.
@@ -34,8 +34,9 @@ struct gradient_list {
   vec<int> ids{};
   vec<std::int64_t> first{};
 };
+template <class Model>
 constexpr gradient_list parameter_gradients(graph& g, int loss, vec<char> const& again) {
-  vec<int> const leaves = parameter_leaves(g);
+  vec<int> const leaves = parameter_leaves<Model>(g);
   vec<int> const grads = gradients(g, loss, leaves, nullptr, again);
   gradient_list list{};
   for (int i = 0; i < leaves.size(); ++i) {

@@ -52,13 +52,13 @@ struct train_step {
     if constexpr (parts > 1) {
       detail::sum_at_once user(sums_block);
       int const results = g.outputs.size();
-      gradients(g, g.outputs[0].value, detail::parameter_leaves(g), &user, again.again);
+      gradients(g, g.outputs[0].value, detail::parameter_leaves<Model>(g), &user, again.again);
       if (g.outputs.size() == results) detail::no_parameter(g);
     } else if constexpr (options.clips || division.given) {
       record_flat_update(g, one, recorded, again.again);
     } else {  // nothing needs all gradients together
       detail::update_at_once<Model, Optimizer> user(options.tells_norm);
-      vec<int> const leaves = detail::parameter_leaves(g);
+      vec<int> const leaves = detail::parameter_leaves<Model>(g);
       int const results = g.outputs.size();
       user.finish(g, leaves, gradients(g, g.outputs[0].value, leaves, &user, again.again));
       if (g.outputs.size() == results) detail::no_parameter(g);
@@ -68,10 +68,10 @@ struct train_step {
   }
   // All gradients first: their norm, or their sum over shards and ranks, is needed before any parameter moves.
   static constexpr void record_flat_update(graph& g, graph& one, graph& recorded, vec<char> const& again) {
-    auto const list = detail::parameter_gradients(recorded, recorded.outputs[0].value, again);
+    auto const list = detail::parameter_gradients<Model>(recorded, recorded.outputs[0].value, again);
     g.no_gradient = recorded.no_gradient;
     if (g.no_gradient.op != nullptr) return;
-    auto flatten = [&](vec<int> const& ids) { return detail::flat_gradient(g, ids, list.first, layout<Model>::size); };
+    auto flatten = [&](vec<int> const& ids) { return detail::flat_gradient(g, ids, list.first, layout<Model>::trained); };
     var const gradient = division.given ? dist::append_shards(g, division, one, list.ids, flatten) : flatten(list.ids);
     g.when = phase::update;
     var scale{};
@@ -103,10 +103,11 @@ struct train_step {
     if constexpr (parts > 1) {  // the sums of gradients lie beside the arena that both programs use
       exec::memory_use const& u = update_program::memory;
       auto const most = [](std::int64_t a, std::int64_t b) { return a > b ? a : b; };
-      m.gradients += m.parameters;
+      std::int64_t const sums = layout<Model>::trained * size_of(layout<Model>::type);
+      m.gradients += sums;
       m.workspace = most(m.workspace, u.workspace);
-      m.largest_live = most(m.largest_live, u.largest_live) + m.parameters;
-      m.arena = most(m.arena, u.arena) + m.parameters;
+      m.largest_live = most(m.largest_live, u.largest_live) + sums;
+      m.arena = most(m.arena, u.arena) + sums;
       m.peak = m.parameters + m.optimizer + m.arena;
       m.recomputed_flops *= parts;
     }

@@ -13,10 +13,12 @@
 
 namespace tx::detail {
 
+// The parameters that are trained.
+template <class Model>
 constexpr vec<int> parameter_leaves(graph const& g) {
   vec<int> leaves{};
   for (int i = 0; i < g.size(); ++i)
-    if (g[i].op == &parameter_info) leaves.push_back(i);
+    if (g[i].op == &parameter_info && g[i].at.v[0] < layout<Model>::trained) leaves.push_back(i);
   return leaves;
 }
 
@@ -70,11 +72,13 @@ constexpr void update_all(graph& g, Gradient const& gradient_of) {
   if constexpr (sees_whole_tensors<Optimizer>) {
     for (int k = 0; k < layout<Model>::entries.size(); ++k) {
       layout_entry const& e = layout<Model>::entries[k];
+      if (!layout<Model>::groups[e.group].trained) continue;
       update_tensor<Model, Optimizer>(g, k, gradient_of(e.offset, e.info.dims));
     }
   } else {
     for (int k = 0; k < layout<Model>::groups.size(); ++k) {
       layout_group const& group = layout<Model>::groups[k];
+      if (!group.trained) continue;
       update_group<Model, Optimizer>(g, k, gradient_of(group.first, shape{2, {}, {static_cast<int>(group.count / block_row), block_row}}));
     }
   }
@@ -133,8 +137,8 @@ struct update_at_once final : gradient_user {
     bool any = false;
     for (char u : updated) any = any || u;
     for (int k = 0; k < updated.size() && any; ++k) {
-      if (updated[k]) continue;
       layout_entry const& e = layout<Model>::entries[k];
+      if (updated[k] || !layout<Model>::groups[e.group].trained) continue;
       g.when = phase::update;
       update_tensor<Model, Optimizer>(g, k, broadcast_to(constant(g, e.info.type, 0), e.info.dims));
     }

@@ -5,7 +5,7 @@
 //   tx::executor<tx::value_and_grad<loss, model>, tx::cpu> run{tx::seed(0)};
 //   auto const r = run(x, y);
 //   auto const p = run.elements();                                     // laid out like the gradient
-//   for (std::size_t i = 0; i < p.size(); ++i) p[i] -= 0.1f * r.gradient[i];
+//   for (std::size_t i = 0; i < r.gradient.size(); ++i) p[i] -= 0.1f * r.gradient[i];
 //   for (auto const& t : r.gradient.tensors()) use(t.name, t.dims, t.data);
 //
 // Gradients of parameters that F does not depend on, and what lies between parameters, are zero. Dropout is that of
@@ -18,10 +18,11 @@
 
 namespace tx {
 
-// The gradients of a model's parameters, flat [rows, block_row] and laid out as they are; valid until the next run.
+// The gradients of a model's parameters, flat [rows, block_row] and laid out as they are, without those that are not
+// trained, which lie at the end; valid until the next run.
 template <class Model>
 struct gradient_of
-    : tensor<element_t<layout<Model>::type>, static_cast<int>(layout<Model>::size / block_row), block_row> {
+    : tensor<element_t<layout<Model>::type>, static_cast<int>(layout<Model>::trained / block_row), block_row> {
   using element_type = element_t<layout<Model>::type>;
 
   std::span<element_type const> elements() const { return {this->data, this->size()}; }
@@ -29,8 +30,10 @@ struct gradient_of
   TX_COLD std::vector<parameter_ref<element_type const>> tensors() const {
     std::vector<parameter_ref<element_type const>> out;
     for (auto& v : parameters_of<Model>())
-      out.push_back({std::move(v.name), v.info.dims,
-                     elements().subspan(static_cast<std::size_t>(v.offset), static_cast<std::size_t>(v.info.count()))});
+      if (v.offset < layout<Model>::trained)
+        out.push_back(
+            {std::move(v.name), v.info.dims,
+             elements().subspan(static_cast<std::size_t>(v.offset), static_cast<std::size_t>(v.info.count()))});
     return out;
   }
 };
@@ -49,7 +52,7 @@ struct value_and_grad {
   using result = value_and_gradient<typename call::result, Model>;
   static constexpr int states = 0;
   static constexpr detail::step_options options = detail::options_of<Options...>();
-  static_assert(call::has_model && layout<Model>::size > 0,
+  static_assert(call::has_model && layout<Model>::trained > 0,
                 "tx::value_and_grad: there is no parameter to differentiate by. FIX: value_and_grad<F, Model>, where F "
                 "takes the model first");
   static_assert(!options.clips && !options.tells_norm && options.parts == 1 && !dist::division_of<Options...>.given,
@@ -58,10 +61,10 @@ struct value_and_grad {
 
   static constexpr recomputation record(graph& g, std::int64_t activations = -1) {
     recomputation const again = detail::record_loss<Model, F>(g, options, activations);
-    auto const list = detail::parameter_gradients(g, g.outputs[0].value, again.again);
+    auto const list = detail::parameter_gradients<Model>(g, g.outputs[0].value, again.again);
     if (g.no_gradient.op != nullptr) return again;
     g.outputs.push_back(
-        {detail::flat_gradient(g, list.ids, list.first, layout<Model>::size).id, output_kind::result, -1});
+        {detail::flat_gradient(g, list.ids, list.first, layout<Model>::trained).id, output_kind::result, -1});
     return again;
   }
   using source = detail::recorded_source<value_and_grad>;
