@@ -64,7 +64,7 @@ TEST_CASE("LAMB where gradients are used up at once", "[optimizer]") {
 
 TEST_CASE("LAMB from flat gradients", "[optimizer]") {
   check_steps<step<double, lamb, peel::last, clip_gradient, gradient_norm>, cpu>(plain_lamb, 0.03125f, 0.5, 1e-10);
-  check_steps<halves<lamb, accumulate<2>, clip_gradient>, cpu>(plain_lamb, 0.03125f, 0.5, 1e-10);
+  check_steps<halves<lamb, accumulate<2>, clip_gradient, gradient_norm>, cpu>(plain_lamb, 0.03125f, 0.5, 1e-10);
   check_steps<halves<lamb, virtual_shards<2>, gradient_norm>, cpu>(plain_lamb, 0.03125f, 0, 1e-10);
 }
 

@@ -8,8 +8,8 @@ namespace tx {
 // Scales the gradient down to run_settings::clip_norm.
 struct clip_gradient {};
 
-// A step hands back the norm of the gradient, before it is clipped, as `gradient_norm` beside the loss. Of all shards together; not
-// for a batch in parts.
+// A step hands back the norm of the gradient, before it is clipped, as `gradient_norm` beside the loss; of the mean over shards or
+// parts. Where nothing else needs all gradients together, this does not either: each leaves its sum of squares.
 struct gradient_norm {};
 
 // Products multiply elements rounded to Half and sum them in f32; parameters, statistics and the update stay f32.

@@ -40,7 +40,6 @@ struct train_step {
   static constexpr int parts = options.parts;
   static constexpr int sums_block = 1 + states;  // of gradients over the parts of a batch: behind the optimizer's states
   static_assert(parts == 1 || !division.given, "tx::train_step: accumulate<N> and a division over shards or ranks do not go together yet");
-  static_assert(parts == 1 || !options.tells_norm, "tx::train_step: gradient_norm and accumulate<N> do not go together yet. FIX: leave one of them out");
   using arguments = dist::arguments_of_shards<division.shards * parts, typename call::arguments>;
 
   // The whole step as a graph (of a part of a batch without the update), with activations of about so many bytes; -1: everything is
@@ -92,7 +91,7 @@ struct train_step {
   struct update_source {
     static constexpr exec::lowered lower() {
       graph g{};
-      detail::record_update_from_sums<Model, Optimizer>(g, sums_block, parts, options.clips);
+      detail::record_update_from_sums<Model, Optimizer>(g, sums_block, parts, options);
       return exec::compile(g, options.compile);
     }
   };
