@@ -57,6 +57,8 @@ TEST_CASE("gradients by name, of a scalar function in f64", "[value_and_grad]") 
   using program = value_and_grad<small::loss<double>, net>;
   // The gradient is computed where it is handed out.
   static_assert(program::memory.optimizer == 0 && program::memory.arena < program::memory.parameters + (1 << 14));
+  static_assert(value_and_grad<small::loss<float>, model, mixed<bf16>>::memory.activations <
+                program::memory.activations / 2);
   executor<program, cpu> run{seed(8)};
   executor<value_and_grad<small::loss<double>, net, compiled_with<compile_options{.fuse = false}>>, reference> plain{
       seed(8)};

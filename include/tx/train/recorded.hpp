@@ -14,7 +14,7 @@
 namespace tx::detail {
 
 constexpr void no_parameter(graph const& g) {
-  if (g.no_gradient.op == nullptr) throw invalid("train_step: the loss depends on no parameter that is trained");
+  if (g.no_gradient.op == nullptr) throw invalid("the loss depends on no parameter that is trained. FIX: use the model it is given");
 }
 
 // The loss of a model, and what its backward pass computes again for about so many bytes of activations; -1: everything
