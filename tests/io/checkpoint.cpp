@@ -97,6 +97,11 @@ TEST_CASE("a run comes back as it was saved, with the caller's values and tensor
   CHECK(std::signbit(tx::io::value_of<double>(from.position, "minus zero")));
   CHECK_THROWS_WITH(tx::io::value_of<double>(from.position, "batch"), Contains("lacks 'batch'"));
   CHECK_THROWS_WITH(tx::io::value_of<double>(from.position, "epoch"), Contains("'epoch' is no number"));
+  CHECK_THROWS_WITH(tx::io::value_of<std::string>(from.position, "epoch"), Contains("'epoch' is no text"));
+  tx::io::checkpoint_values const wide{{"small", std::int64_t{-3}}, {"large", std::int64_t{1} << 40}};
+  CHECK(tx::io::value_of<int>(wide, "small") == -3);
+  CHECK_THROWS_WITH(tx::io::value_of<int>(wide, "large"), Contains("out of range"));
+  CHECK_THROWS_WITH(tx::io::value_of<std::uint64_t>(wide, "small"), Contains("out of range"));
   REQUIRE(from.extra.tensors().size() == 1);
   CHECK(std::ranges::equal(from.extra.find("order")->bytes, std::as_bytes(std::span(order))));
   // Parameters by their own names, for whoever wants no more.

@@ -54,16 +54,6 @@ array label_loss_of(array const& logp, array const& labels, values const& weight
   }
   return {tx::shape{}, {total == 0 ? 0 : loss / total}};
 }
-
-std::string refusal(arrays const& args, op_builder const& op) {
-  try {
-    built_op const built(args, op);
-  } catch (tx::invalid const& e) {
-    return e.text;
-  }
-  return "accepted";
-}
-
 }  // namespace
 
 TEST_CASE("variance over any axes") {

@@ -17,6 +17,8 @@ struct gradient_site {
   constexpr virtual var leaf(op_info const& op, attributes const& at, int& id) = 0;
   // `next` takes the place of that leaf, or of the parameter.
   constexpr virtual void assign(int leaf_id, var next) = 0;
+  // The program reads `value`, stacked over the iterations of a block, under the id that is appended to `ids` once it can.
+  constexpr virtual void hand_out(var value, vec<int>& ids) = 0;
 
  protected:
   constexpr ~gradient_site() = default;

@@ -244,6 +244,11 @@ class reverse_walk final : public vjp_context {
       if (wanted(forward_body.arguments[k]) && !given[k]) deliver(k, k >= forward_body.carries + forward_body.invariants);
     for (int k = 0; k < site.leaves.size(); ++k) {
       int const leaf = site.leaves[k];
+      if (leaf < 0) {
+        value_info const all = stacked(g->info(site.values[k]), shape{1, {}, {forward_body.iterations}});
+        site.readers[-1 - leaf]->push_back(g->emit(&result_info, &owner, 1, attributes{{delivered + k}}, all));
+        continue;
+      }
       g->outputs.push_back({g->emit(&result_info, &owner, 1, attributes{{delivered + k}}, g->info(leaf)), output_kind::assign, leaf});
     }
   }
@@ -255,7 +260,8 @@ class reverse_walk final : public vjp_context {
   // Slices of leaves in the backward block; what replaces them is stacked.
   struct inner_site final : gradient_site {
     reverse_walk* walk = nullptr;
-    vec<int> leaves{}, values{};
+    vec<int> leaves{}, values{};   // a value replaces its leaf; leaf -1 - k: it is handed to readers[k]
+    vec<vec<int>*> readers{};
 
     constexpr void give(reverse_walk& inner, int whole, int one, int gradient_id, gradient_user& user) {
       walk = &inner;
@@ -275,6 +281,10 @@ class reverse_walk final : public vjp_context {
     constexpr void assign(int leaf_id, var next) override {
       leaves.push_back(leaf_id);
       values.push_back(next.id);
+    }
+    constexpr void hand_out(var handed, vec<int>& ids) override {
+      readers.push_back(&ids);
+      assign(-readers.size(), handed);
     }
     constexpr ~inner_site() = default;
   };
@@ -333,6 +343,7 @@ struct outer_site final : gradient_site {
     return whole;
   }
   constexpr void assign(int leaf_id, var next) override { g->outputs.push_back({next.id, output_kind::assign, leaf_id}); }
+  constexpr void hand_out(var handed, vec<int>& ids) override { ids.push_back(handed.id); }
   constexpr ~outer_site() = default;
 };
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <tx/exec/parts.hpp>
+#include <tx/exec/schedule.hpp>
 #include <tx/expr/trace.hpp>
 
 #include <array>
@@ -9,29 +10,11 @@
 
 namespace tx {
 
-// The rest of a schedule, after the warm-up.
-enum class decay_shape : std::uint8_t { constant, linear, cosine };
-
-// The share of the learning rate at a step, counted from 0.
-struct schedule {
-  decay_shape shape = decay_shape::constant;
-  std::int64_t warmup = 0;  // steps until the full rate, linear
-  std::int64_t total = 0;   // steps until zero; 0 for constant
-
-  double at(std::int64_t step) const {
-    if (step < warmup) return static_cast<double>(step + 1) / static_cast<double>(warmup);
-    if (shape == decay_shape::constant || total <= warmup) return 1.0;
-    double const done = static_cast<double>(step - warmup) / static_cast<double>(total - warmup);
-    if (done >= 1) return 0.0;
-    return shape == decay_shape::linear ? 1 - done : 0.5 * (1 + std::cos(3.141592653589793 * done));
-  }
-};
-
 // What may change between runs without compiling again. executor::for_each_setting names each, so that it is saved.
 struct run_settings {
   struct group_settings {
     float rate = 1;   // factor of the learning rate
-    float decay = 0;  // decoupled weight decay
+    float decay = 0;  // weight decay: decoupled in adamw and lamb, part of the gradient in other optimizers
   };
   float learning_rate = 1e-3f;
   float dropout = 0.1f;
@@ -40,8 +23,15 @@ struct run_settings {
   std::array<group_settings, max_groups> groups{};
 };
 
+namespace exec {
+// Does a program update parameters, and so count their steps?
+template <class Step>
+inline constexpr bool trains = requires { typename Step::optimizer; };
+}  // namespace exec
+
 struct run_options {
   int threads = 0;  // 0: as many as the machine runs at once
+  int block = 0;    // of the shared ones that a program without training takes as parameters; k: state k - 1, see train/averaged.hpp
 };
 
 template <class Step, class Backend>
@@ -90,8 +80,8 @@ class executor {
     return run(std::make_integer_sequence<int, sizeof...(A)>{}, a...);
   }
 
-  // Steps that the parameters have been trained for; programs without an optimizer count their own runs.
-  std::int64_t steps_run() const { return Step::states > 0 ? parameters_->steps : runs_; }
+  // Steps that the parameters have been trained for; programs that do not train count their own runs.
+  std::int64_t steps_run() const { return exec::trains<Step> ? parameters_->steps : runs_; }
   // Forgets what the optimizer gathered: its state is zero and the next step is the first.
   void reset_optimizer() { parameters_->reset_optimizer(); }
   // What the random numbers of all steps are a function of.
@@ -112,6 +102,11 @@ class executor {
     f("schedule.shape", settings.schedule.shape);
     f("schedule.warmup", settings.schedule.warmup);
     f("schedule.total", settings.schedule.total);
+    f("schedule.end", settings.schedule.end);
+    f("schedule.power", settings.schedule.power);
+    f("schedule.start", settings.schedule.start);
+    f("schedule.every", settings.schedule.every);
+    f("schedule.factor", settings.schedule.factor);
     for (int g = 0; g < groups; ++g) {
       std::string const group = "groups." + std::to_string(g);
       f(group + ".rate", settings.groups[static_cast<std::size_t>(g)].rate);
@@ -142,14 +137,25 @@ class executor {
     frame_.base[exec::base_arena] = arena_.data();
     frame_.base[exec::base_scalars] = reinterpret_cast<std::byte*>(scalars_.data());
     for (int k = 0; k <= parameters_->states(); ++k) frame_.base[exec::base_block + k] = parameters_->block(k);
+    take_block(options.block);
     for (int g = 0; g < groups; ++g)
       settings.groups[static_cast<std::size_t>(g)] = {layout<model>::groups[g].rate, layout<model>::groups[g].decay};
+  }
+
+  void take_block(int k) {
+    if (k == 0) return;
+    if (exec::trains<Step>) throw value_error("executor: a program that trains takes block 0. FIX: leave run_options::block out");
+    if (k < 0 || k > parameters_->states())
+      throw value_error("executor: there is no block " + std::to_string(k) + "; the other program keeps " + std::to_string(parameters_->states()) + " states");
+    if (layout<model>::trained != layout<model>::size)
+      throw value_error("executor: a state has no place for parameters that are not trained. FIX: leave run_options::block out, and write() the average");
+    frame_.base[exec::base_block] = parameters_->block(k);
   }
 
   template <class Communicator>
   void join(Communicator& ranks) {
     frame_.ranks = &ranks;
-    if (Step::states > 0 && ranks.size() > 1 && !program::collective)
+    if (exec::trains<Step> && ranks.size() > 1 && !program::collective)
       throw value_error("executor: " + std::to_string(ranks.size()) +
                         " ranks would train a model each. FIX: tx::data_parallel<ranks> as an option of the step");
     if constexpr (requires { Step::division; }) {
@@ -175,7 +181,7 @@ class executor {
     frame_.key = philox_key::from(parameters_->seed.value);
     frame_.step = static_cast<std::uint32_t>(steps_run());
     steps_.run(frame_, staging_);
-    if constexpr (Step::states > 0) ++parameters_->steps;
+    if constexpr (exec::trains<Step>) ++parameters_->steps;
     else ++runs_;
     return results();
   }
@@ -250,7 +256,7 @@ class executor {
   [[no_unique_address]] exec::step_runner<Step, Backend> steps_;
   std::array<float, 64> scalars_{};
   typename exec::frame_type<Backend>::type frame_{};
-  std::int64_t runs_ = 0;  // of a program without an optimizer
+  std::int64_t runs_ = 0;  // of a program that does not train
 };
 
 }  // namespace tx

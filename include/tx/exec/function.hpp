@@ -14,7 +14,7 @@ namespace exec {
 template <class Model>
 constexpr memory_use with_parameters(memory_use m, int states) {
   m.parameters = layout<Model>::size * size_of(layout<Model>::type);
-  m.optimizer = m.parameters * states;
+  m.optimizer = layout<Model>::trained * size_of(layout<Model>::type) * states;
   m.peak = m.parameters + m.optimizer + m.arena;
   return m;
 }

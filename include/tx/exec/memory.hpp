@@ -68,12 +68,13 @@ class parameter_block {
  public:
   using element_type = element_t<layout<Model>::type>;
   static constexpr std::int64_t block_bytes = exec::aligned(layout<Model>::size * size_of(layout<Model>::type));
+  static constexpr std::int64_t state_bytes = exec::aligned(layout<Model>::trained * size_of(layout<Model>::type));
 
   tx::seed seed;
   std::int64_t steps = 0;  // that the parameters have been trained for
 
   // Fresh parameters: each drawn by its initializer, a function of the seed and its place only.
-  parameter_block(tx::seed s, int states) : seed(s), storage_(block_bytes * (1 + states) + exec::alignment), states_(states) {
+  parameter_block(tx::seed s, int states) : seed(s), storage_(block_bytes + state_bytes * states + exec::alignment), states_(states) {
     if constexpr (exec::remote<Backend>) {
       Backend::clear(storage_.data(), storage_.size());
       std::vector<element_type> fresh(static_cast<std::size_t>(layout<Model>::size));
@@ -85,17 +86,19 @@ class parameter_block {
     }
   }
 
-  std::byte* block(int k) const { return storage_.data() + k * block_bytes; }
+  std::byte* block(int k) const { return storage_.data() + (k == 0 ? 0 : block_bytes + (k - 1) * state_bytes); }
+  // Elements of a block: states have none for parameters that are not trained.
+  static constexpr std::size_t size(int k) { return static_cast<std::size_t>(k == 0 ? layout<Model>::size : layout<Model>::trained); }
   int states() const { return states_; }
   std::span<element_type> elements(int k = 0) const {
     static_assert(!exec::remote<Backend>, "tx: the host does not reach this backend's memory. FIX: read(k) and write(values, k) copy it");
-    return {reinterpret_cast<element_type*>(block(k)), static_cast<std::size_t>(layout<Model>::size)};
+    return {reinterpret_cast<element_type*>(block(k)), size(k)};
   }
 
   // Copies of all elements, wherever they lie; k as below.
   std::vector<element_type> read(int k = 0) const {
     if constexpr (exec::remote<Backend>) {
-      std::vector<element_type> out(static_cast<std::size_t>(layout<Model>::size));
+      std::vector<element_type> out(size(k));
       if (!out.empty()) Backend::download(reinterpret_cast<std::byte*>(out.data()), block(k), static_cast<std::int64_t>(out.size() * sizeof(element_type)));
       return out;
     } else {
@@ -103,8 +106,8 @@ class parameter_block {
     }
   }
   void write(std::span<element_type const> values, int k = 0) {
-    if (values.size() != static_cast<std::size_t>(layout<Model>::size))
-      throw shape_error("parameters: " + std::to_string(values.size()) + " elements were given; the model has " + std::to_string(layout<Model>::size));
+    if (values.size() != size(k))
+      throw shape_error("parameters: " + std::to_string(values.size()) + " elements were given; the model has " + std::to_string(size(k)));
     if (values.empty()) return;
     if constexpr (exec::remote<Backend>) Backend::upload(block(k), reinterpret_cast<std::byte const*>(values.data()), static_cast<std::int64_t>(values.size_bytes()));
     else __builtin_memcpy(block(k), values.data(), values.size_bytes());
@@ -113,18 +116,19 @@ class parameter_block {
   void reset_optimizer() {
     steps = 0;
     if (states_ == 0) return;
-    std::int64_t const count = block_bytes * states_;
+    std::int64_t const count = state_bytes * states_;
     if constexpr (exec::remote<Backend>) Backend::clear(block(1), count);
     else __builtin_memset(block(1), 0, static_cast<std::size_t>(count));
   }
 
-  // All tensors by name; k: 0 the parameters, 1 + s state s.
+  // All tensors by name; k: 0 the parameters, 1 + s state s, of those that are trained.
   std::vector<parameter_ref<element_type>> tensors(int k = 0) const { return tensors_of(elements(k)); }
   // The same of a copy of a block, as read(k) makes it.
   TX_COLD static std::vector<parameter_ref<element_type>> tensors_of(std::span<element_type> all) {
     std::vector<parameter_ref<element_type>> out;
     for (auto& v : parameters_of<Model>())
-      out.push_back({std::move(v.name), v.info.dims, all.subspan(static_cast<std::size_t>(v.offset), static_cast<std::size_t>(v.info.count()))});
+      if (v.offset < static_cast<std::int64_t>(all.size()))
+        out.push_back({std::move(v.name), v.info.dims, all.subspan(static_cast<std::size_t>(v.offset), static_cast<std::size_t>(v.info.count()))});
     return out;
   }
 
@@ -132,7 +136,7 @@ class parameter_block {
   TX_COLD static void initialise(tx::seed s, std::span<element_type> all) {
     Model model{};
     int entry = 0;
-    auto fill = [&]<class P>(P&, shape const&) {
+    auto fill = [&]<class P>(P&, detail::surroundings const&) {
       layout_entry const& e = layout<Model>::entries[entry];
       std::int64_t const fan_in = P::info.dims.last();
       auto const data = all.subspan(static_cast<std::size_t>(e.offset), static_cast<std::size_t>(e.info.count()));

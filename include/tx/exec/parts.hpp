@@ -38,7 +38,9 @@ class step_runner<Step, Backend> {
   using arguments = typename Step::arguments;
   using sums = layout<typename Step::model>;
   static_assert(Step::sums_block < max_blocks, "tx::accumulate: the optimizer has so many states that no block is left for the sums of gradients");
-  static constexpr int results = program::results.size();
+  using update_program = typename Step::update_program;
+  static constexpr int results = program::results.size();  // of each part; behind them those of the update
+  static constexpr int updates = update_program::results.size();
   static_assert([] {
     for (result_ref const& r : program::results)
       if (r.info.count() != 1 || (r.info.type != dtype::f32 && r.info.type != dtype::f64)) return false;
@@ -46,7 +48,7 @@ class step_runner<Step, Backend> {
   }(), "tx::accumulate: a step hands back means over the parts of a batch, so its results must be f32 or f64 scalars");
 
  public:
-  step_runner() : sums_(aligned(sums::size * size_of(sums::type)) + alignment) {
+  step_runner() : sums_(aligned(sums::trained * size_of(sums::type)) + alignment) {
     if constexpr (remote<Backend>) Backend::clear(sums_.data(), sums_.size());
     else __builtin_memset(sums_.data(), 0, static_cast<std::size_t>(sums_.size()));
   }
@@ -66,8 +68,9 @@ class step_runner<Step, Backend> {
       for (int k = 0; k < results; ++k) totals[static_cast<std::size_t>(k)] += number(k, host.result(k, f.base[base_arena] + program::results[k].offset));
     }
     f.shard = whole_batch.shard;
-    runner<typename Step::update_program, Backend>::run(f);
+    runner<update_program, Backend>::run(f);
     for (int k = 0; k < results; ++k) set(k, totals[static_cast<std::size_t>(k)] / Step::parts);
+    for (int k = 0; k < updates; ++k) fetch(means_[static_cast<std::size_t>(results + k)], f.base[base_arena] + update_program::results[k].offset, update_program::results[k].info);
   }
   std::byte const* result(int k, staging<Step, Backend>&, std::byte const*) const { return means_[static_cast<std::size_t>(k)].data(); }
 
@@ -88,8 +91,13 @@ class step_runner<Step, Backend> {
     std::byte* data() { return bytes.data(); }
     std::byte const* data() const { return bytes.data(); }
   };
+  static void fetch(place& to, std::byte* from, value_info const& scalar) {
+    if constexpr (remote<Backend>) Backend::download(to.data(), from, scalar.bytes());
+    else __builtin_memcpy(to.data(), from, static_cast<std::size_t>(scalar.bytes()));
+  }
+
   bytes<Backend> sums_;
-  std::array<place, results> means_{};
+  std::array<place, results + updates> means_{};
 };
 
 }  // namespace tx::exec

@@ -19,21 +19,47 @@ inline constexpr int parameter_alignment = 16;
 template <class M>
 concept repeated_module = requires { M::repeat_count; };
 
+// As a member `frozen_module<encoder> body;` a module that is not trained: its parameters are in the group `frozen`, whatever their own is.
+// They are named as if the module were the member itself.
+template <class Module>
+struct frozen_module {
+  static constexpr bool freezes = true;
+  Module body;
+
+  constexpr auto operator()(auto const&... x) const { return body(x...); }
+};
+template <class M>
+concept freezing_module = requires { M::freezes; };
+
 namespace detail {
 
-// Calls f(parameter, stack) for each parameter in declaration order; stack holds the extents of enclosing repeats.
+// Where a parameter is within a model.
+struct surroundings {
+  shape stack{};  // extents of enclosing repeats
+  bool frozen = false;
+};
+
+// Calls f(parameter, surroundings) for each parameter in declaration order.
 template <class M, class F>
-constexpr void for_each_parameter(M& module, F& f, shape const& stack = {}) {
+constexpr void for_each_parameter(M& module, F& f, surroundings const& around = {}) {
   using type = std::remove_const_t<M>;
   if constexpr (parameter<type>) {
-    f(module, stack);
+    f(module, around);
   } else if constexpr (repeated_module<type>) {
-    shape deeper = stack;
-    deeper.dim[deeper.rank++] = type::repeat_count;
+    surroundings deeper = around;
+    deeper.stack.dim[deeper.stack.rank++] = type::repeat_count;
     for_each_parameter(module.block, f, deeper);
+  } else if constexpr (freezing_module<type>) {
+    for_each_parameter(module.body, f, surroundings{around.stack, true});
   } else if constexpr (std::is_class_v<type>) {
-    std::apply([&](auto&... member) { (for_each_parameter(member, f, stack), ...); }, members(module));
+    std::apply([&](auto&... member) { (for_each_parameter(member, f, around), ...); }, members(module));
   }
+}
+
+template <class Group>
+constexpr bool is_trained() {
+  if constexpr (requires { Group::trained; }) return Group::trained;
+  else return true;
 }
 
 constexpr value_info stacked(value_info const& one, shape const& stack) {
@@ -63,6 +89,7 @@ struct layout_group {
   float decay = 0;
   std::int64_t first = 0;  // elements, a multiple of block_row
   std::int64_t count = 0;  // elements, padded to block_row
+  bool trained = true;
 };
 
 // Parameter groups a model may have.
@@ -78,16 +105,20 @@ struct layout {
   static constexpr table build() {
     table t{};
     Model model{};
-    auto collect = [&]<class P>(P&, shape const& stack) {
-      std::uint64_t const key = detail::type_key<typename P::group>();
+    auto find_group = [&]<class Group>(Group) {
+      std::uint64_t const key = detail::type_key<Group>();
       int group = 0;
       while (group < t.groups.size() && t.groups[group].key != key) ++group;
-      if (group == t.groups.size()) t.groups.push_back({key, P::group::rate, P::group::decay, 0, 0});
-      t.entries.push_back({detail::stacked(P::info, stack), group, 0, P::info.dims.rank});
+      if (group == t.groups.size()) t.groups.push_back({key, Group::rate, Group::decay, 0, 0, detail::is_trained<Group>()});
+      return group;
+    };
+    auto collect = [&]<class P>(P&, detail::surroundings const& around) {
+      int const group = around.frozen ? find_group(frozen{}) : find_group(typename P::group{});
+      t.entries.push_back({detail::stacked(P::info, around.stack), group, 0, P::info.dims.rank});
     };
     detail::for_each_parameter(model, collect);
     std::int64_t at = 0;
-    for (int g = 0; g < t.groups.size(); ++g) {
+    auto place = [&](int g) {
       t.groups[g].first = at;
       for (auto& e : t.entries) {
         if (e.group != g) continue;
@@ -96,7 +127,10 @@ struct layout {
       }
       at = (at + block_row - 1) / block_row * block_row;
       t.groups[g].count = at - t.groups[g].first;
-    }
+    };
+    for (bool first : {true, false})  // what is trained lies together, as states have a place for that alone
+      for (int g = 0; g < t.groups.size(); ++g)
+        if (t.groups[g].trained == first) place(g);
     return t;
   }
   static constexpr int entry_count = build().entries.size();
@@ -105,8 +139,18 @@ struct layout {
  public:
   static constexpr auto entries = freeze<layout_entry, entry_count>(build().entries);
   static constexpr auto groups = freeze<layout_group, group_count>(build().groups);
-  // Elements of the whole block, padding included.
-  static constexpr std::int64_t size = group_count == 0 ? 0 : groups[group_count - 1].first + groups[group_count - 1].count;
+  // Elements of the whole block, padding included, and of those in front that are trained: gradients and states have as many.
+  static constexpr std::int64_t size = [] {
+    std::int64_t sum = 0;
+    for (layout_group const& group : groups) sum += group.count;
+    return sum;
+  }();
+  static constexpr std::int64_t trained = [] {
+    std::int64_t sum = 0;
+    for (layout_group const& group : groups)
+      if (group.trained) sum += group.count;
+    return sum;
+  }();
   static constexpr dtype type = entry_count == 0 ? dtype::f32 : entries[0].info.type;
 
  private:
@@ -154,6 +198,8 @@ struct parameter_namer {
         visit<decltype(M::block)>(name + "." + std::to_string(i));
         iteration.pop_back();
       }
+    } else if constexpr (freezing_module<M>) {
+      visit<decltype(M::body)>(name);
     } else if constexpr (std::is_class_v<M>) {
       using tuple = decltype(members(std::declval<M&>()));
       [&]<std::size_t... I>(std::index_sequence<I...>) {

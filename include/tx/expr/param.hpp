@@ -15,6 +15,14 @@ struct not_decayed {
   static constexpr float decay = 0.0f;
 };
 
+// These are not trained: they have neither gradient nor optimizer state. (A rate of 0 keeps both, and may be changed.) Any group with
+// `trained = false` is such; frozen_module<Module> in expr/layout.hpp puts all parameters of a module here.
+struct frozen {
+  static constexpr float rate = 0.0f;
+  static constexpr float decay = 0.0f;
+  static constexpr bool trained = false;
+};
+
 // Initial values: `value(u, n, fan_in)` from uniforms u in (0, 1) and standard normals n.
 namespace init {
 struct zeros {

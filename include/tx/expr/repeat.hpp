@@ -34,7 +34,7 @@ struct repeat {
   template <int First, int Count, bool Stacked>
   constexpr Block part() const {
     Block out = block;
-    auto narrow = [](auto& p, shape const&) {
+    auto narrow = [](auto& p, detail::surroundings const&) {
       node const whole = (*p.g)[p.id];
       if (whole.op != &parameter_info) throw invalid("repeat: inside another repeat nothing can be peeled");
       value_info info = whole.info;
@@ -80,7 +80,7 @@ struct repeat {
     std::tuple<Same...> invariants{same...};
     std::apply([&](auto&... s) { ((s.id = argument(s.id, s.info)), ...); }, invariants);
     Block slice = stacked_block;
-    auto bind = [&](auto& p, shape const&) {
+    auto bind = [&](auto& p, detail::surroundings const&) {
       value_info one = g.info(p.id);
       for (int i = 1; i < one.dims.rank; ++i) one.dims.dim[i - 1] = one.dims.dim[i];
       one.dims.dim[--one.dims.rank] = 0;

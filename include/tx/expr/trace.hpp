@@ -87,7 +87,7 @@ struct callable {
 template <class Model>
 constexpr void bind_parameters(Model& model, graph& g) {
   int entry = 0;
-  auto bind = [&](auto& p, shape const&) {
+  auto bind = [&](auto& p, detail::surroundings const&) {
     layout_entry const& e = layout<Model>::entries[entry];
     attributes at{};
     at.v[0] = e.offset;

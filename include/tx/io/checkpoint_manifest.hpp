@@ -8,6 +8,7 @@
 #include <tx/io/utf8.hpp>
 
 #include <charconv>
+#include <concepts>
 #include <cmath>
 #include <cstdint>
 #include <map>
@@ -36,16 +37,21 @@ struct checkpoint_manifest {
   std::map<std::string, file_sum> files;  // by name
 };
 
-// The value of a name; throws format_error if there is none or if it is of another kind.
+// The value of a name, as an integer, a floating-point number or a string; throws format_error if there is none, if it is of another kind
+// or, an integer, out of T's range.
 template <class T>
-T const& value_of(checkpoint_values const& values, std::string const& name) {
+  requires std::integral<T> || std::floating_point<T> || std::same_as<T, std::string>
+T value_of(checkpoint_values const& values, std::string const& name) {
+  constexpr bool whole = std::integral<T>, text = std::same_as<T, std::string>;
+  using kept = std::conditional_t<whole, std::int64_t, std::conditional_t<text, std::string, double>>;
   auto const at = values.find(name);
   if (at == values.end()) throw format_error("the checkpoint lacks " + shown(name));
-  if (T const* const v = std::get_if<T>(&at->second)) return *v;
-  constexpr char const* kind = std::is_same_v<T, std::string> ? "text"
-                               : std::is_same_v<T, double>    ? "number"
-                                                              : "integer";
-  throw format_error("the checkpoint's " + shown(name) + " is no " + kind);
+  kept const* const v = std::get_if<kept>(&at->second);
+  if (v == nullptr) throw format_error("the checkpoint's " + shown(name) + " is no " + (text ? "text" : whole ? "integer" : "number"));
+  if constexpr (whole)
+    if (static_cast<std::int64_t>(static_cast<T>(*v)) != *v || (*v < 0) != (static_cast<T>(*v) < T{}))
+      throw format_error("the checkpoint's " + shown(name) + " is out of range");
+  return static_cast<T>(*v);
 }
 
 // A value as JSON. A number has a point or an exponent, which tells it from an integer, and all digits it needs; those

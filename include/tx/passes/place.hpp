@@ -181,6 +181,12 @@ constexpr graph insert_copies(graph const& from) {
     }
     return false;
   };
+  // A flat block is handed out as it lies.
+  auto flat_result = [&](output const& o, int value) {
+    if (o.target >= 0 || from[value].op->kind != op_kind::gather_all || from[value].region != 0 || taken[value]) return false;
+    taken[value] = 1;
+    return true;
+  };
   vec<int> values{};  // a leaf that becomes another one is read before any is overwritten
   for (output const& o : from.outputs) {
     bool const leaf = o.target >= 0 && from[seen[o.value].base].op->kind == op_kind::leaf;
@@ -189,7 +195,7 @@ constexpr graph insert_copies(graph const& from) {
   for (int k = 0; k < from.outputs.size(); ++k) {
     output const o = from.outputs[k];
     int const value = detail::through_dense(from, o.value);
-    bool const here = values[k] < 0 && (o.target < 0 || !still_read(value, o.target)) && direct(value, 0, false);
+    bool const here = values[k] < 0 && (o.target < 0 || !still_read(value, o.target)) && (direct(value, 0, false) || flat_result(o, value));
     int const now = here ? map[value] : copy(values[k] >= 0 ? values[k] : map[o.value], 0);
     to.outputs.push_back({now, o.kind, o.target < 0 ? -1 : map[o.target]});
   }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <tx/ops/minimum.hpp>
+#include <tx/train/options.hpp>
 #include <tx/train/updates.hpp>
 
 namespace tx::detail {
@@ -25,22 +26,25 @@ struct sum_at_once final : gradient_user {
 
 // All of a model's sums over `parts` parts, in block `sums_block`: clipped, used for the update, and cleared for the next step.
 template <class Model, class Optimizer>
-constexpr void record_update_from_sums(graph& g, int sums_block, int parts, bool clips) {
+constexpr void record_update_from_sums(graph& g, int sums_block, int parts, step_options const& options) {
   g.when = phase::update;
-  auto const sums_of = [&](std::int64_t first, std::int64_t count) {
-    value_info const rows{layout<Model>::type, shape{2, {}, {static_cast<int>(count / block_row), block_row}}};
-    return emit_leaf(g, block_info, rows, attributes{{sums_block, first}});
+  auto const sums_of = [&](std::int64_t first, shape const& dims) {
+    return emit_leaf(g, block_info, value_info{layout<Model>::type, dims}, attributes{{sums_block, first}});
   };
+  auto const rows = [](std::int64_t count) { return shape{2, {}, {static_cast<int>(count / block_row), block_row}}; };
   var scale = constant(g, layout<Model>::type, 1.0 / parts);
-  if (clips) {
-    var const mean = sums_of(0, layout<Model>::size) * scale;
+  if (options.clips || options.tells_norm) {
+    var const mean = sums_of(0, rows(layout<Model>::trained)) * scale;
     var const norm = sqrt(sum_all(mean * mean));
-    scale = scale * minimum(cast(run_time_scalar(g, scalar::clip_norm), norm.type()) / (norm + 1e-6), 1.0);
+    if (options.tells_norm) g.outputs.push_back({norm.id, output_kind::result, -1});
+    if (options.clips) scale = scale * minimum(cast(run_time_scalar(g, scalar::clip_norm), norm.type()) / (norm + 1e-6), 1.0);
   }
-  for (int k = 0; k < layout<Model>::groups.size(); ++k) {
-    layout_group const& group = layout<Model>::groups[k];
-    var const sums = sums_of(group.first, group.count);
-    update_group<Model, Optimizer>(g, k, sums * scale);
+  update_all<Model, Optimizer>(g, [&](std::int64_t first, shape const& dims) {
+    return sums_of(first, dims) * scale;
+  });
+  for (layout_group const& group : layout<Model>::groups) {
+    if (!group.trained) continue;
+    var const sums = sums_of(group.first, rows(group.count));
     g.outputs.push_back({broadcast_to(constant(g, sums.type(), 0), sums.dims()).id, output_kind::assign, sums.id});
   }
 }

@@ -8,6 +8,10 @@ namespace tx {
 // Scales the gradient down to run_settings::clip_norm.
 struct clip_gradient {};
 
+// A step hands back the norm of the gradient, before it is clipped, as `gradient_norm` beside the loss; of the mean over shards or
+// parts. Where nothing else needs all gradients together, this does not either: each leaves its sum of squares.
+struct gradient_norm {};
+
 // Products multiply elements rounded to Half and sum them in f32; parameters, statistics and the update stay f32.
 template <class Half>
 struct mixed {
@@ -37,6 +41,7 @@ namespace detail {
 struct step_options {
   compile_options compile{};
   bool clips = false;
+  bool tells_norm = false;
   bool mixes = false;
   dtype half = dtype::bf16;
   std::int64_t activations = -1;  // bytes; -1: no budget
@@ -50,6 +55,10 @@ struct step_option {
 template <>
 struct step_option<clip_gradient> {
   static constexpr void set(step_options& o) { o.clips = true; }
+};
+template <>
+struct step_option<gradient_norm> {
+  static constexpr void set(step_options& o) { o.tells_norm = true; }
 };
 template <class Half>
 struct step_option<mixed<Half>> {

@@ -1,16 +1,10 @@
 // train_step<Model, loss, optimizer, options...>: loss, backward, clipping and update as one program.
 #pragma once
 
-#include <tx/autodiff/recompute.hpp>
-#include <tx/dist/data_parallel.hpp>
-#include <tx/exec/function.hpp>
 #include <tx/ops/minimum.hpp>
-#include <tx/ops/slice.hpp>
-#include <tx/passes/mixed.hpp>
 #include <tx/train/accumulate.hpp>
-#include <tx/train/options.hpp>
-
-#include <limits>
+#include <tx/train/adamw.hpp>
+#include <tx/train/recorded.hpp>
 
 namespace tx {
 
@@ -20,40 +14,29 @@ struct loss_result {
   T loss;
 };
 
-namespace detail {
-
-constexpr void no_parameter(graph const& g) {
-  if (g.no_gradient.op == nullptr) throw invalid("train_step: the loss depends on no parameter");
-}
-
-// The gradients of the parameters that a loss depends on, and where each belongs in the flat block.
-struct gradient_list {
-  vec<int> ids{};
-  vec<std::int64_t> first{};
+// With the option gradient_norm.
+template <class Result, class T>
+struct with_gradient_norm : Result {
+  tensor<T> gradient_norm;
 };
-constexpr gradient_list parameter_gradients(graph& g, int loss, vec<char> const& again) {
-  vec<int> const leaves = parameter_leaves(g);
-  vec<int> const grads = gradients(g, loss, leaves, nullptr, again);
-  gradient_list list{};
-  for (int i = 0; i < leaves.size(); ++i) {
-    if (grads[i] < 0) continue;
-    list.ids.push_back(grads[i]);
-    list.first.push_back(g[leaves[i]].at.v[0]);
-  }
-  if (list.ids.empty()) no_parameter(g);
-  return list;
+template <class Result, class T, class F>
+constexpr void for_each_result(with_gradient_norm<Result, T>& result, F f) {
+  for_each_result(static_cast<Result&>(result), f);
+  f(result.gradient_norm);
 }
-
-}  // namespace detail
 
 template <class Model, auto Loss, class Optimizer, class... Options>
 struct train_step {
+  static_assert(tx::optimizer<Optimizer>, "tx::train_step: the third argument is no optimizer. FIX: one of train/, as tx::adamw, or a struct with `states` and `update`, see train/optimizer.hpp");
+  static_assert(Optimizer::states >= 0 && Optimizer::states <= max_states, "tx::train_step: an optimizer has 0 to 4 states");
   using model = Model;
+  using optimizer = Optimizer;
   using call = callable<std::remove_cvref_t<decltype(Loss)>, Model>;
   static constexpr dist::division division = dist::division_of<Options...>;
-  using result = std::conditional_t<typed_handle<typename call::result>, loss_result<typename call::result>, typename call::result>;
   static constexpr int states = Optimizer::states;
   static constexpr detail::step_options options = detail::options_of<Options...>();
+  using told = std::conditional_t<typed_handle<typename call::result>, loss_result<typename call::result>, typename call::result>;
+  using result = std::conditional_t<options.tells_norm, with_gradient_norm<told, element_t<layout<Model>::type>>, told>;
   static constexpr int parts = options.parts;
   static constexpr int sums_block = 1 + states;  // of gradients over the parts of a batch: behind the optimizer's states
   static_assert(parts == 1 || !division.given, "tx::train_step: accumulate<N> and a division over shards or ranks do not go together yet");
@@ -64,72 +47,51 @@ struct train_step {
   static constexpr recomputation record(graph& g, std::int64_t activations = -1) {
     graph one{};  // a shard of the batch, or all of it
     graph& recorded = division.given ? one : g;
-    trace<Model, Loss>(recorded);
-    recorded = passes::narrow(recorded);
-    if (options.mixes) recorded = passes::mixed(recorded, options.half);
-    verify(recorded);
-    recomputation again{};
-    if (activations >= 0)
-      again = choose_recomputed(recorded, recorded.outputs[0].value, detail::parameter_leaves(recorded), activations);
+    recomputation const again = detail::record_loss<Model, Loss>(recorded, options, activations);
     if constexpr (parts > 1) {
       detail::sum_at_once user(sums_block);
       int const results = g.outputs.size();
-      gradients(g, g.outputs[0].value, detail::parameter_leaves(g), &user, again.again);
+      gradients(g, g.outputs[0].value, detail::parameter_leaves<Model>(g), &user, again.again);
       if (g.outputs.size() == results) detail::no_parameter(g);
     } else if constexpr (options.clips || division.given) {
       record_flat_update(g, one, recorded, again.again);
     } else {  // nothing needs all gradients together
-      detail::update_at_once<Model, Optimizer> user{};
-      vec<int> const leaves = detail::parameter_leaves(g);
+      detail::update_at_once<Model, Optimizer> user(options.tells_norm);
+      vec<int> const leaves = detail::parameter_leaves<Model>(g);
       int const results = g.outputs.size();
       user.finish(g, leaves, gradients(g, g.outputs[0].value, leaves, &user, again.again));
       if (g.outputs.size() == results) detail::no_parameter(g);
+      if (options.tells_norm && g.no_gradient.op == nullptr) g.outputs.push_back({user.norm(g).id, output_kind::result, -1});
     }
     return again;
   }
   // All gradients first: their norm, or their sum over shards and ranks, is needed before any parameter moves.
   static constexpr void record_flat_update(graph& g, graph& one, graph& recorded, vec<char> const& again) {
-    auto const list = detail::parameter_gradients(recorded, recorded.outputs[0].value, again);
+    auto const list = detail::parameter_gradients<Model>(recorded, recorded.outputs[0].value, again);
     g.no_gradient = recorded.no_gradient;
     if (g.no_gradient.op != nullptr) return;
-    auto flatten = [&](vec<int> const& ids) { return detail::flat_gradient(g, ids, list.first, layout<Model>::size); };
+    auto flatten = [&](vec<int> const& ids) { return detail::flat_gradient(g, ids, list.first, layout<Model>::trained); };
     var const gradient = division.given ? dist::append_shards(g, division, one, list.ids, flatten) : flatten(list.ids);
     g.when = phase::update;
     var scale{};
-    if constexpr (options.clips) {
+    if constexpr (options.clips || options.tells_norm) {
       var const norm = sqrt(sum_all(gradient * gradient));
-      scale = minimum(cast(run_time_scalar(g, scalar::clip_norm), norm.type()) / (norm + 1e-6), 1.0);
+      if (options.tells_norm) g.outputs.push_back({norm.id, output_kind::result, -1});
+      if (options.clips) scale = minimum(cast(run_time_scalar(g, scalar::clip_norm), norm.type()) / (norm + 1e-6), 1.0);
     }
-    for (int k = 0; k < layout<Model>::groups.size(); ++k) {
-      layout_group const& group = layout<Model>::groups[k];
-      var const own = slice(gradient, 0, static_cast<int>(group.first / block_row), static_cast<int>(group.count / block_row), 1);
-      detail::update_group<Model, Optimizer>(g, k, scale.valid() ? own * scale : own);
-    }
+    detail::update_all<Model, Optimizer>(g, [&](std::int64_t first, shape const& dims) {
+      var const own = detail::part_of_flat(gradient, first, dims);
+      return scale.valid() ? own * scale : own;
+    });
   }
 
-  struct source {
-    static constexpr exec::lowered lower() {
-      for (std::int64_t wanted = options.activations < 0 ? -1 : std::numeric_limits<std::int64_t>::max();;) {
-        graph g{};
-        recomputation const again = record(g, wanted);
-        exec::lowered l = exec::compile(g, options.compile);
-        l.memory.recomputed_flops = again.flops;
-        std::int64_t const over = l.memory.activations - options.activations;
-        if (options.activations < 0 || over <= 0 || !again.more || wanted == 0) return l;
-        wanted = again.kept > over ? again.kept - over : 0;  // that is an estimate, the plan is not
-      }
-    }
-  };
-  struct program : exec::program<source> {
-    static_assert(detail::activations_fit<options.activations, exec::program<source>::memory.activations>,
-                  "tx::recompute: the activations do not fit the budget, whatever is computed again: the numbers are budget and smallest plan. "
-                  "FIX: recompute<the second number>, or a smaller batch");
-  };
+  using source = detail::recorded_source<train_step>;
+  using program = detail::recorded_program<train_step>;
   // What follows the parts of a batch.
   struct update_source {
     static constexpr exec::lowered lower() {
       graph g{};
-      detail::record_update_from_sums<Model, Optimizer>(g, sums_block, parts, options.clips);
+      detail::record_update_from_sums<Model, Optimizer>(g, sums_block, parts, options);
       return exec::compile(g, options.compile);
     }
   };
@@ -140,10 +102,11 @@ struct train_step {
     if constexpr (parts > 1) {  // the sums of gradients lie beside the arena that both programs use
       exec::memory_use const& u = update_program::memory;
       auto const most = [](std::int64_t a, std::int64_t b) { return a > b ? a : b; };
-      m.gradients += m.parameters;
+      std::int64_t const sums = layout<Model>::trained * size_of(layout<Model>::type);
+      m.gradients += sums;
       m.workspace = most(m.workspace, u.workspace);
-      m.largest_live = most(m.largest_live, u.largest_live) + m.parameters;
-      m.arena = most(m.arena, u.arena) + m.parameters;
+      m.largest_live = most(m.largest_live, u.largest_live) + sums;
+      m.arena = most(m.arena, u.arena) + sums;
       m.peak = m.parameters + m.optimizer + m.arena;
       m.recomputed_flops *= parts;
     }

@@ -1,0 +1,61 @@
+// What an optimizer is: a struct, in the tree or outside, with
+//
+//   static constexpr int states                           numbers kept for each element, 0 to 4; at first zero
+//   static constexpr tx::var update(tx::update_context&)  the parameter's next value; state[] becomes its next
+//
+// `update` is a graph function on whatever part of the parameters it is shown: one tensor, those of all iterations of a
+// repeat [iterations, extents...], or a group as rows [rows, block_row]. One that needs a number for each tensor, such
+// as a norm, also says
+//
+//   static constexpr bool whole_tensors = true
+//
+// and is shown whole tensors; update_context::norm is refused without it.
+#pragma once
+
+#include <tx/ops/add.hpp>
+#include <tx/ops/mul.hpp>
+#include <tx/ops/sqrt.hpp>
+#include <tx/ops/sum.hpp>
+
+#include <concepts>
+
+namespace tx {
+
+inline constexpr int max_states = 4;
+
+// What an optimizer sees of a tensor; state[] is replaced by its next value.
+struct update_context {
+  var parameter;
+  var gradient;
+  var state[max_states];
+  var rate;           // scalar
+  var decay;          // scalar: what it does is the optimizer's
+  var step;           // scalar, 1 in the first step
+  int own_rank = -1;  // axes of a tensor without those of repeats; -1: more than one may be shown
+
+  // sqrt of the sum of squares of each tensor: [iterations..., extents...] -> [iterations..., 1...]
+  constexpr var norm(var x) const {
+    if (own_rank < 0)
+      throw invalid("update_context::norm: of many tensors. FIX: whole_tensors = true in the optimizer");
+    int axes[max_rank] = {};
+    for (int k = 0; k < own_rank; ++k) axes[k] = x.dims().rank - 1 - k;
+    return sqrt(sum(x * x, axes, own_rank));
+  }
+  // The gradient of loss + decay / 2 * (sum of squares of the parameter).
+  constexpr var decayed_gradient() const { return gradient + parameter * decay; }
+};
+
+template <class O>
+concept optimizer = requires(update_context& u) {
+  { O::states } -> std::convertible_to<int>;
+  { O::update(u) } -> std::same_as<var>;
+};
+
+namespace detail {
+template <class O>
+inline constexpr bool sees_whole_tensors = requires {
+  requires O::whole_tensors;
+};
+}  // namespace detail
+
+}  // namespace tx

@@ -1,0 +1,76 @@
+// What programs with gradients share: the loss as it is recorded, its gradients, and compiling within a budget of
+// activations.
+#pragma once
+
+#include <tx/autodiff/recompute.hpp>
+#include <tx/dist/data_parallel.hpp>
+#include <tx/exec/function.hpp>
+#include <tx/passes/mixed.hpp>
+#include <tx/train/options.hpp>
+#include <tx/train/updates.hpp>
+
+#include <limits>
+
+namespace tx::detail {
+
+constexpr void no_parameter(graph const& g) {
+  if (g.no_gradient.op == nullptr) throw invalid("the loss depends on no parameter that is trained. FIX: use the model it is given");
+}
+
+// The loss of a model, and what its backward pass computes again for about so many bytes of activations; -1: everything
+// is kept that is worth it.
+template <class Model, auto Loss>
+constexpr recomputation record_loss(graph& g, step_options const& options, std::int64_t activations) {
+  trace<Model, Loss>(g);
+  g = passes::narrow(g);
+  if (options.mixes) g = passes::mixed(g, options.half);
+  verify(g);
+  if (activations < 0) return {};
+  return choose_recomputed(g, g.outputs[0].value, parameter_leaves<Model>(g), activations);
+}
+
+// The gradients of the parameters that a loss depends on, and where each belongs in the flat block.
+struct gradient_list {
+  vec<int> ids{};
+  vec<std::int64_t> first{};
+};
+template <class Model>
+constexpr gradient_list parameter_gradients(graph& g, int loss, vec<char> const& again) {
+  vec<int> const leaves = parameter_leaves<Model>(g);
+  vec<int> const grads = gradients(g, loss, leaves, nullptr, again);
+  gradient_list list{};
+  for (int i = 0; i < leaves.size(); ++i) {
+    if (grads[i] < 0) continue;
+    list.ids.push_back(grads[i]);
+    list.first.push_back(g[leaves[i]].at.v[0]);
+  }
+  if (list.ids.empty()) no_parameter(g);
+  return list;
+}
+
+// Step::record(graph, activations), as a program within the step's budget.
+template <class Step>
+struct recorded_source {
+  static constexpr exec::lowered lower() {
+    constexpr step_options options = Step::options;
+    for (std::int64_t wanted = options.activations < 0 ? -1 : std::numeric_limits<std::int64_t>::max();;) {
+      graph g{};
+      recomputation const again = Step::record(g, wanted);
+      exec::lowered l = exec::compile(g, options.compile);
+      l.memory.recomputed_flops = again.flops;
+      std::int64_t const over = l.memory.activations - options.activations;
+      if (options.activations < 0 || over <= 0 || !again.more || wanted == 0) return l;
+      wanted = again.kept > over ? again.kept - over : 0;  // that is an estimate, the plan is not
+    }
+  }
+};
+
+template <class Step>
+struct recorded_program : exec::program<recorded_source<Step>> {
+  static_assert(activations_fit<Step::options.activations, exec::program<recorded_source<Step>>::memory.activations>,
+                "tx::recompute: the activations do not fit the budget, whatever is computed again: the numbers are "
+                "budget and smallest plan. "
+                "FIX: recompute<the second number>, or a smaller batch");
+};
+
+}  // namespace tx::detail

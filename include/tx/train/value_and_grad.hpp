@@ -1,0 +1,75 @@
+// value_and_grad<F, Model>: for those who keep their own loop and optimizer. F(model, x...) becomes a program that
+// returns what F returns, as `value`, and the gradient of it (of its first member, where F returns an aggregate) as
+// `gradient`:
+//
+//   tx::executor<tx::value_and_grad<loss, model>, tx::cpu> run{tx::seed(0)};
+//   auto const r = run(x, y);
+//   auto const p = run.elements();                                     // laid out like the gradient
+//   for (std::size_t i = 0; i < r.gradient.size(); ++i) p[i] -= 0.1f * r.gradient[i];
+//   for (auto const& t : r.gradient.tensors()) use(t.name, t.dims, t.data);
+//
+// Gradients of parameters that F does not depend on, and what lies between parameters, are zero. Dropout is that of
+// training. Options: mixed<half>, recompute<bytes>, compiled_with<options>; clipping, the norm, parts and shards belong
+// to a step and are refused.
+#pragma once
+
+#include <tx/exec/memory.hpp>
+#include <tx/train/recorded.hpp>
+
+namespace tx {
+
+// The gradients of a model's parameters, flat [rows, block_row] and laid out as they are, without those that are not
+// trained, which lie at the end; valid until the next run.
+template <class Model>
+struct gradient_of
+    : tensor<element_t<layout<Model>::type>, static_cast<int>(layout<Model>::trained / block_row), block_row> {
+  using element_type = element_t<layout<Model>::type>;
+
+  std::span<element_type const> elements() const { return {this->data, this->size()}; }
+  // One for each tensor of the model, as executor::tensors() has the parameters themselves.
+  TX_COLD std::vector<parameter_ref<element_type const>> tensors() const {
+    std::vector<parameter_ref<element_type const>> out;
+    for (auto& v : parameters_of<Model>())
+      if (v.offset < layout<Model>::trained)
+        out.push_back(
+            {std::move(v.name), v.info.dims,
+             elements().subspan(static_cast<std::size_t>(v.offset), static_cast<std::size_t>(v.info.count()))});
+    return out;
+  }
+};
+
+template <class Value, class Model>
+struct value_and_gradient {
+  Value value;
+  gradient_of<Model> gradient;
+};
+
+template <auto F, class Model, class... Options>
+struct value_and_grad {
+  using model = Model;
+  using call = callable<std::remove_cvref_t<decltype(F)>, Model>;
+  using arguments = typename call::arguments;
+  using result = value_and_gradient<typename call::result, Model>;
+  static constexpr int states = 0;
+  static constexpr detail::step_options options = detail::options_of<Options...>();
+  static_assert(call::has_model && layout<Model>::trained > 0,
+                "tx::value_and_grad: there is no parameter to differentiate by. FIX: value_and_grad<F, Model>, where F "
+                "takes the model first");
+  static_assert(!options.clips && !options.tells_norm && options.parts == 1 && !dist::division_of<Options...>.given,
+                "tx::value_and_grad: clipping, parts and shards of a batch belong to a step. FIX: tx::train_step, or "
+                "leave the option out");
+
+  static constexpr recomputation record(graph& g, std::int64_t activations = -1) {
+    recomputation const again = detail::record_loss<Model, F>(g, options, activations);
+    auto const list = detail::parameter_gradients<Model>(g, g.outputs[0].value, again.again);
+    if (g.no_gradient.op != nullptr) return again;
+    g.outputs.push_back(
+        {detail::flat_gradient(g, list.ids, list.first, layout<Model>::trained).id, output_kind::result, -1});
+    return again;
+  }
+  using source = detail::recorded_source<value_and_grad>;
+  using program = detail::recorded_program<value_and_grad>;
+  static constexpr exec::memory_use memory = exec::with_parameters<Model>(program::memory, states);
+};
+
+}  // namespace tx
