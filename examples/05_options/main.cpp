@@ -46,4 +46,8 @@ bool train(char const* name) {
   return last < first / 4;
 }
 
-int main() { return train<plain>("plain") & train<frugal>("frugal") & train<parts>("parts") ? 0 : 1; }
+int main() {
+  bool const plain_learns = train<plain>("plain");
+  bool const frugal_learns = train<frugal>("frugal");
+  return plain_learns && frugal_learns && train<parts>("parts") ? 0 : 1;
+}
