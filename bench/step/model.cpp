@@ -4,7 +4,9 @@
 
 #include <tx/backends/cpu.hpp>
 #include <tx/exec/executor.hpp>
+#include <tx/exec/profile.hpp>
 #include <tx/io/parameters.hpp>
+#include <tx/io/trace.hpp>
 #include <tx/nn/bert.hpp>
 #include <tx/ops/cross_entropy.hpp>
 #include <tx/train/step.hpp>
@@ -101,6 +103,13 @@ bench::timing TX_RUN(bench::options const& o) {
     return t;
   }
   one();  // warms up
+  if (!o.profile.empty()) {
+    tx::exec::kernel_log log;
+    run->profile(&log);
+    one();
+    run->profile(nullptr);
+    tx::io::write_trace(o.profile, tx::profile_of<step>(log));
+  }
   auto const steps = [&](int count) {
     double sum = 0;
     for (int i = 0; i < count; ++i) sum += t.seconds.emplace_back(one());

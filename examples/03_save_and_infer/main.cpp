@@ -33,7 +33,7 @@ point on_spiral(int which, float t) {
 }
 
 int main() {
-  auto const file = std::filesystem::temp_directory_path() / "tx_spirals.safetensors";
+  std::filesystem::path const file = "spirals.safetensors";  // where the program runs
   {
     tx::executor<step, tx::cpu> run{tx::seed(0)};
     run.settings.learning_rate = 3e-3f;

@@ -30,7 +30,7 @@ void train(run_type& run, int first, int end, std::filesystem::path const& folde
 }
 
 int main() {
-  auto const folder = std::filesystem::temp_directory_path() / "tx_08_resume";
+  std::filesystem::path const folder = "resumed_run";  // where the program runs
   std::filesystem::remove_all(folder);
   run_type whole{tx::seed(3)};
   train(whole, 0, 40, folder / "whole");

@@ -5,6 +5,8 @@
 
 #include <tx/backends/cpu.hpp>
 #include <tx/exec/executor.hpp>
+#include <tx/exec/profile.hpp>
+#include <tx/io/trace.hpp>
 #include <tx/train/step.hpp>
 
 #include <algorithm>
@@ -106,8 +108,9 @@ constexpr int letters_of = 0;
 template <int Letters>
 constexpr int letters_of<tx::nn::tri_letter<Letters>> = Letters;
 
-template <class Executor>
-float run_step(Executor& run, auto const& queries, auto const& documents, auto const& labels, step_settings const& s) {
+template <class Step>
+float run_step(runner<Step>& run, auto const& queries, auto const& documents, auto const& labels, step_settings const& s,
+               std::string const& trace) {
   run.settings.learning_rate = static_cast<float>(s.rate);
   run.settings.dropout = static_cast<float>(s.dropout);
   run.settings.clip_norm = static_cast<float>(s.clip);
@@ -118,7 +121,12 @@ float run_step(Executor& run, auto const& queries, auto const& documents, auto c
     else if (group.decay > 0)
       group.decay = static_cast<float>(s.decay);
   }
-  return run(queries, documents, labels).loss;
+  tx::exec::kernel_log log;
+  run.profile(trace.empty() ? nullptr : &log);
+  float const told = run(queries, documents, labels).loss;
+  run.profile(nullptr);
+  if (!trace.empty()) tx::io::write_trace(trace, tx::profile_of<Step>(log));
+  return told;
 }
 
 }  // namespace detail
@@ -179,11 +187,11 @@ engine::engine(engine_options const& options) : programs_(std::make_unique<progr
 engine::~engine() = default;
 
 float engine::train(std::span<std::int32_t const> queries, std::span<std::int32_t const> documents,
-                    std::span<float const> labels, step_settings const& settings, bool layers) {
+                    std::span<float const> labels, step_settings const& settings, bool layers, std::string const& trace) {
   programs& p = *programs_;
-  if (!layers || !p.layers) return run_step(p.bag_step, queries, documents, labels, settings);
+  if (!layers || !p.layers) return run_step(p.bag_step, queries, documents, labels, settings, trace);
   if (!p.full_step) p.full_step.emplace(p.bag_step, p.run);
-  return run_step(*p.full_step, queries, documents, labels, settings);
+  return run_step(*p.full_step, queries, documents, labels, settings, trace);
 }
 
 void engine::reset_optimizer() {

@@ -59,9 +59,10 @@ class engine {
   explicit engine(engine_options const& options);
   ~engine();
 
-  // One step; `layers` says whether the encoder takes part. Returns the loss.
+  // One step; `layers` says whether the encoder takes part. Returns the loss. `trace`: a file for a Chrome trace of the
+  // step's kernels; empty: none.
   float train(std::span<std::int32_t const> queries, std::span<std::int32_t const> documents,
-              std::span<float const> labels, step_settings const& settings, bool layers);
+              std::span<float const> labels, step_settings const& settings, bool layers, std::string const& trace = {});
   // Forgets what the optimizer gathered.
   void reset_optimizer();
 

@@ -49,6 +49,7 @@ std::vector<option> train_options() {
       {"vocabulary", "N", "entries to learn (default: " + std::to_string(d.vocabulary) + ", the most there may be)"},
       {"validations", "N", "in the last half of the steps (default: 2)"},
       {"save-every", "N", "save the state after every N steps (default: at Ctrl-C and SIGTERM alone)"},
+      {"profile", "FILE", "write a Chrome trace of one step's kernels, with FLOPs, bytes and rates"},
       {"resume", "", "go on from the state saved in DIR, with the same options and files; --threads may differ"},
       {"threads", "N", "(default: as many as the machine runs at once)"},
       {"help", "", "print this"}};
@@ -158,6 +159,7 @@ void train_command(std::span<std::string const> arguments) {
   std::string const out = given.text("out");
   o.state_folder = out + "/checkpoints";
   o.save_every = given.integer("save-every", 0, 1);
+  if (given.has("profile")) o.profile = given.text("profile");
   o.resume = given.has("resume");
   if (o.resume && (given.has("force") || given.has("set-aside")))
     throw tx::value_error("--resume goes on with what is in --out: it excludes --force and --set-aside");

@@ -210,7 +210,8 @@ class run {
                           options_.decay,        options_.word_decay,
                           options_.dropout,      options_.clip};
     batches_.next();
-    float const loss = engine_.train(batches_.queries(), batches_.documents(), batches_.labels(), s, layers);
+    bool const traced = last_phase_ && done_ == std::min<std::int64_t>(10, options_.steps - 1);  // past the first, slow ones
+    float const loss = engine_.train(batches_.queries(), batches_.documents(), batches_.labels(), s, layers, traced ? options_.profile : "");
     ++step_;
     // Speeds count what steps take, not validation; they and the loss are smoothed over about 20 steps.
     double const keep = std::max(0.0, std::min(0.95, 1 - 1.0 / static_cast<double>(step_)));

@@ -27,6 +27,7 @@ struct training_options {
   // Saved states; they say nothing of the model.
   std::string state_folder;
   std::int64_t save_every = 0;                // steps; 0: when the run is told to stop
+  std::string profile;                        // a file for a trace of one step's kernels
   bool resume = false;                        // go on from the newest one
   std::map<std::string, std::string> common;  // by option: what a run and one that resumes it must have in common
 };

@@ -1,5 +1,7 @@
 #include "run.hpp"
 
+#include <nlohmann/json.hpp>
+
 #include <algorithm>
 #include <set>
 
@@ -46,6 +48,21 @@ TEST_CASE_METHOD(twinbert_test, "bench times one text") {
   write("nothing", "");
   CHECK((*this)("bench --model @model --side doc --text @nothing").code == 1);
   CHECK((*this)("bench --model @model --side both --text @texts").code == 1);
+}
+
+TEST_CASE_METHOD(twinbert_test, "train writes a trace of one step") {
+  REQUIRE(trained("--steps 12 --profile @trace.json").code == 0);
+  auto const trace = nlohmann::json::parse(read("trace.json"));
+  double end = 0;
+  std::int64_t flops = 0;
+  for (auto const& e : trace.at("traceEvents")) {
+    CHECK(e.at("ts").get<double>() >= end - 1e-2);  // one kernel after the other
+    end = e.at("ts").get<double>() + e.at("dur").get<double>();
+    flops += e.at("args").at("flops").get<std::int64_t>();
+  }
+  CHECK(trace.at("traceEvents").size() > 50);
+  CHECK(flops > 1'000'000);
+  CHECK(trained("--steps 3 --force --profile @nowhere/trace.json").code == 1);
 }
 
 TEST_CASE_METHOD(twinbert_test, "a model without its encoder trains and scores") {

@@ -116,6 +116,8 @@ class executor {
   // The tensors of the model by name, writable; k > 0: optimizer state k - 1.
   auto tensors(int k = 0) const { return parameters_->tensors(k); }
   std::span<typename block::element_type> elements(int k = 0) const { return parameters_->elements(k); }
+  // From the next run on each kernel adds an event to the log; null: no more. See exec/profile.hpp.
+  void profile(exec::kernel_log* log) { frame_.log = log; }
   // Copies of all elements, also where the host does not reach the backend's memory.
   std::vector<typename block::element_type> read(int k = 0) const { return parameters_->read(k); }
   void write(std::span<typename block::element_type const> values, int k = 0) { parameters_->write(values, k); }

@@ -6,6 +6,8 @@
 
 namespace tx::exec {
 
+class kernel_log;
+
 struct frame {
   std::byte* base[bases] = {};   // arguments are only read
   std::int64_t iteration = 0;    // of the enclosing repeat
@@ -16,6 +18,7 @@ struct frame {
   std::int64_t band_first = 0;   // of a band of matrices: the first, and how many; 0: all there are
   std::int64_t band_count = 0;
   std::int64_t shard = 0;        // of the whole batch: the first that this rank has
+  kernel_log* log = nullptr;     // where kernels say how long they took
 
   template <class T>
   T* at(operand_ref const& r) const {

@@ -1,7 +1,7 @@
 // The step: a fold over the program's table. Direct calls, a loop only for a repeat.
 #pragma once
 
-#include <tx/exec/frame.hpp>
+#include <tx/exec/kernel_log.hpp>
 #include <tx/exec/program.hpp>
 
 namespace tx::exec {
@@ -29,7 +29,9 @@ struct runner {
       constexpr int kernel = Program::calls[s.index].kernel;
       using own = typename Backend::template kernel<kernel_of<Program, kernel>>;
       static_assert(defined<own>, "tx: the backend has no kernel of this kind. FIX: specialise its kernel<exec::fused<...>>, gemm, whole or zero");
+      double const start = f.log == nullptr ? 0 : kernel_log::now();
       own::run(f, Program::calls[s.index], &Program::operands.items[Program::calls[s.index].first]);
+      if (f.log != nullptr) f.log->add(f, Program::calls[s.index], start);
     } else {
       constexpr loop l = Program::loops[s.index];
       if constexpr (l.band > 0) return bands<s.index>(f);
