@@ -1,4 +1,6 @@
 // The run time: errors leave an executor usable, nothing is allocated by a run, results depend on the seed alone.
+#include "allocations.hpp"
+
 #include <tx/backends/cpu.hpp>
 #include <tx/exec/executor.hpp>
 #include <tx/nn/linear.hpp>
@@ -11,49 +13,7 @@
 
 #include <catch2/catch.hpp>
 
-#include <atomic>
-#include <cstdlib>
 #include <thread>
-
-// Allocations are counted, but not under the thread sanitizer: it has these operators itself, and needs OpenMP's race detector.
-#if defined(__has_feature)
-#if __has_feature(thread_sanitizer)
-#define UNCOUNTED
-#endif
-#endif
-
-#if !defined(UNCOUNTED)
-namespace {
-std::atomic<long> allocations{0};
-// LLVM's OpenMP brings a race detector where one is installed; its allocations are not tx's.
-int const no_tool = setenv("OMP_TOOL", "disabled", 1);
-
-__attribute__((noinline)) void* counted(std::size_t bytes, std::size_t alignment) {
-  ++allocations;
-  void* const p = std::aligned_alloc(alignment, (bytes + alignment) / alignment * alignment);
-  if (p == nullptr) throw std::bad_alloc();
-  return p;
-}
-__attribute__((noinline)) void released(void* p) { std::free(p); }
-}  // namespace
-
-void* operator new(std::size_t bytes) { return counted(bytes, 16); }
-void* operator new[](std::size_t bytes) { return counted(bytes, 16); }
-void* operator new(std::size_t bytes, std::align_val_t a) { return counted(bytes, static_cast<std::size_t>(a)); }
-void* operator new[](std::size_t bytes, std::align_val_t a) { return counted(bytes, static_cast<std::size_t>(a)); }
-void* operator new(std::size_t bytes, std::nothrow_t const&) noexcept { return counted(bytes, 16); }
-void* operator new[](std::size_t bytes, std::nothrow_t const&) noexcept { return counted(bytes, 16); }
-void operator delete(void* p, std::nothrow_t const&) noexcept { released(p); }
-void operator delete[](void* p, std::nothrow_t const&) noexcept { released(p); }
-void operator delete(void* p) noexcept { released(p); }
-void operator delete[](void* p) noexcept { released(p); }
-void operator delete(void* p, std::size_t) noexcept { released(p); }
-void operator delete[](void* p, std::size_t) noexcept { released(p); }
-void operator delete(void* p, std::align_val_t) noexcept { released(p); }
-void operator delete[](void* p, std::align_val_t) noexcept { released(p); }
-void operator delete(void* p, std::size_t, std::align_val_t) noexcept { released(p); }
-void operator delete[](void* p, std::size_t, std::align_val_t) noexcept { released(p); }
-#endif
 
 namespace {
 
@@ -132,6 +92,15 @@ TEST_CASE("an exception leaves the executor as it was") {
   CHECK(std::equal(run.elements().begin(), run.elements().end(), untouched.elements().begin()));
   wrong.x[17] = -1;  // names no row
   CHECK(std::isfinite(static_cast<float>(run(wrong.x, b.y).loss)));
+}
+
+TEST_CASE("programs share what they have, and nothing else") {
+  tx::executor<predict, tx::cpu> look{tx::seed(1)};
+  CHECK_THROWS_WITH((trainer{look}), Catch::Contains("keeps no optimizer state to share"));
+  trainer run{tx::seed(1)};
+  std::vector<float> const few(5);
+  CHECK_THROWS_WITH(run.write(few), Catch::Contains("5 elements were given"));
+  CHECK_THROWS_AS(run.write(few, 1), tx::shape_error);
 }
 
 #if !defined(UNCOUNTED)
