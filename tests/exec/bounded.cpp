@@ -5,8 +5,11 @@
 #include <tx/backends/reference.hpp>
 #include <tx/exec/executor.hpp>
 #include <tx/exec/function.hpp>
+#include <tx/ops/add.hpp>
+#include <tx/ops/div.hpp>
 #include <tx/ops/embedding.hpp>
 #include <tx/ops/mul.hpp>
+#include <tx/ops/slice.hpp>
 #include <tx/ops/sum.hpp>
 #include <tx/train/step.hpp>
 
@@ -97,4 +100,39 @@ TEST_CASE("training programs of one model share the count of steps") {
   first.reset_optimizer();
   CHECK(second.steps_run() == 0);
   for (float x : first.elements(1)) REQUIRE(x == 0);
+}
+
+namespace {
+constexpr auto weighed_mean = [](tensor<f32, dyn<rows>> x, tensor<f32, dyn<rows>> w) { return sum(x * w) / sum(w); };
+// Words and places side by side in one argument: what one of them may be says nothing of the other.
+struct two_tables {
+  param<tensor<f32, 40, 3>> words;
+  param<tensor<f32, 4, 3>> places;
+};
+constexpr auto side_by_side = [](two_tables const& m, tensor<i32, 5, 2> ids) { return embedding(m.words, slice<1, 0, 1>(ids)) + embedding(m.places, slice<1, 1, 1>(ids)); };
+}  // namespace
+
+TEST_CASE("a bounded vector has a sum") {
+  executor<function<weighed_mean>, cpu> run{};
+  for (int const count : {64, 5, 1}) {
+    std::vector<float> x(static_cast<std::size_t>(count)), w(x.size());
+    double sum = 0, weights = 0;
+    for (std::size_t i = 0; i < x.size(); ++i) {
+      x[i] = static_cast<float>(i % 7) - 2;
+      w[i] = static_cast<float>(1 + i % 3);
+      sum += static_cast<double>(x[i] * w[i]);
+      weights += static_cast<double>(w[i]);
+    }
+    CHECK(static_cast<double>(float(run(x, w).value)) == Approx(sum / weights).epsilon(1e-5));
+  }
+}
+
+TEST_CASE("columns of one argument have ranges of their own") {
+  executor<function<side_by_side, two_tables>, cpu> run{seed(1)};
+  std::vector<i32> const ids{39, 0, 5, 3, 17, 1, 2, 2, 30, 3};  // words beyond the places
+  auto const got = run(ids).value;
+  auto const all = run.tensors();
+  for (std::size_t r = 0; r < 5; ++r)
+    for (std::size_t k = 0; k < 3; ++k)
+      CHECK(got[3 * r + k] == Approx(all[0].data[3 * static_cast<std::size_t>(ids[2 * r]) + k] + all[1].data[3 * static_cast<std::size_t>(ids[2 * r + 1]) + k]));
 }

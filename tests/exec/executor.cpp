@@ -94,6 +94,18 @@ TEST_CASE("an exception leaves the executor as it was") {
   CHECK(std::isfinite(static_cast<float>(run(wrong.x, b.y).loss)));
 }
 
+TEST_CASE("a dropout rate is a share") {
+  trainer run{tx::seed(1)};
+  batch const b;
+  for (float rate : {1.0f, -0.1f, std::numeric_limits<float>::quiet_NaN()}) {
+    run.settings.dropout = rate;
+    CHECK_THROWS_WITH(run(b.x, b.y), Catch::Contains("dropout rate") && Catch::Contains("FIX"));
+  }
+  CHECK(run.steps_run() == 0);
+  run.settings.dropout = 0.99f;
+  CHECK(std::isfinite(static_cast<float>(run(b.x, b.y).loss)));
+}
+
 TEST_CASE("programs share what they have, and nothing else") {
   tx::executor<predict, tx::cpu> look{tx::seed(1)};
   CHECK_THROWS_WITH((trainer{look}), Catch::Contains("keeps no optimizer state to share"));

@@ -2,6 +2,7 @@
 // differences.
 #include "check_op.hpp"
 
+#include <tx/ops/binary_cross_entropy.hpp>
 #include <tx/ops/cross_entropy.hpp>
 #include <tx/ops/group_norm.hpp>
 #include <tx/ops/huber.hpp>
@@ -359,4 +360,11 @@ TEST_CASE("cross_entropy and nll with weights of classes, ignored labels and smo
              Contains("ignore_index") && Contains("FIX"));
   CHECK_THAT(refusal({logp, labels}, [](vars const& v) { return tx::cross_entropy(v[0], v[1], tx::per_class{v[0]}); }),
              Contains("one weight for each class") && Contains("FIX"));
+}
+
+TEST_CASE("losses and look-ups refuse what would mean something else") {
+  number_source numbers(47);
+  array const column = numbers.spread(make_dims({4, 1}), -1, 1), row = numbers.spread(make_dims({4}), 0, 1);
+  CHECK_THAT(refusal({column, row}, [](vars const& v) { return tx::detail::binary_cross_entropy_fn<tx::reduction::mean>{}(v[0], v[1]); }),
+             Catch::Contains("tensors of one shape") && Catch::Contains("FIX"));
 }

@@ -95,6 +95,8 @@ TEST_CASE("the average of the weights, to predict with and to save", "[optimizer
     return net.loss(x, unused);
   };
   CHECK(with_weights(x).value == Approx(predicted(0)).epsilon(1e-12));
+  CHECK(with_average.elements().data() == run.elements(smooth::block).data());  // what it shows is what it predicts with
+  CHECK(with_weights.elements().data() == run.elements().data());
   CHECK(with_average(x).value == Approx(predicted(smooth::block)).epsilon(1e-12));
   CHECK(predicted(0) != Approx(predicted(smooth::block)).epsilon(1e-6));
   CHECK_THROWS_WITH((executor<infer, cpu>{run, {.block = 3}}), Catch::Contains("there is no block 3"));

@@ -39,6 +39,7 @@ namespace detail {
 
 template <class Option>
 struct apply_division {
+  static constexpr bool unknown = true;  // here; it may be one of train/
   static constexpr void to(division&) {}
 };
 template <int Ranks>

@@ -27,6 +27,22 @@ namespace exec {
 // Does a program update parameters, and so count their steps?
 template <class Step>
 inline constexpr bool trains = requires { typename Step::optimizer; };
+
+// Arguments whose bounded extents have one tag have one bound.
+template <class Arguments>
+inline constexpr bool one_bound_each = true;
+template <class... T>
+inline constexpr bool one_bound_each<std::tuple<T...>> = [] {
+  int max[max_tags + 1] = {};
+  bool one = true;
+  auto look = [&](shape const& s) {
+    if (!s.tag) return;
+    one = one && (max[s.tag.id] == 0 || max[s.tag.id] == s.tag.max);
+    max[s.tag.id] = s.tag.max;
+  };
+  (look(T::dims), ...);
+  return one;
+}();
 }  // namespace exec
 
 struct run_options {
@@ -48,6 +64,8 @@ class executor {
   static constexpr bool remote = exec::remote<Backend>;  // the host reaches the parameters by read and write alone
   static_assert(!program::collective || exec::ranked<Backend>,
                 "tx::executor: the step speaks to other ranks, which this backend cannot. FIX: tx::distributed<backend, communicator>");
+
+  static_assert(exec::one_bound_each<arguments>, "tx::executor: arguments have two bounds of one tag, which would be one number of rows. FIX: dyn<Max, Tag> with another Tag");
 
   // Fresh parameters.
   explicit executor(tx::seed s, run_options options = {})
@@ -114,13 +132,13 @@ class executor {
     }
   }
   // The tensors of the model by name, writable; k > 0: optimizer state k - 1.
-  auto tensors(int k = 0) const { return parameters_->tensors(k); }
-  std::span<typename block::element_type> elements(int k = 0) const { return parameters_->elements(k); }
+  auto tensors(int k = 0) const { return parameters_->tensors(own(k)); }
+  std::span<typename block::element_type> elements(int k = 0) const { return parameters_->elements(own(k)); }
   // From the next run on each kernel adds an event to the log; null: no more. See exec/profile.hpp.
   void profile(exec::kernel_log* log) { frame_.log = log; }
   // Copies of all elements, also where the host does not reach the backend's memory.
-  std::vector<typename block::element_type> read(int k = 0) const { return parameters_->read(k); }
-  void write(std::span<typename block::element_type const> values, int k = 0) { parameters_->write(values, k); }
+  std::vector<typename block::element_type> read(int k = 0) const { return parameters_->read(own(k)); }
+  void write(std::span<typename block::element_type const> values, int k = 0) { parameters_->write(values, own(k)); }
   // The tensors of such a copy by name.
   static auto tensors_of(std::span<typename block::element_type> copy) { return block::tensors_of(copy); }
 
@@ -150,9 +168,11 @@ class executor {
     if (k < 0 || k > parameters_->states())
       throw value_error("executor: there is no block " + std::to_string(k) + "; the other program keeps " + std::to_string(parameters_->states()) + " states");
     if (layout<model>::trained != layout<model>::size)
-      throw value_error("executor: a state has no place for parameters that are not trained. FIX: leave run_options::block out, and write() the average");
+      throw value_error("executor: a state has no place for parameters that are not trained. FIX: leave run_options::block out, copy the average over the first elements of read(), and write() them");
     frame_.base[exec::base_block] = parameters_->block(k);
+    block_ = k;
   }
+  int own(int k) const { return k == 0 ? block_ : k; }
 
   template <class Communicator>
   void join(Communicator& ranks) {
@@ -228,6 +248,8 @@ class executor {
 
   void set_scalars() {
     auto set = [&](int i, double v) { scalars_[static_cast<std::size_t>(i)] = static_cast<float>(v); };
+    if (!(settings.dropout >= 0 && settings.dropout < 1))
+      throw value_error("executor: a dropout rate of " + std::to_string(settings.dropout) + ". FIX: at least 0, below 1");
     set(static_cast<int>(scalar::step), static_cast<double>(steps_run() + 1));
     set(static_cast<int>(scalar::dropout), settings.dropout);
     set(static_cast<int>(scalar::clip_norm), settings.clip_norm);
@@ -259,6 +281,7 @@ class executor {
   std::array<float, 64> scalars_{};
   typename exec::frame_type<Backend>::type frame_{};
   std::int64_t runs_ = 0;  // of a program that does not train
+  int block_ = 0;          // that it takes as parameters
 };
 
 }  // namespace tx

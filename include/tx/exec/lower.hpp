@@ -264,8 +264,10 @@ class lowerer {
       if (g_[i].op->states_range) check_range(g_[i]);
   }
   constexpr void check_range(node const& n) {
-    node const& base = g_[f_.physical[g_.input(n, 0)].base];
-    if (base.op != &input_info) return;
+    passes::view const& seen = f_.physical[g_.input(n, 0)];
+    node const& base = g_[seen.base];
+    bool const whole = seen.at.offset == 0 && g_.info(g_.input(n, 0)).count() == base.info.count();
+    if (base.op != &input_info || !whole) return;  // other elements of an argument may mean something else
     range_check const check{static_cast<int>(base.at.v[0]), n.at.v[0], n.at.v[1], n.at.v[2]};
     for (range_check const& other : out_.checks)
       if (other == check) return;

@@ -138,7 +138,7 @@ class parameter_block {
     int entry = 0;
     auto fill = [&]<class P>(P&, detail::surroundings const&) {
       layout_entry const& e = layout<Model>::entries[entry];
-      std::int64_t const fan_in = P::info.dims.last();
+      std::int64_t const fan_in = P::info.dims.rank > 1 ? P::info.count() / P::info.dims.dim[0] : P::info.dims.last();
       auto const data = all.subspan(static_cast<std::size_t>(e.offset), static_cast<std::size_t>(e.info.count()));
       for (std::size_t i = 0; i < data.size(); ++i) {
         philox_block const r = philox(philox_key::from(s.value), {{static_cast<std::uint32_t>(i), static_cast<std::uint32_t>(i >> 32),

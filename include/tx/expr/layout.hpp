@@ -20,7 +20,7 @@ template <class M>
 concept repeated_module = requires { M::repeat_count; };
 
 // As a member `frozen_module<encoder> body;` a module that is not trained: its parameters are in the group `frozen`, whatever their own is.
-// They are named as if the module were the member itself.
+// They are named as if the module were the member itself; what the module can do beside being called is at `body.body`.
 template <class Module>
 struct frozen_module {
   static constexpr bool freezes = true;
@@ -160,6 +160,7 @@ struct layout {
     return true;
   }();
   static_assert(one_type, "tx: the parameters of a model must have one element type: they lie in one block. FIX: the same T in each param<tensor<T, ...>>");
+  static_assert(type == dtype::f32 || type == dtype::f64, "tx: parameters are f32 or f64. FIX: mixed<bf16> as an option of the step has its products multiply halves");
   static_assert(group_count <= max_groups, "tx: the model has more parameter groups than tx::max_groups. FIX: fewer group types");
 };
 

@@ -23,7 +23,8 @@ struct frozen {
   static constexpr bool trained = false;
 };
 
-// Initial values: `value(u, n, fan_in)` from uniforms u in (0, 1) and standard normals n.
+// Initial values: `value(u, n, fan_in)` from uniforms u in (0, 1) and standard normals n; fan_in: elements for each of the leading axis, of
+// a vector all.
 namespace init {
 struct zeros {
   static double value(double, double, std::int64_t) { return 0.0; }

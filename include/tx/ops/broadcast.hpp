@@ -47,6 +47,8 @@ inline constexpr op_info broadcast_info{.name = "broadcast",
 constexpr var broadcast_to(var x, shape const& to) {
   if (x.dims() == to) return x;
   if (x.dims().rank > to.rank) throw invalid("broadcast_to: the tensor has more axes than asked for. FIX: reshape it first");
+  if (x.dims().tag && !(to.tag == x.dims().tag))
+    throw invalid("broadcast_to: a bounded extent meets a fixed one. FIX: name it, broadcast_to<dyn<Max, Tag>, ...>");
   shape padded = to;
   padded.tag = {};
   int const lead = to.rank - x.dims().rank;
@@ -81,13 +83,13 @@ constexpr shape common_shape(shape const& a, shape const& b) {
 }
 
 namespace detail {
-template <int... Dims>
+template <auto... Dims>
 struct broadcast_fn {
   constexpr var operator()(var x) const { return broadcast_to(x, make_shape<Dims...>()); }
 };
 }  // namespace detail
 
-template <int... Dims, handle X>
+template <auto... Dims, handle X>
 constexpr auto broadcast_to(X const& x) {
   return lift<detail::broadcast_fn<Dims...>>(x);
 }

@@ -3,7 +3,7 @@
 // weight[o, c, i, j] x[n, c, r stride - padding + i dilation, s stride - padding + j dilation].
 //   auto const y = tx::conv2d<tx::conv2d_options{.stride = 2, .padding = 1}>(x, weight, bias);
 // Computed as the product of patches(x) and the weight; the patches are held for the backward pass.
-// Errors: what check_window refuses; channels that groups do not divide or that are not the weight's.
+// Errors: what check_window refuses; channels that groups do not divide or that are not the weight's; a bounded batch with groups above 1.
 #pragma once
 
 #include <tx/ops/add.hpp>

@@ -4,7 +4,7 @@
 // is summed they are multiplied.
 // Errors: another number of operands or axes than the string names, a letter twice in one operand, a letter with two
 // extents, a result that names what no operand has, no "->", anything but letters, commas and spaces; a bounded axis
-// that is not the first of the result.
+// that is neither the first of the result nor the depth of a product of two matrices.
 #pragma once
 
 #include <tx/core/fixed_string.hpp>

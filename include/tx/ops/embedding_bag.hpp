@@ -45,6 +45,8 @@ struct embedding_bag_fn {
   constexpr var operator()(var table, var ids) const {
     var const sums = embedding_fn{}(table, ids);  // it objects to wrong shapes
     if constexpr (Mode == bag_mode::sum) return sums;
+    if (table.dims().tag)
+      throw invalid("embedding_bag: a mean or maximum over a table with a bounded number of rows. FIX: bag_mode::sum, or a fixed one");
     var const places = cast(ids, dtype::i32);
     var const named = logical_and(less_equal(0, places), less(places, table.dims().dim[0]));
     var const count = sum_fn<-1>{}(cast(named, table.type()));  // [..., 1]

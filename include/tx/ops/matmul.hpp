@@ -75,7 +75,8 @@ constexpr int matmul_simplify(simplify_context& c) {
 
 constexpr void matmul_vjp(vjp_context& c) {
   var const gradient = cast(c.gradient, c.in_info(0).type);
-  if (c.needs(0)) c.accumulate(0, matmul(gradient, transpose(c.in(1))));
+  bool const sums_bounded = c.in_info(0).dims.tag.axis != 0;  // what is summed over stays in front
+  if (c.needs(0)) c.accumulate(0, sums_bounded ? transpose(matmul(c.in(1), transpose(gradient))) : matmul(gradient, transpose(c.in(1))));
   if (c.needs(1)) c.accumulate(1, matmul(transpose(c.in(0)), gradient));
 }
 }  // namespace tx::detail

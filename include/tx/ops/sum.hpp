@@ -97,7 +97,7 @@ constexpr var reduce_axes(var x, int const* axes, int count, op_info const& rows
   if (inside == 1) return reshape(x, kept);
   if (cols != nullptr && last_reduced < first_kept) {  // leading axes only: [I, O] -> [O]
     if (outside == 1) {                                // everything: rows first, then their column
-      int const width = from.last();
+      int const width = from.rank == 1 && from.tag ? 1 : from.last();  // a bounded extent stays the leading one
       var const flat = reshape(x, shape{2, from.tag, {static_cast<int>(inside / width), width}});
       var const per_row = emit(rows, {flat});
       return reshape(emit(*cols, {per_row}), kept);

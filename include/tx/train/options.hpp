@@ -12,7 +12,8 @@ struct clip_gradient {};
 // parts. Where nothing else needs all gradients together, this does not either: each leaves its sum of squares.
 struct gradient_norm {};
 
-// Products multiply elements rounded to Half and sum them in f32; parameters, statistics and the update stay f32.
+// Products multiply elements rounded to Half and sum them in f32; parameters, statistics and the update stay f32. Losses are not scaled, so
+// f16, whose smallest number is 6e-8, loses small gradients; bf16 has the range of f32.
 template <class Half>
 struct mixed {
   static_assert(is_half(dtype_v<Half>), "mixed<...> takes bf16 or f16");
@@ -27,7 +28,8 @@ struct recompute {
 };
 
 // A batch in N parts, one after the other: activations of a part, gradients of all summed, one update. The loss is recorded for a
-// part; a step takes N times as long arguments, and hands back means over the parts.
+// part; a step takes N times as long arguments, and hands back means over the parts. A loss that divides by a count of its own part (of
+// labels that are not ignored, of weights) is not that of the whole batch: divide by a number known for all of it.
 template <int N>
 struct accumulate {
   static_assert(N >= 1, "accumulate<...> takes a number of parts");
@@ -50,6 +52,7 @@ struct step_options {
 
 template <class Option>
 struct step_option {
+  static constexpr bool unknown = true;  // here; it may be one of dist/
   static constexpr void set(step_options&) {}
 };
 template <>

@@ -13,6 +13,10 @@
 
 namespace tx::detail {
 
+// One of options.hpp, of dist/, or a user's own.
+template <class Option>
+concept is_step_option = !requires { step_option<Option>::unknown; } || !requires { dist::detail::apply_division<Option>::unknown; };
+
 constexpr void no_parameter(graph const& g) {
   if (g.no_gradient.op == nullptr) throw invalid("the loss depends on no parameter that is trained. FIX: use the model it is given");
 }

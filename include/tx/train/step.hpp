@@ -29,6 +29,8 @@ template <class Model, auto Loss, class Optimizer, class... Options>
 struct train_step {
   static_assert(tx::optimizer<Optimizer>, "tx::train_step: the third argument is no optimizer. FIX: one of train/, as tx::adamw, or a struct with `states` and `update`, see train/optimizer.hpp");
   static_assert(Optimizer::states >= 0 && Optimizer::states <= max_states, "tx::train_step: an optimizer has 0 to 4 states");
+  static_assert((detail::is_step_option<Options> && ...),
+                "tx::train_step: a type behind the optimizer is no option. FIX: those of train/options.hpp and dist/data_parallel.hpp, or a step_option of it");
   using model = Model;
   using optimizer = Optimizer;
   using call = callable<std::remove_cvref_t<decltype(Loss)>, Model>;

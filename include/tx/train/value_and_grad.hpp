@@ -52,6 +52,8 @@ struct value_and_grad {
   using result = value_and_gradient<typename call::result, Model>;
   static constexpr int states = 0;
   static constexpr detail::step_options options = detail::options_of<Options...>();
+  static_assert((detail::is_step_option<Options> && ...),
+                "tx::value_and_grad: a type behind the model is no option. FIX: those of train/options.hpp and dist/data_parallel.hpp, or a step_option of it");
   static_assert(call::has_model && layout<Model>::trained > 0,
                 "tx::value_and_grad: there is no parameter to differentiate by. FIX: value_and_grad<F, Model>, where F "
                 "takes the model first");
