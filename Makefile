@@ -67,7 +67,7 @@ ifdef PEERS
 	@for dtype in $(DTYPES); do for pool in $(POOLS); do \
 	  build/peers/bin/python bench/compare/run.py --python build/peers/bin/python --tx $(bin)/bench_step --models $(MODELS) --dtype $$dtype --pool $$pool || exit 1; \
 	done; done
-	@build/peers/bin/python bench/compare/recompute.py --tx $(bin)/bench_step --most 1
+	@build/peers/bin/python bench/compare/recompute.py --tx $(bin)/bench_step
 	@build/peers/bin/python bench/compare/encode.py --tx $(bin)/bench_encode
 	@build/peers/bin/python bench/compare/epoch.py --tx $(bin)/bench_epoch
 endif
