@@ -90,9 +90,12 @@ constexpr step_options options_of() {
   return o;
 }
 
-// Both numbers stand in the name of what is false.
+// Both numbers stand in the name of what does not compile.
 template <std::int64_t Budget, std::int64_t Smallest>
-inline constexpr bool activations_fit = Budget < 0 || Smallest <= Budget;
+struct activations_fit {
+  static_assert(Budget < 0 || Smallest <= Budget,
+                "tx::recompute: the activations do not fit the budget, whatever is computed again: the numbers are budget and smallest plan. FIX: recompute<the second number>, or a smaller batch");
+};
 
 }  // namespace detail
 
