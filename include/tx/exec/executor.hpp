@@ -35,7 +35,7 @@ template <class... T>
 inline constexpr bool one_bound_each<std::tuple<T...>> = [] {
   int max[max_tags + 1] = {};
   bool one = true;
-  auto look = [&](shape const& s) {
+  [[maybe_unused]] auto look = [&](shape const& s) {
     if (!s.tag) return;
     one = one && (max[s.tag.id] == 0 || max[s.tag.id] == s.tag.max);
     max[s.tag.id] = s.tag.max;
