@@ -63,7 +63,10 @@ struct train_step {
       int const results = g.outputs.size();
       user.finish(g, leaves, gradients(g, g.outputs[0].value, leaves, &user, again.again));
       if (g.outputs.size() == results) detail::no_parameter(g);
-      if (options.tells_norm && g.no_gradient.op == nullptr) g.outputs.push_back({user.norm(g).id, output_kind::result, -1});
+      if (options.tells_norm && g.no_gradient.op == nullptr) {  // in braces, and named: nvcc loses a semicolon else
+        output const norm{user.norm(g).id, output_kind::result, -1};
+        g.outputs.push_back(norm);
+      }
     }
     return again;
   }
