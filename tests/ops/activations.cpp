@@ -1,6 +1,6 @@
 // Powers, trigonometric functions, activations, rounding, comparisons: values against <cmath>, gradients against
 // central differences.
-#include "check_op.hpp"
+#include "op_tables.hpp"
 
 #include <tx/ops/clamp.hpp>
 #include <tx/ops/cos.hpp>
@@ -29,20 +29,6 @@ using arrays = std::vector<array>;
 
 constexpr double inf = std::numeric_limits<double>::infinity();
 constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN();
-
-struct unary {
-  char const* name;
-  std::function<tx::var(tx::var)> op;
-  double (*plain)(double);
-  double lo, hi;
-};
-struct binary {
-  char const* name;
-  std::function<tx::var(tx::var, tx::var)> op;
-  double (*plain)(double, double);
-  double lo, hi;
-  bool has_gradient = true;
-};
 
 double truth(bool holds) { return holds ? 1 : 0; }
 
@@ -120,24 +106,13 @@ bool same(values const& told, values const& wanted) { return distance(told, want
 TEST_CASE("powers, activations and rounding") {
   number_source numbers(31);
   for (unary const& u : unary_ops())
-    for (int rank : {0, 1, 2, 3, 4})
-      check_op(
-          u.name, {numbers.spread(numbers.dims(rank), u.lo, u.hi)}, [&](vars const& x) { return u.op(x[0]); },
-          [&](arrays const& x) { return each(u.plain, x[0]); }, true, 1e-7);
+    for (int rank : {0, 1, 2, 3, 4}) check_unary(u, numbers, rank);
 }
 
 TEST_CASE("powers, bounds and comparisons of two operands, broadcast") {
   number_source numbers(34);
   for (binary const& b : binary_ops())
-    for (int rank : {1, 2, 3, 4}) {
-      tx::shape const full = numbers.dims(rank);
-      array const x = numbers.spread(full, b.lo, b.hi, 0.25);
-      array const y = numbers.spread(numbers.against(full), b.lo, b.hi, 0.7);
-      auto const op = [&](vars const& v) { return b.op(v[0], v[1]); };
-      auto const plain = [&](arrays const& v) { return each(b.plain, v[0], v[1]); };
-      check_op(b.name, {x, y}, op, plain, b.has_gradient, 1e-7);
-      check_op(b.name, {y, x}, op, plain, b.has_gradient, 1e-7);
-    }
+    for (int rank : {1, 2, 3, 4}) check_binary(b, numbers, rank, 0.7);
 }
 
 TEST_CASE("at 0, at bounds, at infinities and NaN values and gradients are what the headers say") {

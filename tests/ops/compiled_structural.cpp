@@ -1,7 +1,7 @@
 // Compiled programs of structural ops, look-ups and convolutions on both backends against the interpreter, and the same
 // bits whatever the number of threads.
 #include "grad_program.hpp"
-#include "whole_rules.hpp"
+#include "structural_rules.hpp"
 
 #include <tx/ops/concat.hpp>
 #include <tx/ops/conv2d.hpp>
@@ -21,16 +21,6 @@ namespace {
 
 knows_whole<&tx::concat_info> const concat_rule;
 knows_whole<&tx::flip_info> const flip_rule;
-knows_whole<&tx::cumsum_info> const cumsum_rule;
-knows_whole<&tx::products_of_others_info> const others_rule;
-knows_whole<&tx::gather_info> const gather_rule;
-knows_whole<&tx::scatter_along_info> const scatter_rule;
-knows_whole<&tx::argmax_info> const argmax_rule;
-knows_whole<&tx::argmin_info> const argmin_rule;
-knows_whole<&tx::top_k_indices_info> const top_k_rule;
-knows_whole<&tx::patches_info> const patches_rule;
-knows_whole<&tx::folded_info> const folded_rule;
-knows_whole<&tx::pool_places_info> const places_rule;
 
 using tx::tensor;
 template <class T, auto... D>

@@ -1,5 +1,5 @@
 // Elementwise ops: values against <cmath>, gradients against central differences, random shapes and broadcasts.
-#include "check_op.hpp"
+#include "op_tables.hpp"
 
 #include <tx/ops/abs.hpp>
 #include <tx/ops/dropout.hpp>
@@ -20,20 +20,6 @@ namespace {
 
 using vars = std::vector<tx::var>;
 using arrays = std::vector<array>;
-
-struct unary {
-  char const* name;
-  std::function<tx::var(tx::var)> op;
-  double (*plain)(double);
-  double lo, hi;
-};
-struct binary {
-  char const* name;
-  std::function<tx::var(tx::var, tx::var)> op;
-  double (*plain)(double, double);
-  double lo, hi;
-  bool has_gradient = true;
-};
 
 double sign_of(bool positive) { return positive ? 1 : 0; }
 
@@ -85,24 +71,13 @@ std::vector<binary> binary_ops() {
 TEST_CASE("elementwise ops of one operand") {
   number_source numbers(1);
   for (unary const& u : unary_ops())
-    for (int rank : {0, 1, 1, 2, 2, 3, 3, 4})
-      check_op(u.name, {numbers.spread(numbers.dims(rank), u.lo, u.hi)}, [&](vars const& x) { return u.op(x[0]); },
-               [&](arrays const& x) { return each(u.plain, x[0]); }, true, 1e-7);
+    for (int rank : {0, 1, 1, 2, 2, 3, 3, 4}) check_unary(u, numbers, rank);
 }
 
 TEST_CASE("elementwise ops of two operands, broadcast as numpy does") {
   number_source numbers(2);
   for (binary const& b : binary_ops())
-    for (int rank : {1, 1, 2, 2, 2, 3, 3, 3, 4, 4, 4}) {
-      tx::shape const full = numbers.dims(rank);
-      tx::shape const other = numbers.against(full);
-      array const x = numbers.spread(full, b.lo, b.hi, 0.25);
-      array const y = numbers.spread(other, b.lo, b.hi, 0.75);
-      auto const op = [&](vars const& v) { return b.op(v[0], v[1]); };
-      auto const plain = [&](arrays const& v) { return each(b.plain, v[0], v[1]); };
-      check_op(b.name, {x, y}, op, plain, b.has_gradient, 1e-7);
-      check_op(b.name, {y, x}, op, plain, b.has_gradient, 1e-7);
-    }
+    for (int rank : {1, 1, 2, 2, 2, 3, 3, 3, 4, 4, 4}) check_binary(b, numbers, rank, 0.75);
 }
 
 TEST_CASE("both operands broadcast") {

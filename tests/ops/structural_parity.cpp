@@ -1,6 +1,6 @@
 // tests/parity's numbers of structural ops: values and gradients are PyTorch's, also at ties, NaN, zeros and the edges
 // of pictures.
-#include "whole_rules.hpp"
+#include "structural_rules.hpp"
 
 #include <tx/io/safetensors.hpp>
 #include <tx/ops/conv2d.hpp>
@@ -20,17 +20,6 @@
 namespace {
 
 using vars = std::vector<tx::var>;
-
-knows_whole<&tx::cumsum_info> const cumsum_rule;
-knows_whole<&tx::products_of_others_info> const others_rule;
-knows_whole<&tx::gather_info> const gather_rule;
-knows_whole<&tx::scatter_along_info> const scatter_rule;
-knows_whole<&tx::argmax_info> const argmax_rule;
-knows_whole<&tx::argmin_info> const argmin_rule;
-knows_whole<&tx::top_k_indices_info> const top_k_rule;
-knows_whole<&tx::patches_info> const patches_rule;
-knows_whole<&tx::folded_info> const folded_rule;
-knows_whole<&tx::pool_places_info> const places_rule;
 
 class vectors {
  public:
