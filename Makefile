@@ -1,7 +1,9 @@
 # make build   programs, in build/release/bin
 # make test    the everyday tests
-# make check   everything else: layers, headers, clang, sanitizers, slow tests, compile cost, nvcc
+# make check   everything else: layers, headers, the API reference, clang, sanitizers, slow tests, FUZZ_SECONDS of fuzzing a target, compile
+#              cost, nvcc
 # make coverage  which lines of include/tx the everyday tests run, with GCC; fails below COVERAGE_MIN percent; TESTS chooses programs
+# make docs    the API reference, from the headers' comments, in build/docs/html
 # make install   copies headers and the CMake package to PREFIX (default /usr/local)
 # make train   fetches the pairs, trains the twin encoder into runs/twinbert and scores it
 # make bench   builds the benchmarks; with PEERS=1 also installs PyTorch, JAX, ONNX Runtime and OpenVINO under build/ and compares
@@ -17,12 +19,13 @@ DTYPES ?= f32 bf16
 POOLS ?= first mean
 TESTS ?= tests
 COVERAGE_MIN ?= 90
+FUZZ_SECONDS ?= 60
 PREFIX ?= /usr/local
 
 bin = build/$(PRESET)/bin
 compile = cmake --build --preset $(PRESET) -j $(JOBS)
 
-.PHONY: build test check coverage install train bench format clean setup configure data
+.PHONY: build test check coverage docs install train bench format clean setup configure data
 .DEFAULT_GOAL := build
 
 setup:
@@ -40,11 +43,15 @@ test: configure
 
 check:
 	@tools/setup.sh check
-	@JOBS=$(JOBS) tools/check.sh
+	@JOBS=$(JOBS) FUZZ_SECONDS=$(FUZZ_SECONDS) tools/check.sh
 
 coverage:
 	@tools/setup.sh check
 	@JOBS=$(JOBS) COVERAGE_MIN=$(COVERAGE_MIN) tools/coverage.sh $(TESTS)
+
+docs:
+	@tools/setup.sh docs
+	@tools/docs.sh
 
 install: configure
 	@cmake --install build/$(PRESET) --prefix $(PREFIX)

@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
 # Usage: check.sh
-# What `make check` runs beyond `make test`: layering, each header on its own, clang, sanitizers, slow tests, fuzzing, compile
-# cost, nvcc. A failing step does not stop the next one; the last line is `N passed, N failed`.
+# What `make check` runs beyond `make test`: layering, the API reference, each header on its own, clang, sanitizers, slow tests, fuzzing for
+# FUZZ_SECONDS (60) a target, compile cost, nvcc. A failing step does not stop the next one; the last line is `N passed, N failed`.
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 1
 jobs=${JOBS:-$(nproc)}
+FUZZ_SECONDS=${FUZZ_SECONDS:-60}
 passed=0
 failed=0
 
@@ -76,16 +77,34 @@ nvcc_compiles() {  # nvcc_compiles SOURCE
   esac
 }
 
-# Each reader of untrusted bytes, from what tests/fuzz/corpus has for it, for SECONDS.
-fuzz() {  # fuzz SOURCE SECONDS
-  local name
-  name=$(basename "$1" .cpp)
-  mkdir -p "$work/corpus_$name"
-  local corpus=("$work/corpus_$name")  # the first is written to
-  [ -d "tests/fuzz/corpus/$name" ] && corpus+=("tests/fuzz/corpus/$name")
-  clang++ -std=c++20 -O1 -g1 -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all -Iinclude "$1" -o "$work/fuzz_$name" &&
-    { "$work/fuzz_$name" -max_total_time="$2" -verbosity=0 -print_funcs=0 -artifact_prefix="$work/" "${corpus[@]}" >"$log" 2>&1 ||
-      { tail -n 40 "$log"; false; }; }
+# A reader of untrusted bytes, from what tests/fuzz/corpus has for it, for FUZZ_SECONDS. An input that it fails on stays in
+# build/fuzz.
+fuzz() {  # fuzz NAME
+  local folder=$work/fuzz_$1
+  mkdir -p "$folder/corpus" build/fuzz
+  clang++ -std=c++20 -O1 -g1 -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all -Iinclude "tests/fuzz/$1.cpp" -o "$folder/program" &&
+    { "$folder/program" -max_total_time="$FUZZ_SECONDS" -timeout=20 -verbosity=0 -print_funcs=0 -artifact_prefix="build/fuzz/$1-" \
+        "$folder/corpus" "tests/fuzz/corpus/$1" >"$folder/log" 2>&1 || { tail -n 40 "$folder/log"; false; }; }  # new inputs go to the first
+}
+# All of them, two at a time: each runs on one core.
+fuzz_all() {
+  local source name
+  for source in tests/fuzz/*.cpp; do
+    name=$(basename "$source" .cpp)
+    while [ "$(jobs -rp | wc -l)" -ge 2 ]; do wait -n; done
+    {
+      fuzz_begin=$SECONDS
+      fuzz "$name" >"$work/fuzz_$name.said" 2>&1
+      echo "$? $((SECONDS - fuzz_begin))" >"$work/fuzz_$name.ended"
+    } &
+  done
+  wait
+  for source in tests/fuzz/*.cpp; do
+    name=$(basename "$source" .cpp)
+    cat "$work/fuzz_$name.said"
+    # shellcheck disable=SC2046
+    verdict "fuzz $name for $FUZZ_SECONDS s" $(cat "$work/fuzz_$name.ended" || echo 1 0)
+  done
 }
 
 work=$(mktemp -d)
@@ -93,12 +112,17 @@ log=$work/log
 trap 'rm -rf "$work"' EXIT
 
 step "layers" tools/check_layers.sh
+step "API reference" tools/docs.sh
 for preset in ci clang; do step "headers on their own ($preset)" headers $preset; done
-# clang: every program optimized; every test under the sanitizers, those of kernels and operations also without them.
-step "build (clang)" build clang all test_cpu test_ops
-tests clang everyday '^(cpu|ops)[.]'
-step "build (sanitize)" build sanitize all tests
+# clang: the trainer and the tests of kernels optimized; every example and everyday test under the sanitizers.
+step "build (clang)" build clang twinbert test_cpu
+tests clang everyday '^cpu[.]'
+step "build (sanitize)" build sanitize tests thorough_nn
 tests sanitize everyday
+tests sanitize check '^nn[.]'
+# Executors in several threads at the same time.
+step "build (thread)" build thread test_threads
+tests thread everyday '^threads[.]'
 if grep -qw avx2 /proc/cpuinfo; then
   step "build (avx2)" build avx2 test_cpu test_exec
   tests avx2 everyday '^(cpu|exec)[.]'
@@ -107,10 +131,10 @@ fi
 for source in tests/cpu/gemm_kernel.cpp tests/cpu/halves.cpp; do
   step "$source for a matrix unit" g++ @build/ci/tests/compiler.flags -march=sapphirerapids -Werror -fsyntax-only "$source"
 done
-step "build of slow tests and benchmarks (ci)" build ci tests benches
+step "build of thorough tests and benchmarks (ci)" build ci tests thorough benches
 slow_tests
 tests ci check
-for source in tests/fuzz/*.cpp; do step "fuzz $source" fuzz "$source" 20; done
+fuzz_all
 if [ -f bench/compile_cost.sh ]; then step "compile cost" bash bench/compile_cost.sh; fi
 nvcc=$(PATH=$PATH:/usr/local/cuda/bin command -v nvcc)
 if [ -n "$nvcc" ]; then

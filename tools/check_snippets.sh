@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Usage: check_snippets.sh [FILE...]
 # Code blocks of the documents are parts of the programs named in the comments before them, letter by letter. A block announced as
-# `a whole program` is compiled instead (check_readme.sh).
+# `a whole program` is compiled instead (check_readme.sh). Links from one document to another lead to files.
 set -euo pipefail
 root=$(cd "$(dirname "$0")/.." && pwd)
 [ $# -gt 0 ] || set -- "$root/README.md" "$root/docs/guide.md"
@@ -35,5 +35,10 @@ for document; do
     esac
   done <"$document"
   [ "$blocks" -gt 0 ] || { echo "check_snippets: $document has no blocks"; missing=1; }
+done
+for document in "$@" "$root"/docs/*.md; do
+  while IFS= read -r link; do
+    [ -e "$(dirname "$document")/$link" ] || { echo "check_snippets: $document links to $link, which is not there"; missing=1; }
+  done < <(awk '/^```/ { inside = !inside } !inside' "$document" | grep -oE '\]\([^):#]+\)' | sed -E 's/^\]\((.*)\)$/\1/')
 done
 exit "$missing"

@@ -1,18 +1,19 @@
 #!/usr/bin/env bash
-# Usage: setup.sh [check]
-# Installs with apt what building and testing needs, with `check` also what `make check` needs. Says and does nothing
-# where it is all there. Expects git, make and a C++20 compiler.
+# Usage: setup.sh [check | docs]
+# Installs with apt what building and testing needs, with `check` also what `make check` needs, with `docs` what `make docs` needs
+# and nothing else. Says and does nothing where it is all there. Expects git, make and a C++20 compiler.
 set -uo pipefail
 
 packages="cmake ninja-build libeigen3-dev nlohmann-json3-dev catch2 libbenchmark-dev ca-certificates"
-check_packages="clang libomp-dev libclang-rt-dev python3"
+docs_packages="doxygen"
+check_packages="clang libomp-dev libclang-rt-dev python3 python3-numpy $docs_packages"
 
 die() { printf 'setup.sh: %s\n' "$*" >&2; exit 1; }
 
 # A program found on the path will do, whoever installed it.
 program_of() {
   case $1 in
-    cmake | clang | python3) echo "$1" ;;
+    cmake | clang | python3 | doxygen) echo "$1" ;;
     ninja-build) echo ninja ;;
   esac
 }
@@ -27,7 +28,8 @@ installed() {
 case ${1:-} in
   '') ;;
   check) packages="$packages $check_packages" ;;
-  *) die "unknown argument $1; usage: setup.sh [check]" ;;
+  docs) packages=$docs_packages ;;
+  *) die "unknown argument $1; usage: setup.sh [check | docs]" ;;
 esac
 command -v c++ >/dev/null || command -v g++ >/dev/null || command -v clang++ >/dev/null || [ -n "${CXX:-}" ] ||
   die "no C++ compiler; install one, such as the package g++"

@@ -1,6 +1,8 @@
-// Ops, modules, training and executors. Include a backend, io/, text/ and dist/ by name, e.g. <tx/backends/cpu.hpp>.
+// Ops, gradients, modules, training and executors. Include a backend, io/, text/ and dist/ by name, e.g. <tx/backends/cpu.hpp>.
 #pragma once
 
+#include <tx/autodiff/custom_vjp.hpp>
+#include <tx/autodiff/hessian_vector.hpp>
 #include <tx/exec/executor.hpp>
 #include <tx/exec/function.hpp>
 #include <tx/train/step.hpp>

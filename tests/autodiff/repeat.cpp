@@ -3,6 +3,7 @@
 #include "../ops/arrays.hpp"
 
 #include <tx/autodiff/reverse.hpp>
+#include <tx/graph/verify.hpp>
 #include <tx/ops/layer_norm.hpp>
 #include <tx/ops/matmul.hpp>
 #include <tx/ops/softmax.hpp>
@@ -157,6 +158,22 @@ std::string chained_name(std::string name) {
   return name;
 }
 
+// Its gradient reads what it returns: a carry, and one of the values to stack.
+struct max_block {
+  param<t<3>> gain;
+  constexpr auto operator()(auto const& x) const { return tx::max<-1>(x * gain); }
+};
+struct looped_max {
+  param<t<2, 1>> start;
+  tx::repeat<3, max_block> layer;
+};
+struct max_by_hand {
+  param<t<2, 1>> start;
+  max_block a, b, c;
+};
+constexpr auto looped_max_loss = [](looped_max const& m) { return sum_of_squares(m.layer(m.start)); };
+constexpr auto max_hand_loss = [](max_by_hand const& m) { return sum_of_squares(m.c(m.b(m.a(m.start)))); };
+
 }  // namespace
 
 TEST_CASE("repeat<3> is three blocks by hand") {
@@ -180,6 +197,28 @@ TEST_CASE("repeats after each other") {
   auto const b = parameters<chained_by_hand>(chained_name);
   for (bool simplified : {false, true})
     same_runs(differentiate<chained, chained_loss>(simplified, a), differentiate<chained_by_hand, chained_hand_loss>(simplified, b), chained_name);
+}
+
+TEST_CASE("a block whose gradient reads its result") {
+  auto const a = parameters<looped_max>(canonical);
+  auto const b = parameters<max_by_hand>(canonical);
+  for (bool simplified : {false, true})
+    same_runs(differentiate<looped_max, looped_max_loss>(simplified, a), differentiate<max_by_hand, max_hand_loss>(simplified, b),
+              canonical);
+}
+
+TEST_CASE("a repeat that nothing reads is left out, however often a graph is rebuilt") {
+  tx::graph g{};
+  tx::trace<chained, [](chained const& m) {
+    (void)m.first(m.start);
+    return sum_of_squares(m.second(m.start));
+  }>(g);
+  for (int pass = 0; pass < 2; ++pass) {
+    g = tx::verify(tx::passes::simplify(g));
+    int repeats = 0;
+    for (tx::node const& n : g.nodes) repeats += n.op == &tx::repeat_info;
+    CHECK(repeats == 1);
+  }
 }
 
 TEST_CASE("gradients through a repeat are those of differences") {

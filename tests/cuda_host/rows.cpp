@@ -63,11 +63,13 @@ struct all_types {
   t<int, 4, 9> i;
   t<bool, 4, 9> m;
   t<double, 4, 1> d;
+  t<bool, 4, 9> wrapped;
 };
 constexpr auto to_all_types = [](t<float, 4, 9> x, t<int, 4, 9> i) {
   auto const b = tx::cast<tx::bf16>(x * 3);
   auto const d = tx::cast<double>(x);
-  return all_types{b, tx::cast<tx::f16>(x), i * i - 3, tx::less(0, i), tx::sum<1>(d * d)};
+  auto const u = tx::cast<tx::u8>(i * 20);  // negative ones and sums of large ones wrap around
+  return all_types{b, tx::cast<tx::f16>(x), i * i - 3, tx::less(0, i), tx::sum<1>(d * d), tx::less(u + u, u)};
 };
 
 }  // namespace
@@ -133,6 +135,7 @@ TEST_CASE("Element types: halves, integers, bool and f64") {
     for (auto x : r.i) v.push_back(x);
     for (auto x : r.m) v.push_back(x);
     for (auto x : r.d) v.push_back(x);
+    for (auto x : r.wrapped) v.push_back(x);
     return v;
   };
   CHECK(distance(widened(interpreted{}), widened(tx::reference{})) < 1e-7);

@@ -4,13 +4,15 @@
 #include <tx/backends/cpu.hpp>
 #include <tx/dist/distributed.hpp>
 #include <tx/dist/local.hpp>
-#include <tx/exec/executor.hpp>
+#include <tx/exec/finite_guard.hpp>
 #include <tx/nn/losses.hpp>
 #include <tx/nn/twinbert.hpp>
 #include <tx/train/step.hpp>
 
+#include <array>
 #include <cmath>
 #include <cstring>
+#include <limits>
 #include <vector>
 
 using namespace std::chrono_literals;
@@ -129,6 +131,28 @@ TEST_CASE("two ranks with half of the batch are one rank with all of it, bit for
   check_same(two[1], one);
   CHECK(one.losses.front() != one.losses.back());
   check_same(on_one<shards_2>(0.2f, 4), one);
+}
+
+TEST_CASE("a rank's guard ends the run of all, and no rank's parameters have changed") {
+  std::array<bool, 2> kept{};
+  within(60s, [&] {
+    tx::dist::local_group group(2);
+    CHECK_THROWS_AS(group.run([&](tx::dist::local& rank) {
+      tx::executor<ranks_2, tx::distributed<tx::cpu, tx::dist::local>> run{start, rank, {.threads = 1}};
+      tx::finite_guard const guard{run};
+      batch b = batch_of(0, rank.rank() * pairs / 2, pairs / 2);
+      run(b.queries, b.documents, b.labels);
+      auto const before = run.read();
+      if (rank.rank() == 1) b.labels[2] = std::numeric_limits<float>::infinity();
+      try {
+        run(b.queries, b.documents, b.labels);
+      } catch (tx::error const&) {
+        kept[static_cast<std::size_t>(rank.rank())] = same_bits(before, run.read()) && run.steps_run() == 1;
+        throw;
+      }
+    }), tx::not_finite_error);
+  });
+  CHECK((kept[0] && kept[1]));
 }
 
 TEST_CASE("shards drop the elements that the undivided batch drops") {

@@ -1,24 +1,20 @@
 // Whatever the bytes: a format_error, or a checkpoint.json that is written again as it was read. The bytes also get the
 // checksum that they lack, or else nothing behind it would ever be reached.
-#include <tx/io/checkpoint_manifest.hpp>
+#include "fuzz.hpp"
 
-#include <cstdint>
-#include <cstdlib>
+#include <tx/io/checkpoint_manifest.hpp>
 
 namespace {
 
 void read(std::string const& text) {
-  try {
-    auto const m = tx::io::parse_manifest(text, "fuzz");
-    if (m.step < 0 || tx::io::json_of(m) != text) std::abort();
-  } catch (tx::format_error const&) {
-  }
+  auto const m = fuzz::unless_refused([&] { return tx::io::parse_manifest(text, "fuzz"); });
+  if (m) fuzz::require(m->step >= 0 && tx::io::json_of(*m) == text);
 }
 
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size) {
-  std::string const text(reinterpret_cast<char const*>(data), size);
+  std::string const text = fuzz::text_of(data, size);
   read(text);
   read(tx::io::detail::with_checksum(text));
   auto const sum = text.rfind(tx::io::detail::manifest_sum);

@@ -132,6 +132,37 @@ TEST_CASE("the newest checkpoints are kept", "[checkpoint]") {
   CHECK_FALSE(tx::io::has_checkpoint(folder.path));
 }
 
+TEST_CASE("what is damaged is not among the checkpoints that are kept", "[checkpoint]") {
+  using path = std::filesystem::path;
+  void (*const damages[])(path const&) = {
+      [](path const& c) { std::filesystem::remove(c / "checkpoint.json"); },
+      [](path const& c) { std::filesystem::resize_file(c / "optimizer.safetensors", 100); },
+      [](path const& c) { change(c / "parameters.safetensors", "hidden.scale", "hidden.scalf"); },
+      [](path const& c) { change_promise(c / "checkpoint.json", "\"version\": 2", "\"version\": 1"); },
+      [](path const& c) { change_promise(c / "checkpoint.json", "extra.safetensors", "ex.safetensors"); },
+  };
+  for (auto const damage : damages) {
+    temp_folder folder;
+    auto const save = [&](int step) {
+      auto a = at_step(step);
+      save_checkpoint(folder.path, a);
+      return names(folder.path);
+    };
+    save(1);
+    save(2);
+    damage(folder / "checkpoint-000002");
+    CHECK(save(3) == std::vector<std::string>{"checkpoint-000001", "checkpoint-000002", "checkpoint-000003"});
+    CHECK(save(4) == std::vector<std::string>{"checkpoint-000003", "checkpoint-000004"});
+    damage(folder / "checkpoint-000004");
+    CHECK(save(5).size() == 3);
+    run b;
+    CHECK(load_checkpoint(folder.path, b).step == 5);
+    std::filesystem::remove(folder / "checkpoint-000005/checkpoint.json");
+    std::filesystem::remove_all(folder / "checkpoint-000004");
+    CHECK(load_checkpoint(folder.path, b).step == 3);  // the second that was kept
+  }
+}
+
 TEST_CASE("what is no checkpoint is left alone", "[checkpoint]") {
   temp_folder folder;
   for (char const* name : {"checkpoint-7", "checkpoint-", "checkpoint-00000x", "checkpoint-000001.old", "mine"})
@@ -244,8 +275,13 @@ TEST_CASE("a checkpoint of another model, version or program is refused", "[chec
   three_states.blocks.emplace_back(13);
   refused<tx::format_error>(folder.path, "lacks the tensor state3.hidden.weight", three_states);
 
-  change_promise(json, "\"version\": 1", "\"version\": 2");
-  refused<tx::format_error>(folder.path, "version 2 of the format; this program reads version 1");
+  run another;
+  another.learns_by = "plain(beta 0.9)";
+  refused<tx::format_error>(
+      folder.path, "states of the optimizer 'plain(beta 0.5)'; the run's is 'plain(beta 0.9)'. FIX: ", another);
+
+  change_promise(json, "\"version\": 2", "\"version\": 1");
+  refused<tx::format_error>(folder.path, "version 1 of the format; this program reads version 2");
   again();
   change_promise(json, "\"shape\": 1", "\"shape\": 257");
   refused<tx::format_error>(folder.path, "'shape' is out of range");

@@ -1,85 +1,146 @@
-// A process that is killed while it saves leaves the state it saved last or the one it was saving.
+// A process that is killed while it saves leaves the state it saved last or the one it was saving. Where it is killed
+// is counted in calls and bytes, so that it is the same on a disk of any speed.
 #include <tx/io/checkpoint.hpp>
 
 #include <catch2/catch.hpp>
 
+#include <sys/resource.h>
 #include <sys/wait.h>
 
-#include <chrono>
 #include <csignal>
 
 #include "small_run.hpp"
+#include "system_calls.hpp"
 #include "temp_folder.hpp"
 
 namespace {
 
 using run = small_run<double>;
 
-// Saves step after step, and tells each that is complete.
-[[noreturn]] void save_forever(std::filesystem::path const& folder, std::int64_t step, int told) {
-  try {
-    for (run r;; ++step) {
-      r.go_to(step);
-      tx::io::save_checkpoint(folder, r, {{"place", step}});
-      if (::write(told, &step, sizeof step) != sizeof step) ::_exit(2);
-    }
-  } catch (...) {
-    ::_exit(1);
-  }
+void save(std::filesystem::path const& folder, std::int64_t step) {
+  run r;
+  r.go_to(step);
+  tx::io::save_checkpoint(folder, r, {{"place", step}});
 }
 
-// The last step that a process told before it ended.
-std::int64_t last_told(int pipe, std::int64_t before) {
-  std::int64_t step = before;
-  while (::read(pipe, &step, sizeof step) == sizeof step) {
+// Runs f, then _exit(0), in a process of its own; how it ended: the signal, or 0. `meanwhile` runs in this one.
+template <class F, class Meanwhile>
+int signal_of(F f, Meanwhile meanwhile) {
+  pid_t const child = ::fork();
+  REQUIRE(child >= 0);
+  if (child == 0) {
+    try {
+      f();
+    } catch (...) {
+      ::_exit(1);
+    }
+    ::_exit(0);
   }
-  return step;
+  meanwhile(child);
+  int status = 0;
+  REQUIRE(::waitpid(child, &status, 0) == child);
+  REQUIRE((WIFSIGNALED(status) || WEXITSTATUS(status) == 0));
+  return WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+}
+constexpr auto undisturbed = [](pid_t) {};
+
+// The folder's newest checkpoint is that of a step, or of one of those that follow; which.
+std::int64_t check_complete(std::filesystem::path const& folder, std::int64_t first, std::int64_t last) {
+  run r, wanted;
+  auto const from = tx::io::load_checkpoint(folder, r);
+  REQUIRE(from.step >= first);
+  REQUIRE(from.step <= last);
+  REQUIRE(from.skipped.empty());  // nothing half-written bears a checkpoint's name
+  wanted.go_to(from.step);
+  REQUIRE(r == wanted);
+  REQUIRE(tx::io::value_of<std::int64_t>(from.position, "place") == from.step);
+  return from.step;
 }
 
 }  // namespace
 
-TEST_CASE("a process killed at any moment of a save leaves a complete checkpoint", "[checkpoint]") {
+TEST_CASE("a process killed before or after any call of a save leaves a complete checkpoint", "[checkpoint]") {
   temp_folder folder;
-  run saved;
-  saved.go_to(1);
-  auto const begin = std::chrono::steady_clock::now();
-  for (int i = 0; i < 2; ++i) tx::io::save_checkpoint(folder.path, saved, {{"place", 1}});
-  auto const two_saves =
-      std::chrono::duration_cast<std::chrono::microseconds>(std::chrono::steady_clock::now() - begin).count();
   std::int64_t step = 1;
-  int in_between = 0;
-  std::uint64_t random = 1;
-  for (int kill = 0; kill < 60; ++kill) {
-    int ends[2];
-    REQUIRE(::pipe(ends) == 0);
-    pid_t const child = ::fork();
-    REQUIRE(child >= 0);
-    if (child == 0) save_forever(folder.path, step + 1, ends[1]);
-    ::close(ends[1]);
-    random = random * 6364136223846793005u + 1442695040888963407u;
-    ::usleep(static_cast<useconds_t>((random >> 33) % static_cast<std::uint64_t>(two_saves + 2000)));
-    REQUIRE(::kill(child, SIGKILL) == 0);
-    int status = 0;
-    REQUIRE(::waitpid(child, &status, 0) == child);
-    REQUIRE((WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL));
-    std::int64_t const told = last_told(ends[0], step);
-    ::close(ends[0]);
-
-    run r;
-    auto const from = tx::io::load_checkpoint(folder.path, r);
-    INFO("after kill " << kill << ": told " << told << ", found " << from.step);
-    REQUIRE((from.step == told || from.step == told + 1));
-    REQUIRE(from.skipped.empty());  // nothing half-written bears a checkpoint's name
-    run wanted;
-    wanted.go_to(from.step);
-    REQUIRE(r == wanted);
-    REQUIRE(tx::io::value_of<std::int64_t>(from.position, "place") == from.step);
-    if (std::filesystem::exists(folder / ".saving")) ++in_between;
-    step = from.step;
+  for (int k = 0; k < 2; ++k) save(folder.path, step);
+  int left = 0, named = 0;
+  for (int k = 0;; ++k) {
+    INFO("killed at event " << k);
+    int const signal = signal_of(
+        [&] {
+          int event = 0;
+          watched_calls const watch([&](std::string const&, bool) {
+            if (event++ == k) ::raise(SIGKILL);
+            return 0;
+          });
+          save(folder.path, step + 1);
+        },
+        undisturbed);
+    if (std::filesystem::exists(folder / ".saving")) ++left;
+    std::int64_t const found = check_complete(folder.path, step, step + 1);
+    named += signal != 0 && found > step;
+    step = found;
+    if (signal == 0) {
+      CHECK(k >=
+            30);  // two for each of fifteen calls: twelve for files, naming, syncing, and taking the name of a third
+      break;
+    }
+    REQUIRE(signal == SIGKILL);
   }
-  CHECK(step > 1);
-  CHECK(in_between > 10);  // kills did hit saves
-  saved.go_to(step + 1);
-  tx::io::save_checkpoint(folder.path, saved);
+  CHECK(left >= 24);
+  CHECK(named >= 3);             // after its name was given: the rename, then what the folder is synced by
   CHECK(folder.entries() == 2);  // what killed saves left is gone
+}
+
+TEST_CASE("a process killed in the middle of a file leaves a complete checkpoint", "[checkpoint]") {
+  temp_folder folder;
+  save(folder.path, 1);
+  rlim_t limit = 0;
+  for (int signal = SIGXFSZ; signal != 0; limit += 40) {
+    REQUIRE(limit < 10'000);
+    INFO("killed after " << limit << " bytes of a file");
+    signal = signal_of(
+        [&] {
+          std::signal(SIGXFSZ, SIG_DFL);
+          rlimit const none{0, 0}, bytes{limit, limit};
+          ::setrlimit(RLIMIT_CORE, &none);
+          ::setrlimit(RLIMIT_FSIZE, &bytes);
+          save(folder.path, 2);
+        },
+        undisturbed);
+    REQUIRE((signal == 0 || signal == SIGXFSZ));
+    check_complete(folder.path, signal == 0 ? 2 : 1, signal == 0 ? 2 : 1);
+  }
+  CHECK(limit > 400);
+}
+
+TEST_CASE("a process killed at any time leaves a complete checkpoint", "[checkpoint]") {
+  temp_folder folder;
+  std::int64_t step = 1;
+  save(folder.path, step);
+  std::uint64_t random = 1;
+  for (int kill = 0; kill < 30; ++kill) {
+    int ends[2];  // through which the process tells each step that is complete
+    REQUIRE(::pipe(ends) == 0);
+    int const signal = signal_of(
+        [&] {
+          for (std::int64_t next = step + 1;; ++next) {
+            save(folder.path, next);
+            if (::write(ends[1], &next, sizeof next) != sizeof next) ::_exit(2);
+          }
+        },
+        [&](pid_t child) {
+          random = random * 6364136223846793005u + 1442695040888963407u;
+          ::usleep(static_cast<useconds_t>((random >> 33) % 10'000));
+          ::kill(child, SIGKILL);
+        });
+    REQUIRE(signal == SIGKILL);
+    ::close(ends[1]);
+    std::int64_t told = step;
+    while (::read(ends[0], &told, sizeof told) == sizeof told) {
+    }
+    ::close(ends[0]);
+    INFO("after kill " << kill << ": told " << told);
+    step = check_complete(folder.path, told, told + 1);
+  }
 }

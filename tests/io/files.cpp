@@ -35,6 +35,12 @@ TEST_CASE("reading names the path and the reason") {
   CHECK_THROWS_WITH(tx::io::read_file(folder.path), Contains(folder.path.string()) && Contains("directory"));
   tx::io::write_file_atomic(folder / "file", "x");
   CHECK_THROWS_WITH(tx::io::read_file(folder / "file/below"), Contains("Not a directory"));
+  std::filesystem::create_symlink("loop", folder / "loop");
+  CHECK_THROWS_WITH(tx::io::read_file(folder / "loop"), Contains("loop: Too many levels of symbolic links"));
+  CHECK_THROWS_WITH(tx::io::read_file(folder / std::string(300, 'x').c_str()), Contains("File name too long"));
+  // It opens and then cannot be read, as on a broken disk: nothing is mapped at address 0.
+  CHECK_THROWS_AS(tx::io::read_file("/proc/self/mem"), tx::io_error);
+  CHECK_THROWS_WITH(tx::io::read_text("/proc/self/mem"), Contains("cannot read /proc/self/mem: Input/output error"));
   if (::geteuid() != 0) {  // root reads everything
     ::chmod((folder / "file").c_str(), 0);
     CHECK_THROWS_WITH(tx::io::read_file(folder / "file"), Contains("Permission denied"));

@@ -19,9 +19,10 @@ TEST_CASE("metrics are JSON lines") {
   log.write({{"step", 3}, {"loss", 0.25}, {"rate", 0.1f}, {"phase", "train"}, {"ok", true}});
   log.write({{"inf", std::numeric_limits<double>::infinity()}, {"nan", std::nanf("")}, {"s", std::string("a\"\n")}});
   log.write({});
+  log.write(7, {{"loss", 0.5}});
   CHECK(tx::io::read_text(folder / "m.jsonl") ==
         "{\"step\":3,\"loss\":0.25,\"rate\":0.1,\"phase\":\"train\",\"ok\":true}\n"
-        "{\"inf\":null,\"nan\":null,\"s\":\"a\\\"\\u000a\"}\n{}\n");
+        "{\"inf\":null,\"nan\":null,\"s\":\"a\\\"\\u000a\"}\n{}\n{\"step\":7,\"loss\":0.5}\n");
 }
 
 TEST_CASE("numbers come back exactly") {
@@ -60,4 +61,5 @@ TEST_CASE("metrics that cannot be written are an io_error, and the log goes on")
   log.write({{"a", 1}});
   CHECK(tx::io::read_text(folder / "m") == "{\"long\":\"0\n{\"a\":1}\n");
   CHECK_THROWS_AS(log.write({{"a", 1}, {"a", 2}}), tx::value_error);
+  CHECK_THROWS_AS(log.write(1, {{"step", 2}}), tx::value_error);
 }

@@ -205,6 +205,18 @@ TEST_CASE("a tensor is as long as its type and shape say") {
   refused('{' + tensor("a", "U8", "[9223372036854775807,9223372036854775807]", "[0,1]") + '}', 1, "does not fit 64");
 }
 
+TEST_CASE("tensors need not lie aligned") {
+  auto data =
+      safetensors_bytes('{' + tensor("b", "U8", "[1]", "[0,1]") + ',' + tensor("f", "F32", "[2]", "[1,9]") + '}', 9);
+  float const values[] = {1.5f, -2};
+  std::memcpy(data.data() + data.size() - 8, values, 8);
+  auto const file = safetensors::parse(std::move(data));
+  auto const bytes = file.find("f")->bytes;
+  REQUIRE(bytes.size() == 8);
+  CHECK(std::memcmp(bytes.data(), values, 8) == 0);
+  CHECK(bytes.data() == file.find("b")->bytes.data() + 1);
+}
+
 TEST_CASE("a BOOL byte is 0 or 1") {
   auto data = safetensors_bytes('{' + tensor("m", "BOOL", "[2]", "[0,2]") + '}', 2);
   data.back() = std::byte{1};

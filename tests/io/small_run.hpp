@@ -20,6 +20,7 @@ struct small_run {
   std::int64_t steps = 0;
   std::uint64_t key = 1;
   float rate = 0.1f;
+  std::string learns_by = "plain(beta 0.5)";
   small_shape shape = small_shape::flat;
 
   int states() const { return static_cast<int>(blocks.size()) - 1; }
@@ -27,6 +28,7 @@ struct small_run {
     std::span<T> const all(blocks[static_cast<std::size_t>(k)]);
     return {{"hidden.weight", {3, 4}, all.first(12)}, {"hidden.scale", {}, all.last(1)}};
   }
+  std::string optimizer() const { return learns_by; }
   std::int64_t steps_run() const { return steps; }
   std::uint64_t seed() const { return key; }
   void restore(std::int64_t s, std::uint64_t k) {

@@ -38,8 +38,14 @@ TEST_CASE("a broken sequence ends where the next character may begin") {
 TEST_CASE("names in messages are short and printable") {
   CHECK(tx::io::shown("weight") == "'weight'");
   CHECK(tx::io::shown("a\n\x1b[0m") == "'a??[0m'");
+  CHECK(tx::io::shown("a\xC2\x9B" "1m") == "'a?1m'");
   CHECK(tx::io::shown("a\xFF") == "'a\xEF\xBF\xBD'");
   CHECK(tx::io::shown(std::string(1000, 'x')).size() < 70);
+}
+
+TEST_CASE("broken bytes are replaced") {
+  CHECK(tx::io::valid_utf8("a\xC3\xA9") == "a\xC3\xA9");
+  CHECK(tx::io::valid_utf8("a\xFFz\xE4\xB8") == "a\xEF\xBF\xBDz\xEF\xBF\xBD");
 }
 
 TEST_CASE("JSON strings are escaped") {

@@ -5,15 +5,17 @@
 #include <tx/ops/cast.hpp>
 #include <tx/ops/embedding.hpp>
 #include <tx/ops/iota.hpp>
-#include <tx/ops/max.hpp>
+#include <tx/ops/min.hpp>
 #include <tx/ops/prod.hpp>
 #include <tx/ops/slice.hpp>
 
+#include <cmath>
 #include <functional>
 #include <limits>
 #include <map>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <vector>
 
 using values = std::vector<double>;
@@ -62,10 +64,13 @@ class evaluator {
         break;
       case tx::op_kind::row_reduce:
         for (std::size_t r = 0; r < out.size(); ++r) {
-          out[r] = in(0)[r * last];
-          for (std::size_t c = 1; c < last; ++c) {
+          out[r] = nothing_of(n.op);
+          for (std::size_t c = 0; c < last; ++c) {
             double const x = in(0)[r * last + c];
-            out[r] = n.op == &tx::row_max_info ? std::max(out[r], x) : n.op == &tx::row_prod_info ? out[r] * x : out[r] + x;
+            out[r] = n.op == &tx::row_max_info    ? std::max(out[r], x)
+                     : n.op == &tx::row_min_info  ? std::min(out[r], x)
+                     : n.op == &tx::row_prod_info ? out[r] * x
+                                                  : out[r] + x;
           }
         }
         break;
@@ -75,11 +80,21 @@ class evaluator {
       case tx::op_kind::view: view(n, in(0), in_dims(0), out); break;
       case tx::op_kind::product: product(in(0), in(1), last, static_cast<std::size_t>(n.info.dims.last()), out); break;
       case tx::op_kind::whole: whole(n, out); break;
+      case tx::op_kind::gather_all:
+        for (int k = 0; k < n.inputs; ++k)
+          std::copy(in(k).begin(), in(k).end(), out.begin() + g_.numbers[static_cast<int>(n.at.v[0]) + k]);
+        break;
       case tx::op_kind::region: repeat(id, n); return;
       case tx::op_kind::result: out = results_[g_.input(n, 0)][static_cast<std::size_t>(n.at.v[0])]; break;
       default: throw std::runtime_error(std::string("evaluator: no rule for ") + n.op->name);
     }
     at(id) = std::move(out);
+  }
+
+  // What a reduction makes of no elements.
+  static double nothing_of(tx::op_info const* op) {
+    if (op == &tx::row_max_info) return -INFINITY;
+    return op == &tx::row_min_info ? INFINITY : op == &tx::row_prod_info ? 1 : 0;
   }
 
   static void iota(tx::node const& n, values& out) {
@@ -109,6 +124,7 @@ class evaluator {
 
   // [..., M, K] x [..., K, N]: rows of the left side, each with the right side of its batch.
   static void product(values const& a, values const& b, std::size_t k, std::size_t n, values& out) {
+    if (a.empty() || b.empty()) return;  // sums of nothing
     std::size_t const rows = a.size() / k;
     std::size_t const batches = b.size() / (k * n);
     for (std::size_t r = 0; r < rows; ++r)
@@ -127,6 +143,8 @@ class evaluator {
       tx::rules::scatter_rows::run(0, 1, n.at, to, operand(0), operand(1));
     else if (n.op == &tx::pad_info)
       tx::rules::pad::run(0, 1, n.at, to, operand(0));
+    else if (std::string_view(n.op->name) == "custom_vjp")  // its first operand, with another gradient
+      out = at(g_.input(n, 0));
     else if (auto const rule = whole_rules().find(n.op); rule != whole_rules().end()) {
       std::vector<tx::whole_operand<double const>> in;
       for (int k = 0; k < n.inputs; ++k) in.push_back(operand(k));

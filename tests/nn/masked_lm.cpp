@@ -1,15 +1,24 @@
 #include <tx/backends/cpu.hpp>
 #include <tx/exec/executor.hpp>
 #include <tx/exec/function.hpp>
+#include <tx/io/parameters.hpp>
 #include <tx/nn/bert_masked_lm.hpp>
 #include <tx/ops/cross_entropy.hpp>
 #include <tx/train/step.hpp>
 
+#include "../furthest.hpp"
+
 #include <catch2/catch.hpp>
+
+#include <cstring>
+
+#ifndef TX_TEST_DIR
+#define TX_TEST_DIR "tests/nn"
+#endif
 
 namespace {
 
-struct tiny {
+struct tiny {  // as in tests/parity/heads.py
   static constexpr int layers = 2, hidden = 16, heads = 2, ffn = 24, vocabulary = 40, positions = 12, types = 2;
 };
 using model = tx::nn::bert_masked_lm<tiny>;
@@ -35,6 +44,18 @@ std::vector<tx::i32> words() {
 }
 std::vector<tx::i32> const at{2, 7, 13, 30, 35};
 
+std::string data(std::string const& name) { return TX_TEST_DIR "/../parity/data/" + name + ".safetensors"; }
+template <class T>
+std::vector<T> numbers(tx::io::safetensors const& file, std::string const& name) {
+  INFO(name);
+  tx::io::tensor_info const* const t = file.find(name);
+  REQUIRE(t != nullptr);
+  REQUIRE(t->type == tx::dtype_v<T>);
+  std::vector<T> v(t->bytes.size() / sizeof(T));
+  std::memcpy(v.data(), t->bytes.data(), t->bytes.size());
+  return v;
+}
+
 }  // namespace
 
 TEST_CASE("the head of masked tokens gives what the head of all tokens gives for them", "[mlm]") {
@@ -47,6 +68,24 @@ TEST_CASE("the head of masked tokens gives what the head of all tokens gives for
   for (std::size_t k = 0; k < at.size(); ++k)
     for (std::size_t v = 0; v < tiny::vocabulary; ++v)
       CHECK(got.value[k * tiny::vocabulary + v] == Approx(want.value[static_cast<std::size_t>(at[k]) * tiny::vocabulary + v]).margin(1e-6));
+}
+
+TEST_CASE("a step of a masked language model has Hugging Face's loss and gradients", "[mlm]") {
+  tx::executor<step<masked>, tx::cpu> run{tx::seed(0)};
+  run.settings.dropout = 0;
+  tx::io::load_parameters(data("masked_lm.initial"), run.tensors());
+  auto const stored = tx::io::safetensors::read(data("heads.batch"));
+  auto const ids = numbers<tx::i32>(stored, "ids");
+  float const loss = run(numbers<tx::i32>(stored, "places"), ids, numbers<tx::i32>(stored, "words")).loss;
+  CHECK(std::abs(static_cast<double>(loss) - numbers<double>(stored, "language.plain_loss")[0]) < 1e-5);
+  auto const gradients = tx::io::safetensors::read(data("masked_lm.plain_gradients"));
+  double furthest = 0;
+  for (auto const& moment : run.tensors(1)) {  // a first step leaves 0.1 of the gradient
+    auto const wanted = numbers<float>(gradients, moment.name);
+    for (std::size_t i = 0; i < wanted.size(); ++i)
+      keep_furthest(furthest, std::abs(static_cast<double>(moment.data[i]) * 10 - static_cast<double>(wanted[i])));
+  }
+  CHECK(furthest < 1e-5);
 }
 
 TEST_CASE("a masked language model learns the words behind the mask", "[mlm]") {

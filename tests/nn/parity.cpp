@@ -2,7 +2,7 @@
 #include "recorded.hpp"
 
 #include <tx/io/safetensors.hpp>
-#include <tx/nn/bert.hpp>
+#include <tx/nn/bert_masked_lm.hpp>
 #include <tx/nn/losses.hpp>
 #include <tx/nn/twinbert.hpp>
 
@@ -51,11 +51,11 @@ values block_of(std::string const& file) {
   return block;
 }
 
-// The gradients of a run, in a block.
+// The gradients of a run, in a block; they follow the results of the loss.
 template <class Recorded>
-values gradients_of(Recorded const& r, std::vector<values> const& outputs, std::size_t size) {
+values gradients_of(Recorded const& r, std::vector<values> const& outputs, std::size_t size, std::size_t results = 1) {
   values block(size);
-  std::size_t next = 1;
+  std::size_t next = results;
   for (int p = 0; p < r.parameters.size(); ++p) {
     if (r.gradients[p] < 0) continue;
     values const& v = outputs[next++];
@@ -76,11 +76,11 @@ using t = tx::tensor<T, Dims...>;
 
 struct small_bert {
   static constexpr int layers = 2;
-  static constexpr int hidden = 64;
+  static constexpr int hidden = 24;
   static constexpr int heads = 4;
-  static constexpr int ffn = 128;
-  static constexpr int vocabulary = 300;
-  static constexpr int positions = 24;
+  static constexpr int ffn = 48;
+  static constexpr int vocabulary = 40;
+  static constexpr int positions = 20;
   static constexpr int types = 2;
 };
 using classifier = tx::nn::bert_classifier<small_bert, 2>;
@@ -91,6 +91,37 @@ constexpr auto bert_loss = [](auto const& m, words ids, words mask, t<tx::i32, 4
 constexpr auto bert_logits = [](auto const& m, words ids, words mask) { return m(ids, mask); };
 constexpr auto bert_logits_with_types = [](auto const& m, words ids, words mask, words types) {
   return m(ids, mask, types);
+};
+
+// The batch of other heads: three texts of 12, 7 and 1 words, five of them masked.
+struct tiny_bert {
+  static constexpr int layers = 2;
+  static constexpr int hidden = 16;
+  static constexpr int heads = 2;
+  static constexpr int ffn = 24;
+  static constexpr int vocabulary = 40;
+  static constexpr int positions = 12;
+  static constexpr int types = 2;
+};
+using masked_lm = tx::nn::bert_masked_lm<tiny_bert>;
+using mean_classifier = tx::nn::bert_classifier<tiny_bert, 2, tx::nn::bert_mean_pooler<tiny_bert>>;
+using texts = t<tx::i32, 3, 12>;
+using places = t<tx::i32, 5>;
+struct loss_and_logits {
+  t<float> loss;
+  t<float, 5, 40> logits;
+};
+constexpr auto language_loss = [](auto const& m, places at, texts ids, texts mask, texts types, places hidden) {
+  auto const logits = m(at, ids, mask, types);
+  return loss_and_logits{tx::cross_entropy(logits, hidden), logits};
+};
+struct loss_and_scores {
+  t<float> loss;
+  t<float, 3, 2> scores;
+};
+constexpr auto mean_loss = [](auto const& m, texts ids, texts mask, t<tx::i32, 3> label) {
+  auto const scores = m(ids, mask);
+  return loss_and_scores{tx::cross_entropy(scores, label), scores};
 };
 
 template <class Crossing>
@@ -197,6 +228,30 @@ TEST_CASE("BERT agrees with Hugging Face's") {
   recorded<classifier, bert_logits_with_types> typed;
   typed.block = block;
   compare(typed.run({ids, mask, numbers(batch, "types")})[0], numbers(batch, "logits_with_types"), 1e-6);
+}
+
+TEST_CASE("BERT's masked language model agrees with Hugging Face's") {
+  auto const batch = load("heads.batch");
+  recorded<masked_lm, language_loss> r;
+  r.differentiate();
+  r.block = block_of<masked_lm>("masked_lm.initial");
+  std::vector<values> inputs;
+  for (char const* name : {"places", "ids", "mask", "types", "words"}) inputs.push_back(numbers(batch, name));
+  auto const outputs = r.run(inputs);
+  compare(outputs[0], numbers(batch, "language.loss"), 1e-6);
+  compare(outputs[1], numbers(batch, "language.logits"), 1e-6);
+  compare(gradients_of(r, outputs, r.block.size(), 2), block_of<masked_lm>("masked_lm.gradients"), 1e-6);
+}
+
+TEST_CASE("BERT's mean pooler agrees with PyTorch's") {
+  auto const batch = load("heads.batch");
+  recorded<mean_classifier, mean_loss> r;
+  r.differentiate();
+  r.block = block_of<mean_classifier>("bert_mean.initial");
+  auto const outputs = r.run({numbers(batch, "ids"), numbers(batch, "mask"), numbers(batch, "labels")});
+  compare(outputs[0], numbers(batch, "mean.loss"), 1e-6);
+  compare(outputs[1], numbers(batch, "mean.logits"), 1e-6);
+  compare(gradients_of(r, outputs, r.block.size(), 2), block_of<mean_classifier>("bert_mean.gradients"), 1e-6);
 }
 
 TEST_CASE("TwinBERT's first steps agree with PyTorch's") {

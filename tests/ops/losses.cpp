@@ -179,6 +179,30 @@ TEST_CASE("rms_norm and group_norm") {
              Contains("one number for each channel") && Contains("FIX"));
 }
 
+TEST_CASE("norms, softmax and variances of halves are computed in f32 and rounded once") {
+  number_source numbers(49);
+  array x = numbers.spread(make_dims({2, 5}), -2, 2);
+  array scale = numbers.spread(make_dims({5}), 0.5, 1.5);
+  x.type = scale.type = tx::dtype::f16;
+  auto check = [&](op_builder const& build) {
+    built_op op({x, scale}, build);
+    CHECK(op.result.type() == tx::dtype::f16);
+    int rounded = 0;
+    for (int i = 0; i < op.g.size(); ++i)
+      rounded += op.g[i].info.type == tx::dtype::f16 && op.g[i].op->kind != tx::op_kind::leaf && op.g[i].op->kind != tx::op_kind::constant;
+    CHECK(rounded == 1);
+    CHECK(op.g[op.result.id].op == &tx::cast_info);
+  };
+  check([](vars const& v) { return tx::layer_norm(v[0], v[1], v[1]); });
+  check([](vars const& v) { return tx::rms_norm(v[0], v[1]); });
+  check([](vars const& v) { return tx::softmax(v[0]); });
+  check([](vars const& v) { return tx::log_softmax<0>(v[0]); });
+  check([](vars const& v) { return tx::logsumexp<-1>(v[0]); });
+  check([](vars const& v) { return tx::mean<0>(v[0]); });
+  CHECK_THAT(refusal({x, numbers.spread(make_dims({5}), 0.5, 1.5)}, [](vars const& v) { return tx::rms_norm(v[0], v[1]); }),
+             Catch::Contains("element types differ") && Catch::Contains("FIX"));
+}
+
 TEST_CASE("triangles of the last two axes") {
   number_source numbers(44);
   for (auto const& dims : std::vector<std::vector<int>>{{1, 1}, {3, 5}, {2, 5, 3}, {2, 1, 4, 4}}) {

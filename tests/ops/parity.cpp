@@ -1,8 +1,7 @@
 // Elementwise ops, compositions and losses against PyTorch's values and gradients (tests/parity/ops.py), at ordinary
 // and at awkward arguments, compiled in f64 and in f32.
-#include "grad_program.hpp"
+#include "torch_groups.hpp"
 
-#include <tx/io/safetensors.hpp>
 #include <tx/ops/clamp.hpp>
 #include <tx/ops/cos.hpp>
 #include <tx/ops/cross_entropy.hpp>
@@ -32,25 +31,12 @@
 #include <tx/ops/triangle.hpp>
 #include <tx/ops/variance.hpp>
 
-#include <catch2/catch.hpp>
-
-#include <cstring>
-
-#ifndef TX_TEST_DIR
-#define TX_TEST_DIR "tests/ops"
-#endif
-
 namespace {
 
 template <class T, auto... D>
 using p = tx::param<tx::tensor<T, D...>>;
 template <class T, auto... D>
 using t = tx::tensor<T, D...>;
-
-// Each column has another gradient, as in the script.
-constexpr auto weighed = [](auto const& y) {
-  return tx::sum(y * (tx::cast<typename std::remove_cvref_t<decltype(y)>::element_type>(tx::iota<-1>(y)) * 0.25 + 1));
-};
 
 // ---- elementwise: members are named as in the file ------------------------------------------------------------------
 
@@ -177,90 +163,32 @@ std::vector<std::string> const losses_names{
     "ignoring",  "weighted",        "smooth",   "everything", "nll",      "one_hot",    "mse",
     "huber",     "smooth_l1",       "kl_div",   "lower",      "upper"};
 
-// ---- the file -------------------------------------------------------------------------------------------------------
-
-tx::io::safetensors const& file() {
-  static tx::io::safetensors const f = tx::io::safetensors::read(TX_TEST_DIR "/../parity/data/ops.safetensors");
+torch_numbers const& file() {
+  static torch_numbers const f{"ops"};
   return f;
 }
-template <class T>
-values as_doubles(tx::io::tensor_info const& tensor) {
-  std::vector<T> typed(tensor.bytes.size() / sizeof(T));
-  std::memcpy(typed.data(), tensor.bytes.data(), tensor.bytes.size());
-  return values(typed.begin(), typed.end());
-}
-values numbers(std::string const& name) {
-  INFO(name);
-  tx::io::tensor_info const* const tensor = file().find(name);
-  REQUIRE(tensor != nullptr);
-  if (tensor->type == tx::dtype::f64) return as_doubles<double>(*tensor);
-  if (tensor->type == tx::dtype::i32) return as_doubles<std::int32_t>(*tensor);
-  REQUIRE(tensor->type == tx::dtype::f32);
-  return as_doubles<float>(*tensor);
-}
-template <class T>
-std::vector<T> constant(std::string const& name) {
-  std::vector<T> typed;
-  for (double x : numbers(name)) typed.push_back(static_cast<T>(x));
-  return typed;
-}
-
-// Numbers as T holds them: f64's large ones may be infinite there.
-template <class T>
-values rounded(values v) {
-  for (double& x : v) x = static_cast<double>(static_cast<T>(x));
-  return v;
-}
-
-template <class Backend, class T, class Model, auto Loss, class... In>
-void check(std::string const& group, std::vector<std::string> const& names, double tolerance,
-           std::vector<In> const&... in) {
-  tx::executor<grad_program<Model, Loss>, Backend> run{tx::seed(0), {.threads = 2}};
-  auto const parameters = tx::parameters_of<Model>();
-  for (auto const& parameter : parameters) {
-    values const v = numbers(group + ".argument." + parameter.name);
-    REQUIRE(static_cast<std::int64_t>(v.size()) == parameter.info.count());
-    for (std::size_t i = 0; i < v.size(); ++i)
-      run.elements()[static_cast<std::size_t>(parameter.offset) + i] = static_cast<T>(v[i]);
-  }
-  for (int repeat = 0; repeat < 2; ++repeat) {  // the second run finds the first one's values in the arena
-    auto const told = as_values(run(in...));
-    REQUIRE(told.size() == names.size() + 2);  // the loss, which holds what is not finite, and the gradients
-    for (std::size_t k = 0; k < names.size(); ++k) {
-      INFO("value of " << group << "." << names[k]);
-      CHECK(distance(told[k + 1], rounded<T>(numbers(group + ".value." + names[k]))) < tolerance);
-    }
-    for (auto const& parameter : parameters) {
-      INFO("gradient of " << group << "." << parameter.name);
-      auto const first = told.back().begin() + parameter.offset;
-      CHECK(distance(values(first, first + parameter.info.count()),
-                     rounded<T>(numbers(group + ".gradient." + parameter.name))) < tolerance);
-    }
-  }
-}
-template <class Backend, class T>
+template <class Backend, class T, tx::compile_options Options = tx::compile_options{}>
 void check_elementwise(double tolerance) {
-  check<Backend, T, elementwise<T>, elementwise_loss<T>>("elementwise", elementwise_names, tolerance);
+  check_group<Backend, T, elementwise<T>, elementwise_loss<T>, Options>(file(), "elementwise", elementwise_names, tolerance);
 }
-template <class Backend, class T>
+template <class Backend, class T, tx::compile_options Options = tx::compile_options{}>
 void check_losses(double tolerance) {
-  check<Backend, T, losses<T>, losses_loss<T>>(
-      "losses", losses_names, tolerance, constant<tx::i32>("losses.constant.labels"),
-      constant<T>("losses.constant.weights"), constant<T>("losses.constant.target"),
-      constant<T>("losses.constant.probabilities"));
+  check_group<Backend, T, losses<T>, losses_loss<T>, Options>(
+      file(), "losses", losses_names, tolerance, file().as<tx::i32>("losses.constant.labels"), file().as<T>("losses.constant.weights"),
+      file().as<T>("losses.constant.target"), file().as<T>("losses.constant.probabilities"));
 }
 
 }  // namespace
 
 TEST_CASE("elementwise ops are PyTorch's: reference, f64") { check_elementwise<tx::reference, double>(1e-12); }
-TEST_CASE("elementwise ops are PyTorch's: cpu, f64") { check_elementwise<tx::cpu, double>(1e-12); }
+TEST_CASE("elementwise ops are PyTorch's: cpu, f64, a kernel for each op") { check_elementwise<tx::cpu, double, unfused>(1e-12); }
 TEST_CASE("elementwise ops are PyTorch's: cpu, f32") { check_elementwise<tx::cpu, float>(1e-6); }
-TEST_CASE("reductions and losses are PyTorch's: reference, f64") { check_losses<tx::reference, double>(1e-12); }
+TEST_CASE("reductions and losses are PyTorch's: cpu, f64, a kernel for each op") { check_losses<tx::cpu, double, unfused>(1e-12); }
 TEST_CASE("reductions and losses are PyTorch's: cpu, f32") { check_losses<tx::cpu, float>(2e-6); }
 
 TEST_CASE("a label that is neither a class nor the one to ignore is refused") {
   tx::executor<grad_program<losses<float>, losses_loss<float>>, tx::cpu> run{tx::seed(0)};
-  auto const others = [](char const* name) { return constant<float>("losses.constant." + std::string(name)); };
+  auto const others = [](char const* name) { return file().as<float>("losses.constant." + std::string(name)); };
   auto const with = [&](int label) {
     run(std::vector<tx::i32>{0, label, 4, 2, -100, 2}, others("weights"), others("target"), others("probabilities"));
   };

@@ -110,6 +110,29 @@ TEST_CASE("maxima over any axes") {
   CHECK(distance(gradient, {0, 0.5, 0.5, 1 / 3.0, 1 / 3.0, 1 / 3.0}) < 1e-15);
 }
 
+TEST_CASE("minima over any axes") {
+  number_source numbers(23);
+  auto const smallest = [](array const& a, std::vector<int> const& axes) {
+    return folded(a, axes, INFINITY, [](double x, double y) { return std::min(x, y); });
+  };
+  for (int rank : {1, 2, 3, 4}) {
+    array const x = numbers.spread(numbers.dims(rank), -2, 2);
+    for (auto const& axes : axis_sets(rank))
+      check_op("min", {x},
+               [&](vars const& v) { return tx::detail::reduce_axes(v[0], axes.data(), static_cast<int>(axes.size()), tx::row_min_info, nullptr); },
+               [&](arrays const& v) { return smallest(v[0], axes); });
+    check_op("min of all", {x}, [](vars const& v) { return tx::min(v[0]); },
+             [&](arrays const& v) { return as_scalar(smallest(v[0], axes_of(v[0].dims))); });
+  }
+  array const x = numbers.spread(make_dims({2, 3, 5}), -2, 2);
+  check_op("min<0, -1>", {x}, [](vars const& v) { return tx::min<0, -1>(v[0]); }, [&](arrays const& v) { return smallest(v[0], {0, 2}); });
+  array const tied{make_dims({2, 3}), {4, 1, 1, 2, 2, 2}};
+  built_op op({tied}, [](vars const& v) { return tx::min<-1>(v[0]); });
+  op.g.outputs.push_back({op.differentiate(filled(make_dims({2, 1}), 1))[0]});
+  auto const gradient = run_graph(op.g, {tied, filled(make_dims({2, 1}), 1)}, true)[0];
+  CHECK(distance(gradient, {0, 0.5, 0.5, 1 / 3.0, 1 / 3.0, 1 / 3.0}) < 1e-15);
+}
+
 TEST_CASE("reshape, broadcast_to and transpose") {
   number_source numbers(14);
   array const x = numbers.spread(make_dims({2, 3, 1, 5}), -2, 2);
@@ -178,6 +201,24 @@ TEST_CASE("slice and pad") {
     check_op("pad", {x}, [&](vars const& v) { return tx::pad(v[0], axis, start, step, padded.dim[axis]); },
              [&](arrays const& v) { return padded.dim[axis] == 1 ? v[0] : shifted(v[0], padded, false); });
   }
+}
+
+TEST_CASE("pad sets zeros before and after an axis") {
+  array const x = number_source(24).spread(make_dims({2, 3, 1}), -2, 2);
+  auto check = [&](int axis, int before, int after, std::function<tx::var(tx::var)> const& op) {
+    check_op("pad", {x}, [&](vars const& v) { return op(v[0]); }, [=](arrays const& v) {
+      tx::shape dims = v[0].dims;
+      dims.dim[axis] += before + after;
+      return built(dims, [&](std::vector<int> const& at) {
+        int const from = at[static_cast<std::size_t>(axis)] - before;
+        return from < 0 || from >= v[0].dims.dim[axis] ? 0.0 : element(v[0], moved_to(at, axis, from));
+      });
+    });
+  };
+  check(0, 1, 2, [](tx::var v) { return tx::pad<0, 1, 2>(v); });
+  check(1, 0, 4, [](tx::var v) { return tx::pad<-2, 0, 4>(v); });
+  check(2, 3, 0, [](tx::var v) { return tx::pad<2, 3, 0>(v); });
+  check(1, 0, 0, [](tx::var v) { return tx::pad<1, 0, 0>(v); });
 }
 
 TEST_CASE("products") {
@@ -347,6 +388,9 @@ TEST_CASE("wrong shapes are refused with what to do about it") {
   CHECK_THAT(refusal({f({2, 3})}, [](vars const& v) { return tx::slice<2, 0, 1>(v[0]); }), Contains("no such axis"));
   CHECK_THAT(refusal({f({2, 3})}, [](vars const& v) { return tx::sum<2>(v[0]); }), Contains("no such axis") && Contains("FIX"));
   CHECK_THAT(refusal({f({2, 3})}, [](vars const& v) { return tx::max<-3>(v[0]); }), Contains("no such axis"));
+  CHECK_THAT(refusal({f({2, 3})}, [](vars const& v) { return tx::min<2>(v[0]); }), Contains("no such axis"));
+  CHECK_THAT(refusal({f({2, 3})}, [](vars const& v) { return tx::pad<2, 1, 0>(v[0]); }), Contains("no such axis") && Contains("FIX"));
+  CHECK_THAT(refusal({f({2, 0})}, [](vars const& v) { return tx::mean<1>(v[0]); }), Contains("no elements") && Contains("FIX"));
   CHECK_THAT(refusal({f({2, 3}), i({3})}, [](vars const& v) { return tx::cross_entropy(v[0], v[1]); }), Contains("labels"));
   CHECK_THAT(refusal({f({2, 3}), f({2})}, [](vars const& v) { return tx::cross_entropy(v[0], v[1]); }), Contains("integers"));
   CHECK_THAT(refusal({f({2, 3, 4}), i({2})}, [](vars const& v) { return tx::embedding(v[0], v[1]); }), Contains("table"));

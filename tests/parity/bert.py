@@ -18,12 +18,12 @@ RATE, DECAY = 1e-2, 0.5
 
 def make_model(seed):
     config = transformers.BertConfig(
-        vocab_size=300,
-        hidden_size=64,
+        vocab_size=40,
+        hidden_size=24,
         num_hidden_layers=2,
         num_attention_heads=4,
-        intermediate_size=128,
-        max_position_embeddings=24,
+        intermediate_size=48,
+        max_position_embeddings=20,
         type_vocab_size=2,
         hidden_dropout_prob=0.0,
         attention_probs_dropout_prob=0.0,
@@ -42,7 +42,7 @@ def make_model(seed):
 def make_batch(seed):
     generator = torch.Generator().manual_seed(seed)
     lengths = torch.tensor([16, 9, 1, 12])
-    ids = torch.randint(1, 300, (BATCH, WORDS), generator=generator, dtype=torch.int32)
+    ids = torch.randint(1, 40, (BATCH, WORDS), generator=generator, dtype=torch.int32)
     mask = (torch.arange(WORDS)[None] < lengths[:, None]).int()
     types = torch.randint(0, 2, (BATCH, WORDS), generator=generator, dtype=torch.int32)
     return {"ids": ids * mask, "mask": mask, "types": types * mask, "labels": torch.tensor([1, 0, 0, 1], dtype=torch.int32)}

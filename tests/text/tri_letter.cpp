@@ -99,6 +99,11 @@ TEST_CASE("broken trigram files are refused with their line") {
   CHECK_THROWS_WITH(tri_letter::parse("abc\na b\n", "f"), Contains("f:2: ") && Contains("no trigram"));
   CHECK_THROWS_WITH(tri_letter::parse("abc\t3\n", "f"), Contains("f:1: "));
   CHECK_THROWS_WITH(tri_letter::parse("abc\n\xFF\n", "f"), Contains("f:2: "));
+  CHECK_THROWS_WITH(tri_letter::parse("abc\r\r\n", "f"), Contains("f:1: ") && Contains("no trigram"));
+  CHECK_THROWS_WITH(tri_letter::parse("\xEF\xBB\xBF\xEF\xBB\xBF"
+                                      "abc\n",
+                                      "f"),
+                    Contains("f:1: ") && Contains("no trigram"));
   CHECK_THROWS_WITH(tri_letter::parse(std::string(17, 'a'), "f"), Contains("no trigram"));
   CHECK_THROWS_AS(tri_letter::load("/no/such/file"), tx::io_error);
 }

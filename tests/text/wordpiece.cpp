@@ -108,6 +108,10 @@ TEST_CASE("broken vocabularies are refused with their line") {
   CHECK_THROWS_WITH(wordpiece::parse(special + "a\n\nb\n", "v"), Contains("v:7: the token is empty"));
   CHECK_THROWS_WITH(wordpiece::parse(special + "a\nb\na\n", "v"), Contains("v:8: 'a' is given twice"));
   CHECK_THROWS_WITH(wordpiece::parse(special + "\xFF\n", "v"), Contains("v:6: not UTF-8"));
+  // These would be other tokens once they are written and read again.
+  CHECK_THROWS_WITH(wordpiece::parse(special + "a\r\r\n", "v"), Contains("v:6: the token ends in a carriage return"));
+  CHECK_THROWS_WITH(wordpiece::parse("\xEF\xBB\xBF\xEF\xBB\xBFx\n" + special, "v"),
+                    Contains("v:1: the token begins with a byte order mark"));
   CHECK_THROWS_AS(wordpiece::load("/no/such/file"), tx::io_error);
   CHECK(wordpiece::parse("[PAD]\r\n[UNK]\r\n[CLS]\r\n[SEP]\r\n[MASK]\r\na\r\n", "v").id("a") == 5);
 }

@@ -11,6 +11,7 @@
 
 #include <catch2/catch.hpp>
 
+#include <algorithm>
 #include <cmath>
 
 namespace {
@@ -142,4 +143,30 @@ TEST_CASE("results are means over the parts", "[accumulate]") {
   auto const r = both(x, label);
   CHECK(float(r.loss) == Approx(losses).epsilon(1e-6));
   CHECK(float(r.square) == Approx(squares).epsilon(1e-6));
+}
+
+namespace {
+struct ends_early final : tx::exec::observer {
+  int kernels;
+  explicit ends_early(int k) : kernels(k) {}
+  void before_kernel(tx::exec::frame const&, tx::exec::call const&) override {
+    if (kernels-- == 0) throw tx::value_error("enough");
+  }
+};
+}  // namespace
+
+TEST_CASE("a run that ends between two parts leaves nothing to the next", "[accumulate]") {
+  constexpr int many = 1 << 20;
+  batch const b;
+  tx::executor<in_parts, tx::cpu> left_alone{tx::seed(2)}, ended{tx::seed(2)};
+  ends_early count(many);
+  left_alone.observe(count);
+  left_alone(b.x, b.label);
+  left_alone.end_observing(count);
+  ends_early early((many - count.kernels) / 2);  // within the second part
+  ended.observe(early);
+  CHECK_THROWS_AS(ended(b.x, b.label), tx::value_error);
+  ended.end_observing(early);
+  ended(b.x, b.label);
+  for (int k : {0, 1, 2}) CHECK(std::ranges::equal(ended.elements(k), left_alone.elements(k)));
 }

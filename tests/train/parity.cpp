@@ -28,7 +28,7 @@ std::vector<T> numbers(io::safetensors const& file, std::string const& name) {
 }
 
 struct small_bert {
-  static constexpr int layers = 2, hidden = 64, heads = 4, ffn = 128, vocabulary = 300, positions = 24, types = 2;
+  static constexpr int layers = 2, hidden = 24, heads = 4, ffn = 48, vocabulary = 40, positions = 20, types = 2;
 };
 using classifier = nn::bert_classifier<small_bert, 2>;
 using words = tensor<i32, 4, 16>;
@@ -118,7 +118,7 @@ TEST_CASE("one BERT step gives Hugging Face's loss and weights") {
     }
   }
   CHECK(furthest_gradient < 1e-5);
-  CHECK(compared > 80'000);
+  CHECK(compared > 10'000);
   CHECK(furthest < 1e-4);          // of steps of 1e-2
   CHECK(furthest_decayed < 1e-7);  // decay alone moves a weight of 0.02 by 1e-4
 }

@@ -1,4 +1,5 @@
 #include "../../examples/twinbert/engine.hpp"
+#include "../io/size_limit.hpp"
 #include "run.hpp"
 
 #include <tx/core/error.hpp>
@@ -58,6 +59,12 @@ TEST_CASE_METHOD(twinbert_test, "files that cannot be read or written") {
   check_fails((*this)("score --model @nothing --pairs @pairs.tsv"), "nothing/");
 }
 
+TEST_CASE_METHOD(twinbert_test, "a disk that is full ends a run with what could not be written") {
+  size_limit const full(20'000);  // room for all but the parameters
+  check_fails(trained("--steps 3 --bag-steps 3"), "File too large");
+  CHECK_FALSE(std::filesystem::exists(path / "model/model.safetensors"));
+}
+
 TEST_CASE_METHOD(twinbert_test, "folders that are no model of this program") {
   REQUIRE(trained("--steps 3 --bag-steps 3").code == 0);
   std::string const score = "score --model @model --pairs @pairs.tsv";
@@ -66,7 +73,24 @@ TEST_CASE_METHOD(twinbert_test, "folders that are no model of this program") {
   std::string const vocabulary = read("model/vocab.txt");
 
   write("model/config.json", "{");
-  check_fails((*this)(score), "config.json");
+  check_fails((*this)(score), "config.json: not JSON: error at byte 2");
+  write("model/config.json", "{\"a\":" + std::string(100'000, '['));
+  check_fails((*this)(score), "config.json: 'a' is nested; it holds one flat JSON object");
+  write("model/config.json", std::string(100'000, '['));
+  check_fails((*this)(score), "config.json: not a JSON object");
+  write("model/config.json", replaced(config, "\"query_words\"", "\"loss\""));
+  check_fails((*this)(score), "config.json: 'loss' is given twice");
+  write("model/config.json", config + '\0');
+  check_fails((*this)(score), "config.json: it holds a NUL byte");
+  write("model/config.json", config + std::string(1 << 20, ' '));
+  check_fails((*this)(score), "bytes; a config.json has at most 1048576");
+  write("model/config.json", replaced(config, "\"num_attention_heads\": 2",
+                                      "\"num_attention_heads\": \"\x1B[0m" + std::string(200, 'x') + '"'));
+  check_fails((*this)(score), "config.json: not JSON");
+  write("model/config.json", replaced(config, "\"num_attention_heads\": 2",
+                                      "\"num_attention_heads\": \"\x7F" + std::string(200, 'x') + '"'));
+  check_fails((*this)(score), "num_attention_heads is \"?xxxxx");
+  CHECK((*this)(score).error.size() < 300);
   write("model/config.json", replaced(config, "\"num_attention_heads\": 2", "\"num_attention_heads\": 4"));
   check_fails((*this)(score), "num_attention_heads is 4; this program was compiled for 2");
   write("model/config.json", config);

@@ -1,3 +1,4 @@
+#include "../io/event_reader.hpp"
 #include "run.hpp"
 
 #include <nlohmann/json.hpp>
@@ -63,6 +64,28 @@ TEST_CASE_METHOD(twinbert_test, "train writes a trace of one step") {
   CHECK(trace.at("traceEvents").size() > 50);
   CHECK(flops > 1'000'000);
   CHECK(trained("--steps 3 --force --profile @nowhere/trace.json").code == 1);
+}
+
+TEST_CASE_METHOD(twinbert_test, "an event file has what the lines of metrics have") {
+  tx::io::ensure_directory(at("model/events"));
+  write("model/events/events.out.tfevents.1.before", "of a run that is written over");
+  write("model/events/mine", "");
+  REQUIRE(trained("--steps 12 --bag-steps 10 --tensorboard --force").code == 0);
+  std::vector<std::filesystem::path> files;
+  for (auto const& entry : std::filesystem::directory_iterator(path / "model/events"))
+    if (entry.path().filename() != "mine") files.push_back(entry.path());
+  CHECK(std::filesystem::exists(path / "model/events/mine"));
+  REQUIRE(files.size() == 1);
+  auto const events = event_reader::read(tx::io::read_text(files[0]));
+  auto const lines = ran{0, read("model/metrics.jsonl"), ""}.lines();
+  REQUIRE(events.size() == lines.size() + 1);
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    auto line = nlohmann::json::parse(lines[i]);
+    CHECK(events[i + 1].step == line.at("step").get<std::int64_t>());
+    line.erase("step");
+    CHECK(events[i + 1].scalars.size() == line.size());
+    for (auto const& [tag, value] : events[i + 1].scalars) CHECK(value == line.at(tag).get<float>());
+  }
 }
 
 TEST_CASE_METHOD(twinbert_test, "a model without its encoder trains and scores") {

@@ -1,12 +1,18 @@
-// Training that is stopped, killed and resumed ends in the files of a run that was left alone.
+// Training that is stopped, killed and resumed ends in the files of a run that was left alone. When a signal is sent
+// follows from what the run has written, so that no test depends on how fast the machine and its disk are.
+#include "../io/event_reader.hpp"
 #include "run.hpp"
 
 #include <sys/wait.h>
 
-#include <chrono>
 #include <csignal>
 
 namespace {
+
+bool ended(pid_t child) {
+  siginfo_t info{};
+  return ::waitid(P_PID, static_cast<id_t>(child), &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid == child;
+}
 
 // How a process ended: its exit code, or minus the signal that killed it.
 int wait_for(pid_t child) {
@@ -16,12 +22,13 @@ int wait_for(pid_t child) {
 }
 
 struct resume_test : twinbert_test {
-  using clock = std::chrono::steady_clock;
   std::string const options =
       "--pairs @pairs.tsv --dev @labelled.tsv --vocabulary 300 --bag-steps 250 --steps 250 --validations 4 ";
 
-  // The program in a process of its own, with one thread: it inherits no others.
-  int signalled(std::string const& command, int signal, std::chrono::microseconds after) const {
+  // The program in a process of its own, with one thread: it inherits no others. It gets the signal once `ready` says
+  // so, and a random part of two milliseconds later; or it ends before.
+  template <class Ready>
+  int signalled(std::string const& command, int signal, Ready ready) {
     std::fflush(nullptr);
     sigset_t all, before;
     ::sigfillset(&all);
@@ -34,30 +41,45 @@ struct resume_test : twinbert_test {
     }
     ::sigprocmask(SIG_SETMASK, &before, nullptr);
     REQUIRE(child >= 0);
-    ::usleep(static_cast<useconds_t>(after.count()));
+    while (!ended(child) && !ready()) ::usleep(500);
+    ::usleep(static_cast<useconds_t>(draw(2000)));
     ::kill(child, signal);
     return wait_for(child);
   }
+  std::size_t draw(std::size_t below) {
+    random = random * 6364136223846793005u + 1442695040888963407u;
+    return (random >> 33) % below;
+  }
+  std::uintmax_t measurements(std::string const& name) const {
+    std::error_code none;
+    auto const size = std::filesystem::file_size(path / name / "metrics.jsonl", none);
+    return none ? 0 : size;
+  }
   bool saved(std::string const& name) const { return std::filesystem::exists(path / name / "checkpoints"); }
 
+  // Also while a run saves and, at its end, removes them.
   std::size_t states(std::string const& name) const {
     std::size_t count = 0;
-    if (saved(name))
-      for (auto const& entry : std::filesystem::directory_iterator(path / name / "checkpoints"))
-        count += entry.path().filename().string().starts_with("checkpoint-");
+    std::error_code gone;
+    for (std::filesystem::directory_iterator at(path / name / "checkpoints", gone), end; !gone && at != end;
+         at.increment(gone))
+      count += at->path().filename().string().starts_with("checkpoint-");
     return count;
   }
 
-  // Begins a run until it is stopped at a step, with so many states saved.
-  void stop(std::string const& name, std::size_t wanted, std::string const& more) const {
-    for (int attempt = 0; attempt < 300; ++attempt) {
-      auto const after = std::chrono::milliseconds(10 + attempt * 7 % 200 * (1 + attempt / 100));
-      int const code = signalled("train --out @" + name + " --force " + options + more, SIGTERM, after);
-      REQUIRE((code == -SIGTERM || code == 0 || code == 128 + SIGTERM));  // too early, too late
-      if (code > 0 && states(name) == wanted) return;
+  // Begins a run and stops it at a step, with so many states saved: the first step is measured. It ends before only
+  // where this process gets no time while all of its steps run.
+  void stop(std::string const& name, std::size_t wanted, std::string const& more) {
+    for (int code = 0; code <= 0;) {
+      std::filesystem::remove(path / name / "metrics.jsonl");
+      code = signalled("train --out @" + name + " --force " + options + more, SIGTERM,
+                       [&] { return measurements(name) > 0 && states(name) + 1 >= wanted; });
+      REQUIRE((code == 0 || code == -SIGTERM || code == 128 + SIGTERM));
     }
-    FAIL("never stopped at a step");
+    REQUIRE(states(name) == wanted);
   }
+  std::uint64_t random = 3;
+
   // Losses and validations, without what depends on time.
   std::vector<std::string> measured(std::string const& name) const {
     std::vector<std::string> lines = ran{0, read(name + "/metrics.jsonl"), ""}.lines();
@@ -69,26 +91,28 @@ struct resume_test : twinbert_test {
 }  // namespace
 
 TEST_CASE_METHOD(resume_test, "a run that is stopped, killed and resumed is the run that was not") {
-  auto const begin = clock::now();
   ran const whole = (*this)("train --out @whole --threads 1 " + options);
   INFO(whole.error);
   REQUIRE(whole.code == 0);
   CHECK_FALSE(saved("whole"));
   CHECK(measured("whole").size() > 50);
-  auto const time = std::chrono::duration_cast<std::chrono::microseconds>(clock::now() - begin);
+  std::uintmax_t const length = measurements("whole");
 
   // Run after run, until signals of each kind have hit steps.
   int stopped = 0, killed = 0;
-  std::uint64_t random = 3;
   for (int round = 0; round < 30 && (round == 0 || stopped == 0 || killed == 0); ++round) {
     std::filesystem::remove_all(path / "cut");
     int code = -1;
     for (int attempt = 0; attempt < 200 && code != 0; ++attempt) {
-      random = random * 6364136223846793005u + 1442695040888963407u;
       int const signal = (attempt + round) % 3 == 0 ? SIGTERM : (attempt + round) % 3 == 1 ? SIGKILL : SIGINT;
-      auto const after = time * static_cast<int>((random >> 33) % 100) / 100;
+      // At the beginning, or once a part of the lines that are missing is there; a run that resumes takes back those
+      // after its state.
+      std::uintmax_t const now = states("cut") > 0 ? measurements("cut") : 0;
+      std::uintmax_t const until = draw(4) == 0 ? 0 : now + 1 + draw(length - std::min(now, length - 1));
+      std::filesystem::path const metrics = path / "cut/metrics.jsonl";
+      if (now == 0) std::filesystem::remove(metrics);
       code = signalled("train --out @cut --save-every 50 " + options + (states("cut") > 0 ? " --resume" : " --force"),
-                       signal, after);
+                       signal, [&] { return measurements("cut") >= until; });
       INFO("attempt " << attempt << ", signal " << signal << ": " << code << ' ' << read(".err"));
       REQUIRE((code == 0 || code == 128 + signal || code == -signal));
       if (code > 0)
@@ -127,9 +151,14 @@ TEST_CASE_METHOD(resume_test, "what a resumed run must have in common with the s
   auto const newest = std::ranges::max(
       std::vector<std::filesystem::path>{std::filesystem::directory_iterator(path / "model/checkpoints"), {}});
   std::filesystem::resize_file(newest / "parameters.safetensors", 100);
-  ran const r = (*this)("train --out @model --resume " + options);
+  ran const r = (*this)("train --out @model --resume --tensorboard " + options);
   INFO(r.error);
-  CHECK(r.code == 0);
+  REQUIRE(r.code == 0);
+  // Of steps that come again nothing else is to be shown.
+  std::filesystem::path const file = *std::filesystem::directory_iterator(path / "model/events");
+  auto const events = event_reader::read(tx::io::read_text(file));
+  CHECK(events.at(1).session == 1);
+  CHECK((events.at(1).step > 1 && events.at(1).step <= events.at(2).step));
   CHECK_THAT(r.error, Catch::Contains("left out: ") && Catch::Contains("damaged"));
   // It has ended: there is nothing to resume.
   refused(options, "holds no saved state");

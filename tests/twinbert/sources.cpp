@@ -1,5 +1,6 @@
 // The rest of the example, but for main().
 #include "../../examples/twinbert/batches.cpp"
+#include "../../examples/twinbert/config_file.cpp"
 #include "../../examples/twinbert/evaluate.cpp"
 #include "../../examples/twinbert/folder.cpp"
 #include "../../examples/twinbert/options.cpp"

@@ -27,7 +27,7 @@ constexpr bool is_residual(op_kind kind) {
 
 class reverse_walk final : public vjp_context {
  public:
-  // Gradients of nodes of region `source` are emitted into region `target`; both are 0 for a whole program.
+  // Gradients of nodes of region `source` are emitted into region `target`; for a whole program, or within one block, they are the same.
   constexpr reverse_walk(graph& program, vec<char> const& active, reverse_walk* outer, int source, int target)
       : active_(active), outer_(outer), source_(source), target_(target), again_(outer != nullptr ? outer->again_ : nullptr) {
     g = &program;
@@ -62,6 +62,7 @@ class reverse_walk final : public vjp_context {
 
   // Visits the nodes of the source region from `last` down.
   constexpr void run(int last) {
+    std::uint16_t const outer_site = g->site;
     for (int at_node = last; at_node >= 0; --at_node) {
       node const n = (*g)[at_node];
       if (n.region != source_ || !wanted(at_node)) continue;
@@ -75,6 +76,7 @@ class reverse_walk final : public vjp_context {
         continue;
       }
       id = at_node;
+      g->site = n.site;
       gradient = {g, adjoint(at_node)};
       if (n.op->kind != op_kind::view && n.op != &cast_info) gradient = cast(gradient, n.info.type);
       given_ = 0;
@@ -83,6 +85,7 @@ class reverse_walk final : public vjp_context {
       for (int k = 0; k < n.inputs; ++k) expected = expected || (wanted(g->input(n, k)) && is_float(g->info(g->input(n, k)).type));
       if (expected && given_ == 0) throw invalid("a gradient rule gave no gradient at all. FIX: c.accumulate(k, ...) in the op's vjp; or a null vjp where there is none");
     }
+    g->site = outer_site;
   }
 
  private:
@@ -103,7 +106,11 @@ class reverse_walk final : public vjp_context {
     if (is_kept(node_id) || is_rounded_residual(n)) return stack(node_id);
     int in[4] = {};
     for (int i = 0; i < n.inputs; ++i) in[i] = forward(g->operands[n.first + i]).id;
-    return g->emit(n.op, in, n.inputs, n.at, n.info);
+    std::uint16_t const reader = g->site;
+    g->site = n.site;
+    int const again = g->emit(n.op, in, n.inputs, n.at, n.info);
+    g->site = reader;
+    return again;
   }
 
   constexpr bool is_kept(int node_id) const {
@@ -124,8 +131,9 @@ class reverse_walk final : public vjp_context {
   // The forward region hands the value out for each iteration; the backward region takes it in.
   constexpr int stack(int node_id) {
     value_info const one = g->info(node_id);
-    int const k = g->regions[source_].results.size();
-    g->regions[source_].results.push_back(node_id);
+    int k = g->regions[source_].carries;
+    while (k < g->regions[source_].results.size() && g->regions[source_].results[k] != node_id) ++k;  // an earlier gradient's, perhaps
+    if (k == g->regions[source_].results.size()) g->regions[source_].results.push_back(node_id);
     value_info const all = stacked(one, shape{1, {}, {g->regions[source_].iterations}});
     int const owner = g->regions[source_].owner;
     int const inside = g->current;
@@ -315,6 +323,7 @@ constexpr vec<char> depends_on(graph const& g, vec<int> const& leaves) {
     if (!n.op->differentiable) continue;
     if (n.op == &argument_info) {
       region const& body = g.regions[static_cast<int>(n.at.v[1])];
+      if (body.owner < 0) continue;  // it is being recorded, and the leaves are in it
       int const k = static_cast<int>(n.at.v[0]);
       // A carry may become active through the body, so any active input makes it so.
       if (k < body.carries)
@@ -349,8 +358,9 @@ struct outer_site final : gradient_site {
 
 }  // namespace detail
 
-// Appends the gradients of a scalar with respect to leaves; returns their ids, -1 where the loss does not depend on one. Those that
-// `user` wants go to it where they are complete, and -1 stands for them too. Nodes marked in `again` are not kept by repeated blocks.
+// Appends the gradients of a scalar with respect to leaves, all in the region that nodes go to; returns their ids, -1 where the loss does
+// not depend on one. Those that `user` wants go to it where they are complete, and -1 stands for them too. Nodes marked in `again` are not
+// kept by repeated blocks.
 // An op without a gradient is noted in graph::no_gradient, which program<> reports with its name and shape.
 constexpr vec<int> gradients(graph& g, int loss, vec<int> const& leaves, gradient_user* user = nullptr, vec<char> const& again = {}) {
   if (g.info(loss).count() != 1 || !is_float(g.info(loss).type))
@@ -359,7 +369,7 @@ constexpr vec<int> gradients(graph& g, int loss, vec<int> const& leaves, gradien
   vec<char> const active = detail::depends_on(g, leaves);
   vec<int> readers(g.size(), 0);
   for (int operand : g.operands) ++readers[operand];
-  detail::reverse_walk walk(g, active, nullptr, 0, 0);
+  detail::reverse_walk walk(g, active, nullptr, g.current, g.current);
   walk.give_to(user, readers);
   walk.compute_again(again);
   walk.add(loss, broadcast_to(constant(g, g.info(loss).type, 1), g.info(loss).dims));

@@ -18,12 +18,17 @@ double load(std::byte const* p) {
   if constexpr (D == dtype::bf16 || D == dtype::f16) return x.widen();
   else return static_cast<double>(x);
 }
+// Integers: towards zero, cut to their bits; 0 where there is none, as in a quotient by 0.
+template <dtype D>
+element_t<D> as_element(double value) {
+  if constexpr (is_half(D)) return element_t<D>::from(static_cast<float>(value));
+  else if constexpr (D == dtype::boolean) return value != 0;
+  else if constexpr (is_integer(D)) return static_cast<element_t<D>>(std::abs(value) < 0x1p63 ? static_cast<std::int64_t>(value) : 0);
+  else return static_cast<element_t<D>>(value);
+}
 template <dtype D>
 void store(std::byte* p, double value) {
-  auto& x = *reinterpret_cast<element_t<D>*>(p);
-  if constexpr (D == dtype::bf16 || D == dtype::f16) x = element_t<D>::from(static_cast<float>(value));
-  else if constexpr (D == dtype::boolean) x = value != 0;
-  else x = static_cast<element_t<D>>(value);
+  *reinterpret_cast<element_t<D>*>(p) = as_element<D>(value);
 }
 
 template <class F>
@@ -93,8 +98,7 @@ class values<exec::fused<Exact, exec::ins<In...>, exec::lets<Let...>, exec::outs
       } else {
         x = static_cast<double>(l::rule::apply(operand<l, 0>(row, col), operand<l, 1>(row, col), operand<l, 2>(row, col)));
       }
-      if constexpr (is_half(l::type)) x = element_t<l::type>::from(static_cast<float>(x)).widen();
-      if constexpr (is_integer(l::type)) return static_cast<double>(static_cast<std::int64_t>(x));
+      if constexpr (is_half(l::type) || is_integer(l::type)) return static_cast<double>(number_of(as_element<l::type>(x)));
       else return x;
     }
   }
@@ -114,9 +118,10 @@ class values<exec::fused<Exact, exec::ins<In...>, exec::lets<Let...>, exec::outs
   std::vector<double> sum_columns() const {
     std::vector<double> v;
     if constexpr (out_of<O>.shape == exec::form::col_reduce) {
-      bool const full = exec::program_of<exec::fused<Exact, exec::ins<In...>, exec::lets<Let...>, exec::outs<Out...>>>
-                            .by_column[let<out_of<O>.value - inputs>::operand[0]];
-      for (std::int64_t c = 0; c < (full ? c_.cols : 1); ++c) v.push_back(at<out_of<O>.value>(0, c));
+      constexpr int value = out_of<O>.value;
+      bool const differ = exec::program_of<exec::fused<Exact, exec::ins<In...>, exec::lets<Let...>, exec::outs<Out...>>>
+                              .by_column[let<value - inputs>::operand[0]];  // else all columns have one sum
+      for (std::int64_t c = 0; c < (out_of<O>.per_row ? 1 : c_.cols); ++c) v.push_back(differ || c == 0 ? at<value>(0, c) : v.back());
     }
     return v;
   }

@@ -55,6 +55,12 @@ TX_HD constexpr split significand(double x) {
   return {std::bit_cast<double>(i - (static_cast<std::int64_t>(e) << 52)), k + e};
 }
 
+// a / +-0, which no constant evaluation divides.
+TX_HD constexpr double over_zero(double a, double zero) {
+  if (a != a || a == 0) return nan;
+  return negative(a) != negative(zero) ? -infinity : infinity;
+}
+
 // An unevaluated sum hi + lo of about 106 bits. T. Dekker, A floating-point technique for extending the available
 // precision (1971).
 struct twice {
@@ -306,6 +312,20 @@ template <class T>
   requires std::is_arithmetic_v<T>
 TX_HD constexpr T select(bool condition, T a, std::type_identity_t<T> b) {
   return condition ? a : b;
+}
+// Integers: towards zero, 0 where the divisor is 0, and the smallest number by -1 is itself. Processors trap at both.
+template <class T>
+  requires std::is_arithmetic_v<T>
+TX_HD constexpr T divide(T a, std::type_identity_t<T> b) {
+  if constexpr (std::is_integral_v<T>) {
+    if (b == 0) return T(0);
+    if constexpr (std::is_signed_v<T>)
+      if (b == T(-1)) return static_cast<T>(std::make_unsigned_t<T>(0) - static_cast<std::make_unsigned_t<T>>(a));
+    return static_cast<T>(a / b);
+  } else {
+    if (std::is_constant_evaluated() && b == 0) return static_cast<T>(constant::over_zero(a, b));
+    return a / b;
+  }
 }
 // a b + c: rounded once where the hardware can, twice where it cannot, as the vector types do it.
 template <class T>

@@ -79,6 +79,7 @@ class vec {
  private:
   constexpr void assign(vec const& other) {
     size_ = 0;
+    if (other.size_ == 0) return;  // most copies of tables of tables; GCC also warns of what would follow
     reserve(other.size_);
     for (int i = 0; i < other.size_; ++i) data_[i] = other.data_[i];
     size_ = other.size_;

@@ -104,8 +104,7 @@ inline constexpr division division_of = [] {
   division d{};
   (detail::apply_division<Options>::to(d), ...);
   if (d.ranks > 1 && (d.shards & (d.shards - 1)) != 0)
-    throw invalid(
-        "virtual_shards on several ranks must be 1, 2, 4 or 8, so that their sums are a part of the tree over all");
+    throw invalid("virtual_shards on several ranks must be 1, 2, 4 or 8, so that their sums are a part of the tree over all. FIX: another division");
   return d;
 }();
 
@@ -138,9 +137,7 @@ constexpr var append_shards(graph& g, division d, graph const& one, vec<int> con
   for (int k = 0; k < results; ++k) {
     value_info const& info = one.info(one.outputs[k].value);
     if (info.count() != 1 || !is_float(info.type))
-      throw invalid(
-          "data_parallel, virtual_shards: a step hands back means over the shards, so its results must be "
-          "floating-point scalars");
+      throw invalid("data_parallel, virtual_shards: a step hands back means over the shards, so its results must be floating-point scalars. FIX: reduce each, e.g. with mean(x)");
     g.outputs.push_back(output{mean(k).id, output_kind::result, -1});
   }
   return mean(results);

@@ -38,6 +38,7 @@ constexpr vec<int> append_shard(graph& g, graph const& one, vec<int> const& valu
   g.regions[first].parent = home;
   g.training = one.training;
   g.random_streams = one.random_streams;
+  g.sites = one.sites;
   int const numbers = g.numbers.size();
   for (std::int64_t n : one.numbers) g.numbers.push_back(n);
 
@@ -66,6 +67,7 @@ constexpr vec<int> append_shard(graph& g, graph const& one, vec<int> const& valu
     if (n.op->kind == op_kind::gather_all) at.v[0] += numbers;
     g.current = first + n.region;
     g.when = n.when;
+    g.site = n.site;
     vec<int> in{};
     for (int k = 0; k < n.inputs; ++k) in.push_back(map[one.input(n, k)]);
     map[i] = g.emit(n.op, in.data(), in.size(), at, n.info);
@@ -80,6 +82,7 @@ constexpr vec<int> append_shard(graph& g, graph const& one, vec<int> const& valu
   shape const once{1, {}, {1}};
   for (int v : values) g.regions[first].results.push_back(map[v]);
   g.current = home;
+  g.site = 0;
   int const owner = g.emit(&repeat_info, inputs.data(), inputs.size(), attributes{{first}},
                            tx::detail::stacked(one.info(values[0]), once));
   g.regions[first].owner = owner;

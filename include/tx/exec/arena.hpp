@@ -2,6 +2,7 @@
 #pragma once
 
 #include <tx/exec/addresses.hpp>
+#include <tx/exec/inspection.hpp>
 #include <tx/exec/lowered.hpp>
 #include <tx/exec/timeline.hpp>
 #include <tx/passes/memory.hpp>
@@ -51,6 +52,11 @@ class arena_planner {
       location const l = where_.locate(o.value);
       out_.results.push_back({g_.info(o.value), buffers_[buffer_of_[l.root]].offset + l.offset * size_of(g_.info(o.value).type)});
     }
+  }
+
+  constexpr void tell(inspection& to) const {
+    to.buffer_of = buffer_of_;
+    to.buffers = buffers_;
   }
 
  private:

@@ -1,21 +1,13 @@
 // From a recorded graph to a program: the passes, in order.
 #pragma once
 
+#include <tx/exec/compile_options.hpp>
 #include <tx/exec/lower.hpp>
 #include <tx/graph/verify.hpp>
 #include <tx/passes/bands.hpp>
 #include <tx/passes/rewrite.hpp>
 
 namespace tx {
-
-// Switches of the compiler; the defaults are what everyone wants, the others are for tests.
-struct compile_options {
-  bool fuse = true;
-  bool schedule = true;  // off: kernels run in the order of recording
-  std::int64_t band_bytes = std::int64_t{1} << 20;  // of values handed from product to product, at a time; see passes/bands.hpp
-
-  constexpr bool operator==(compile_options const&) const = default;
-};
 
 namespace exec {
 
@@ -30,17 +22,33 @@ constexpr graph optimise(graph const& recorded) {
   return g;
 }
 
-constexpr lowered compile(graph const& recorded, compile_options options) {
+// A program from an optimised graph.
+constexpr lowered plan(graph const& g, compile_options const& options, inspection* seen = nullptr) {
+  passes::fusion f = passes::fuse(g, options.fuse);
+  if (options.schedule) f = passes::schedule(g, static_cast<passes::fusion&&>(f));
+  if (options.fuse) f = passes::bands(g, static_cast<passes::fusion&&>(f), options.band_bytes);
+  lowered l = lower(g, f, seen);
+  if (seen != nullptr) {
+    seen->nodes = g;
+    seen->fused = static_cast<passes::fusion&&>(f);
+    seen->options = options;
+  }
+  return l;
+}
+
+constexpr lowered compile(graph const& recorded, compile_options const& options, inspection* seen = nullptr) {
   if (recorded.no_gradient.op != nullptr) {  // program<> says so
     lowered nothing{};
     nothing.no_gradient = recorded.no_gradient;
     return nothing;
   }
-  graph const g = optimise(recorded);
-  passes::fusion f = passes::fuse(g, options.fuse);
-  if (options.schedule) f = passes::schedule(g, static_cast<passes::fusion&&>(f));
-  if (options.fuse) f = passes::bands(g, static_cast<passes::fusion&&>(f), options.band_bytes);
-  return lower(g, f);
+  graph g = optimise(recorded);
+  if (seen != nullptr && seen->graph_only) {
+    seen->nodes = static_cast<graph&&>(g);
+    seen->options = options;
+    return {};
+  }
+  return plan(g, options, seen);
 }
 
 }  // namespace exec

@@ -1,6 +1,8 @@
 // executor<step, backend>: a program with its storage. run(x, y) runs it once and hands back what the step returns.
 #pragma once
 
+#include <tx/exec/arguments.hpp>
+#include <tx/exec/kernel_log.hpp>
 #include <tx/exec/parts.hpp>
 #include <tx/exec/schedule.hpp>
 #include <tx/expr/trace.hpp>
@@ -46,8 +48,9 @@ inline constexpr bool one_bound_each<std::tuple<T...>> = [] {
 }  // namespace exec
 
 struct run_options {
-  int threads = 0;  // 0: as many as the machine runs at once
+  int threads = 0;  // 0: as many as the machine runs at once; 1: the caller's alone
   int block = 0;    // of the shared ones that a program without training takes as parameters; k: state k - 1, see train/averaged.hpp
+  std::span<std::byte> arena{};  // memory of the caller's, for as long as the executor, for all but parameters and states; none: its own
 };
 
 template <class Step, class Backend>
@@ -61,6 +64,8 @@ class executor {
   using result = typename Step::result;
   using arguments = typename Step::arguments;
   static constexpr exec::memory_use memory = Step::memory;
+  // So many bytes an arena of the caller's has at least, from a multiple of memory_alignment on; else there is a shape_error, or a value_error.
+  static constexpr std::int64_t arena_bytes = exec::arena_bytes<Step>();
   static constexpr bool remote = exec::remote<Backend>;  // the host reaches the parameters by read and write alone
   static_assert(!program::collective || exec::ranked<Backend>,
                 "tx::executor: the step speaks to other ranks, which this backend cannot. FIX: tx::distributed<backend, communicator>");
@@ -83,33 +88,58 @@ class executor {
   // The parameters of another program of the same model. Training programs share the optimizer's state and the count of steps
   // too; settings are each one's own.
   template <class OtherStep>
-  explicit executor(executor<OtherStep, Backend> const& other, run_options options = {}) : executor(other.parameters_, options) {
-    static_assert(std::is_same_v<model, typename OtherStep::model>, "tx::executor: both programs must be of one model type");
+  explicit executor(executor<OtherStep, Backend> const& other, run_options options = {})
+      : executor(parameters_of(other), options, other.reads_only_) {
+    if constexpr (exec::trains<Step>) writable();
     if (parameters_->states() < Step::states) throw value_error("executor: the other program keeps no optimizer state to share");
+    own_states();
     if constexpr (exec::ranked<Backend>) join(*other.frame_.ranks);
   }
 
+  // Parameters of the caller's, which must stay where they are as long as the executor. With an arena of the caller's too nothing is
+  // allocated. Where they are const, the executor only reads them: any number of such executors may run at the same time, each in a
+  // thread, and what would change parameters through one (tensors, elements, write, restore, reset_optimizer) is a value_error.
+  template <class Block>
+    requires(std::is_same_v<std::remove_const_t<Block>, block> && !exec::ranked<Backend>)
+  explicit executor(Block& parameters, run_options options = {})
+      : executor(std::shared_ptr<block>(std::shared_ptr<void>(), const_cast<block*>(&parameters)), options, std::is_const_v<Block>) {
+    static_assert(!std::is_const_v<Block> || !exec::trains<Step>,
+                  "tx::executor: a program that trains changes its parameters, and these are const. FIX: a parameter_block that is not");
+    if (parameters.states() < Step::states)
+      throw value_error("executor: the parameters keep " + std::to_string(parameters.states()) + " states; the program needs " +
+                        std::to_string(Step::states) + ". FIX: parameter_block(seed, step::states)");
+    if constexpr (!std::is_const_v<Block>) own_states();
+  }
+  template <class Block>
+    requires std::is_same_v<Block, block>
+  explicit executor(Block const&& parameters, run_options options = {}) = delete;  // it ends before the executor can run
+
   run_settings settings{};
 
-  // Runs the program on one contiguous range per argument of the step. Results stay valid until the next run.
+  // Runs the program on one contiguous range or view (exec/view.hpp) per argument of the step. Results stay valid until the next run.
   template <class... A>
   result operator()(A const&... a) {
     static_assert(sizeof...(A) == std::tuple_size_v<arguments>, "tx::executor: as many ranges must be given as the step has arguments");
-    return run(std::make_integer_sequence<int, sizeof...(A)>{}, a...);
+    return [&]<int... K>(std::integer_sequence<int, K...> all) -> result {
+      return run(all, argument<K>(a)...);
+    }(std::make_integer_sequence<int, sizeof...(A)>{});
   }
 
   // Steps that the parameters have been trained for; programs that do not train count their own runs.
   std::int64_t steps_run() const { return exec::trains<Step> ? parameters_->steps : runs_; }
   // Forgets what the optimizer gathered: its state is zero and the next step is the first.
-  void reset_optimizer() { parameters_->reset_optimizer(); }
+  void reset_optimizer() { writable().reset_optimizer(); }
   // What the random numbers of all steps are a function of.
   std::uint64_t seed() const { return parameters_->seed.value; }
+  // The optimizer whose states lie beside the parameters, as text; empty where there are none. See train/optimizer.hpp.
+  std::string optimizer() const { return parameters_->identity != nullptr ? parameters_->identity() : ""; }
   // Blocks of optimizer state beside the parameters.
   int states() const { return parameters_->states(); }
   // The next step is step number `steps` of a run from a seed: what it needs beside parameters, states and settings.
   void restore(std::int64_t steps, std::uint64_t from_seed) {
-    parameters_->steps = runs_ = steps;
-    parameters_->seed = tx::seed(from_seed);
+    block& all = writable();
+    all.steps = runs_ = steps;
+    all.seed = tx::seed(from_seed);
   }
   // Calls f(name, value) for each setting that this program has, to save them and to bring them back.
   template <class F>
@@ -132,13 +162,23 @@ class executor {
     }
   }
   // The tensors of the model by name, writable; k > 0: optimizer state k - 1.
-  auto tensors(int k = 0) const { return parameters_->tensors(own(k)); }
-  std::span<typename block::element_type> elements(int k = 0) const { return parameters_->elements(own(k)); }
+  auto tensors(int k = 0) const { return writable().tensors(own(k)); }
+  std::span<typename block::element_type> elements(int k = 0) const { return writable().elements(own(k)); }
   // From the next run on each kernel adds an event to the log; null: no more. See exec/profile.hpp.
-  void profile(exec::kernel_log* log) { frame_.log = log; }
+  void profile(exec::kernel_log* log) {
+    if (log_ != nullptr) std::erase(observers_, log_);
+    if (log != nullptr) observers_.push_back(log);
+    log_ = log;
+  }
+  // From the next run on it is told of each kernel, and must be told to end before it or the executor goes. See exec/observer.hpp.
+  void observe(exec::observer& o) { observers_.insert(observers_.begin(), &o); }
+  void end_observing(exec::observer& o) { std::erase(observers_, &o); }
   // Copies of all elements, also where the host does not reach the backend's memory.
   std::vector<typename block::element_type> read(int k = 0) const { return parameters_->read(own(k)); }
-  void write(std::span<typename block::element_type const> values, int k = 0) { parameters_->write(values, own(k)); }
+  void write(std::span<typename block::element_type const> values, int k = 0) { writable().write(values, own(k)); }
+  // Keeps the parameters that the executor made, and the memory that elements() and tensors() show, also when the executor is gone;
+  // nothing of the caller's.
+  std::shared_ptr<void const> owner() const { return parameters_; }
   // The tensors of such a copy by name.
   static auto tensors_of(std::span<typename block::element_type> copy) { return block::tensors_of(copy); }
 
@@ -147,12 +187,34 @@ class executor {
   friend class executor;
 
   static std::shared_ptr<block> fresh(tx::seed s) {
-    Backend::check_machine();  // before anything is computed
-    return std::make_shared<block>(s, Step::states);
+    auto made = std::make_shared<block>(s, Step::states);
+    if constexpr (requires { Step::optimizer_identity(); }) made->identity = Step::optimizer_identity;
+    return made;
   }
 
-  executor(std::shared_ptr<block> parameters, run_options options)
-      : parameters_(std::move(parameters)), arena_(exec::arena_bytes<Step>() + exec::alignment) {
+  // States beside parameters that others made are this step's optimizer's, or nobody's yet.
+  void own_states() {
+    if constexpr (requires { Step::optimizer_identity(); }) {
+      if (parameters_->identity == nullptr) parameters_->identity = Step::optimizer_identity;
+      else if (Step::states > 0 && parameters_->identity() != Step::optimizer_identity())
+        throw value_error("executor: the states beside the parameters are those of the optimizer '" + parameters_->identity() +
+                          "'; the step's is '" + Step::optimizer_identity() + "'. FIX: parameters of its own, or the same optimizer");
+    }
+  }
+
+  template <class OtherStep>
+  static std::shared_ptr<block> parameters_of(executor<OtherStep, Backend> const& other) {
+    constexpr bool same = std::is_same_v<model, typename OtherStep::model>;
+    static_assert(same, "tx::executor: both programs must be of one model type");
+    if constexpr (same) return other.parameters_;
+    else return nullptr;
+  }
+
+  executor(std::shared_ptr<block> parameters, run_options options, bool reads_only = false)
+      : parameters_(std::move(parameters)),
+        arena_(exec::room<Backend>(options.arena, arena_bytes, "executor")),
+        steps_(arena_.data()),
+        reads_only_(reads_only) {
     frame_.threads = options.threads > 0 ? options.threads : Backend::default_threads();
     frame_.base[exec::base_arena] = arena_.data();
     frame_.base[exec::base_scalars] = reinterpret_cast<std::byte*>(scalars_.data());
@@ -173,6 +235,10 @@ class executor {
     block_ = k;
   }
   int own(int k) const { return k == 0 ? block_ : k; }
+  block& writable() const {
+    if (reads_only_) throw value_error("executor: its parameters were given to it as const. FIX: change them where they are not");
+    return *parameters_;
+  }
 
   template <class Communicator>
   void join(Communicator& ranks) {
@@ -184,8 +250,14 @@ class executor {
       if (Step::division.given && Step::division.ranks != ranks.size())
         throw value_error("executor: the step was compiled for " + std::to_string(Step::division.ranks) + " ranks; there are " +
                           std::to_string(ranks.size()));
-      frame_.shard = std::int64_t{ranks.rank()} * Step::division.shards;
+      shard_ = std::int64_t{ranks.rank()} * Step::division.shards;
     }
+  }
+
+  template <int K, class A>
+  decltype(auto) argument(A const& a) {
+    if constexpr (strided_view<A>) return copies_.template range<K, std::tuple_element_t<static_cast<std::size_t>(K), arguments>>(a);
+    else return (a);
   }
 
   template <int... K, class... A>
@@ -202,6 +274,11 @@ class executor {
     frame_.base[exec::base_scalars] = staging_.scalars(reinterpret_cast<std::byte*>(scalars_.data()), sizeof scalars_);
     frame_.key = philox_key::from(parameters_->seed.value);
     frame_.step = static_cast<std::uint32_t>(steps_run());
+    frame_.observers = observers_;
+    frame_.observed = !observers_.empty();
+    frame_.iteration = frame_.band_first = frame_.band_count = 0;  // an exception may have left a run in the middle of a loop
+    frame_.shard = shard_;
+    for (exec::observer* const o : observers_) o->before_run(frame_);
     steps_.run(frame_, staging_);
     if constexpr (exec::trains<Step>) ++parameters_->steps;
     else ++runs_;
@@ -280,8 +357,13 @@ class executor {
   [[no_unique_address]] exec::step_runner<Step, Backend> steps_;
   std::array<float, 64> scalars_{};
   typename exec::frame_type<Backend>::type frame_{};
+  std::vector<exec::observer*> observers_;
+  exec::kernel_log* log_ = nullptr;  // the last of them
+  std::int64_t shard_ = 0;  // of the whole batch: the first that this rank has
   std::int64_t runs_ = 0;  // of a program that does not train
   int block_ = 0;          // that it takes as parameters
+  bool reads_only_ = false;
+  exec::view_copies<static_cast<int>(std::tuple_size_v<arguments>)> copies_{};
 };
 
 }  // namespace tx

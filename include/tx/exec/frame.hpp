@@ -4,9 +4,11 @@
 #include <tx/core/philox.hpp>
 #include <tx/exec/plan.hpp>
 
+#include <span>
+
 namespace tx::exec {
 
-class kernel_log;
+class observer;
 
 struct frame {
   std::byte* base[bases] = {};   // arguments are only read
@@ -18,7 +20,8 @@ struct frame {
   std::int64_t band_first = 0;   // of a band of matrices: the first, and how many; 0: all there are
   std::int64_t band_count = 0;
   std::int64_t shard = 0;        // of the whole batch: the first that this rank has
-  kernel_log* log = nullptr;     // where kernels say how long they took
+  std::span<observer* const> observers{};  // who is told of each kernel; see observer.hpp
+  bool observed = false;                   // are there any?
 
   template <class T>
   T* at(operand_ref const& r) const {

@@ -35,10 +35,10 @@ struct function {
   static constexpr int states = 0;
 
   struct source {
-    static constexpr exec::lowered lower() {
+    static constexpr exec::lowered lower(exec::inspection* seen = nullptr) {
       graph g{};
       record(g);
-      return exec::compile(g, Options);
+      return exec::compile(g, Options, seen);
     }
   };
   static constexpr void record(graph& g) {

@@ -1,7 +1,7 @@
 // When each kernel of a run began and how long it took, if the executor was told to say so.
 #pragma once
 
-#include <tx/exec/frame.hpp>
+#include <tx/exec/observer.hpp>
 
 #include <time.h>
 
@@ -17,19 +17,23 @@ struct kernel_event {
   std::int64_t depth = 0;
 };
 
-class kernel_log {
+class kernel_log final : public observer {
  public:
   std::vector<kernel_event> events;
 
+  void before_kernel(frame const&, call const&) override { start_ = now(); }
+  void after_kernel(frame const& f, call const& c) override {
+    double const end = now();
+    events.push_back({&c, start_, end - start_, f.iteration, f.end_row(c) - f.first_row(c), f.depth(c)});
+  }
+
+ private:
   static double now() {
     timespec t{};
     clock_gettime(CLOCK_MONOTONIC, &t);
     return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec);
   }
-  TX_COLD void add(frame const& f, call const& c, double start) {
-    double const end = now();
-    events.push_back({&c, start, end - start, f.iteration, f.end_row(c) - f.first_row(c), f.depth(c)});
-  }
+  double start_ = 0;
 };
 
 }  // namespace tx::exec

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <tx/exec/arena.hpp>
+#include <tx/exec/range_checks.hpp>
 
 namespace tx::exec {
 
@@ -9,18 +10,33 @@ namespace detail {
 
 class lowerer {
  public:
-  constexpr lowerer(graph const& g, passes::fusion const& f) : g_(g), f_(f), where_(g, f), t_(g, f), kernels_(out_), value_of_(g.size(), -1) {}
+  constexpr lowerer(graph const& g, passes::fusion const& f, inspection* seen)
+      : g_(g), f_(f), where_(g, f), t_(g, f), kernels_(out_), value_of_(g.size(), -1), seen_(seen) {}
 
   constexpr lowered run() {
     find_stored();
-    find_checks();
+    out_.checks = range_checks(g_, f_);
+    out_.sites = g_.sites;
     for (int i = 0; i < f_.groups.size(); ++i) lower_group(i);
-    arena_planner(g_, f_, where_, t_, stored_, out_).run(scratch_);
+    arena_planner arena(g_, f_, where_, t_, stored_, out_);
+    arena.run(scratch_);
+    if (seen_ != nullptr) tell(arena);
     emit_steps();
     return static_cast<lowered&&>(out_);
   }
 
  private:
+  constexpr void tell(arena_planner const& arena) const {
+    arena.tell(*seen_);
+    seen_->group_of_call = vec<int>(out_.calls.size(), -1);
+    for (int i = 0; i < f_.groups.size(); ++i)
+      for (int c = call_of_[i]; c >= 0 && c < end_of_calls(i); ++c) seen_->group_of_call[c] = i;
+    int next = seen_->buffers.size();
+    for (scratch_need const& s : scratch_) next -= s.bytes != 0;
+    seen_->scratch_of_call.clear();
+    for (scratch_need const& s : scratch_) seen_->scratch_of_call.push_back(s.bytes != 0 ? next++ : -1);
+  }
+
   // Values that outlive their kernel.
   constexpr void find_stored() {
     stored_ = vec<char>(g_.size(), 0);
@@ -129,10 +145,16 @@ class lowerer {
   }
 
   constexpr void finish_call(call c, kernel_sig const& sig, int group_time) {
+    if (!g_.sites.empty()) note_sites(c, f_.groups[call_of_.size() - 1]);
     c.kernel = kernels_.intern(sig);
     call_of_.back() = out_.calls.size();
     scratch_.push_back({kernels_.scratch_bytes(c), group_time});
     out_.calls.push_back(c);
+  }
+
+  constexpr void note_sites(call& c, passes::group const& gr) {
+    c.first_site = out_.site_of.size();
+    for (int id : gr.nodes) out_.site_of.push_back(g_[id].site);
   }
 
   constexpr void lower_fused(passes::group const& gr) {
@@ -184,7 +206,7 @@ class lowerer {
     for (int id : gr.nodes) {
       if (!stored_[id]) continue;
       bool const column = f_.levels[id] == level::col;
-      bool const per_row = f_.levels[id] == level::row;
+      bool const per_row = column ? g_.info(id).count() != gr.cols : f_.levels[id] == level::row;
       d.outs.push_back({value_of_[id], g_.info(id).type, column ? form::col_reduce : form::map, per_row});
       operand_ref r = where_.at_location(id, 0, 0, g_.info(id).type);
       d.out_refs.push_back(column ? r : where_.by_rows(r, g_.info(id).dims, where_.order_of(id), gr.cols, per_row));
@@ -203,7 +225,7 @@ class lowerer {
       out_.operands.push_back(where_.matrices(g_.input(gr.head, 1)));
       shape const& left = g_.info(g_.input(gr.head, 0)).dims;
       c.depth = left.last();
-      c.batch = left.count() / left.last() / left[-2];
+      for (int i = 0; i + 2 < left.rank; ++i) c.batch *= left.dim[i];
       if (left.tag.axis != 0) {
         c.depth_tag = left.tag.id;
         c.depth_bound = left.tag.max;
@@ -220,6 +242,9 @@ class lowerer {
     bound_tag const tag = g_.info(reduces ? g_.input(any, 0) : any).dims.tag;
     c.tag = tag.id;
     c.bound = tag ? tag.max : 1;
+    c.when = g_[has_product ? gr.head : gr.nodes.back()].when;
+    if (c.when != phase::update && g_[gr.nodes.back()].when == phase::update)
+      for (c.first_update = 0; g_[gr.nodes[c.first_update]].when != phase::update;) ++c.first_update;
     sig.first_in = out_.ins.size();
     sig.ins = d.ins.size();
     sig.first_let = out_.lets.size();
@@ -245,6 +270,7 @@ class lowerer {
     c.first = out_.operands.size();
     c.operands = n.inputs + 1;
     c.at = n.at;
+    c.when = n.when;
     for (int k = -1; k < n.inputs; ++k) {
       int const operand = k < 0 ? id : g_.input(n, k);
       passes::view const& v = f_.physical[operand];
@@ -257,21 +283,6 @@ class lowerer {
       out_.operands.push_back(r);
     }
     finish_call(c, sig, t_.time[f_.group_of[id]]);
-  }
-
-  constexpr void find_checks() {
-    for (int i = 0; i < g_.size(); ++i)
-      if (g_[i].op->states_range) check_range(g_[i]);
-  }
-  constexpr void check_range(node const& n) {
-    passes::view const& seen = f_.physical[g_.input(n, 0)];
-    node const& base = g_[seen.base];
-    bool const whole = seen.at.offset == 0 && g_.info(g_.input(n, 0)).count() == base.info.count();
-    if (base.op != &input_info || !whole) return;  // other elements of an argument may mean something else
-    range_check const check{static_cast<int>(base.at.v[0]), n.at.v[0], n.at.v[1], n.at.v[2]};
-    for (range_check const& other : out_.checks)
-      if (other == check) return;
-    out_.checks.push_back(check);
   }
 
   // What lies between the operands of a flat block.
@@ -289,6 +300,7 @@ class lowerer {
       c.first = out_.operands.size();
       c.operands = 1;
       c.cols = (to - at) * size_of(n.info.type);
+      c.when = n.when;
       operand_ref r = where_.at_location(id, at, 0, n.info.type);
       out_.operands.push_back(r);
       kernel_sig sig{};
@@ -334,11 +346,14 @@ class lowerer {
       l.count = out_.steps.size() - l.first;
     }
   }
-  constexpr void emit_calls(int group_at) {
-    int last = call_of_[group_at] + 1;
+  constexpr int end_of_calls(int group_at) const {
     for (int k = 0; k < gap_group_.size(); ++k)
-      if (gap_group_[k] == group_at) last = gap_end_[k];
-    for (int c = call_of_[group_at]; c >= 0 && c < last; ++c) out_.steps.push_back({step_kind::call, c});
+      if (gap_group_[k] == group_at) return gap_end_[k];
+    return call_of_[group_at] + 1;
+  }
+  constexpr void emit_calls(int group_at) {
+    int const end = end_of_calls(group_at);
+    for (int c = call_of_[group_at]; c >= 0 && c < end; ++c) out_.steps.push_back({step_kind::call, c});
   }
   constexpr void emit_band(int b, int region_id) {
     loop& l = out_.loops[g_.regions.size() + b];
@@ -368,10 +383,12 @@ class lowerer {
   vec<int> call_of_{};  // group -> its first call
   vec<int> gap_group_{}, gap_end_{};
   vec<scratch_need> scratch_{};
+  inspection* seen_;
 };
 
 }  // namespace detail
 
-constexpr lowered lower(graph const& g, passes::fusion const& f) { return detail::lowerer(g, f).run(); }
+// seen: is told of buffers and calls, if there is one.
+constexpr lowered lower(graph const& g, passes::fusion const& f, inspection* seen = nullptr) { return detail::lowerer(g, f, seen).run(); }
 
 }  // namespace tx::exec

@@ -12,19 +12,29 @@ namespace tx::exec {
 template <class Step>
 concept in_parts = requires { typename Step::update_program; } && (Step::parts > 1);
 
-// Bytes of the arena that all programs of a step use, one after the other.
+// Bytes of the arena that all programs of a step use, one after the other; behind them lie the sums of gradients over parts.
 template <class Step>
-constexpr std::int64_t arena_bytes() {
+constexpr std::int64_t shared_arena_bytes() {
   std::int64_t bytes = Step::program::memory.arena;
   if constexpr (in_parts<Step>)
     if (Step::update_program::memory.arena > bytes) bytes = Step::update_program::memory.arena;
-  return bytes;
+  return aligned(bytes);
+}
+template <class Step>
+constexpr std::int64_t sums_bytes() {
+  if constexpr (in_parts<Step>) return aligned(layout<typename Step::model>::trained * size_of(layout<typename Step::model>::type));
+  else return 0;
+}
+template <class Step>
+constexpr std::int64_t arena_bytes() {
+  return shared_arena_bytes<Step>() + sums_bytes<Step>();
 }
 
 // How a step runs; most are one program.
 template <class Step, class Backend>
 class step_runner {
  public:
+  explicit step_runner(std::byte*) {}
   template <class Frame>
   void run(Frame& f, staging<Step, Backend>&) {
     runner<typename Step::program, Backend>::run(f);
@@ -36,7 +46,6 @@ template <in_parts Step, class Backend>
 class step_runner<Step, Backend> {
   using program = typename Step::program;
   using arguments = typename Step::arguments;
-  using sums = layout<typename Step::model>;
   static_assert(Step::sums_block < max_blocks, "tx::accumulate: the optimizer has so many states that no block is left for the sums of gradients");
   using update_program = typename Step::update_program;
   static constexpr int results = program::results.size();  // of each part; behind them those of the update
@@ -48,14 +57,13 @@ class step_runner<Step, Backend> {
   }(), "tx::accumulate: a step hands back means over the parts of a batch, so its results must be f32 or f64 scalars");
 
  public:
-  step_runner() : sums_(aligned(sums::trained * size_of(sums::type)) + alignment) {
-    if constexpr (remote<Backend>) Backend::clear(sums_.data(), sums_.size());
-    else __builtin_memset(sums_.data(), 0, static_cast<std::size_t>(sums_.size()));
-  }
+  explicit step_runner(std::byte* arena) { clear_bytes<Backend>(arena + shared_arena_bytes<Step>(), sums_bytes<Step>()); }
 
   template <class Frame>
   void run(Frame& f, staging<Step, Backend>& host) {
-    f.base[base_block + Step::sums_block] = sums_.data();
+    std::byte* const sums = f.base[base_block + Step::sums_block] = f.base[base_arena] + shared_arena_bytes<Step>();
+    if (broken_) clear_bytes<Backend>(sums, sums_bytes<Step>());
+    broken_ = true;  // until the update has cleared them: an exception may end the run between two parts
     auto const whole_batch = f;
     std::array<double, results> totals{};
     for (int part = 0; part < Step::parts; ++part) {
@@ -69,6 +77,7 @@ class step_runner<Step, Backend> {
     }
     f.shard = whole_batch.shard;
     runner<update_program, Backend>::run(f);
+    broken_ = false;
     for (int k = 0; k < results; ++k) set(k, totals[static_cast<std::size_t>(k)] / Step::parts);
     for (int k = 0; k < updates; ++k) fetch(means_[static_cast<std::size_t>(results + k)], f.base[base_arena] + update_program::results[k].offset, update_program::results[k].info);
   }
@@ -96,7 +105,7 @@ class step_runner<Step, Backend> {
     else __builtin_memcpy(to.data(), from, static_cast<std::size_t>(scalar.bytes()));
   }
 
-  bytes<Backend> sums_;
+  bool broken_ = false;  // sums of a run that did not come to its end
   std::array<place, results + updates> means_{};
 };
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <tx/exec/signature.hpp>
+#include <tx/graph/graph.hpp>
 
 namespace tx::exec {
 
@@ -50,6 +51,9 @@ struct call {
   int depth_tag = 0;        // the same of the depth
   int depth_bound = 1;
   attributes at{};
+  phase when = phase::forward;  // of the op at its head, else of the last
+  int first_update = -1;    // of its ops, the head's being 0, where an update follows a product; -1: none does
+  int first_site = -1;      // of its ops' lines, the head's first; -1: none is known
 };
 
 enum class step_kind : std::uint8_t { call, loop };
@@ -72,16 +76,18 @@ struct loop {
 
 enum class kernel_kind : std::uint8_t { fused, gemm, whole, collective, zero };
 
-// A distinct kernel: its signature lists.
-struct kernel_sig {
+// A distinct kernel: its signature lists. Op: what is known of ops, all of it while compiling, op_facts at run time (tables.hpp).
+template <class Op>
+struct basic_kernel_sig {
   kernel_kind kind = kernel_kind::fused;
-  op_info const* op = nullptr;  // whole, collective
+  Op op{};                      // whole, collective
   dtype type = dtype::f32;      // gemm: of the operands
   bool exact = false;           // columns are a multiple of 16
   int first_in = 0, ins = 0;
   int first_let = 0, lets = 0;
   int first_out = 0, outs = 0;
 };
+using kernel_sig = basic_kernel_sig<op_info const*>;
 
 // A result as the caller sees it: dense, at an offset in the arena.
 struct result_ref {

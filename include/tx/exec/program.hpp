@@ -11,7 +11,7 @@ namespace detail {
 
 // What one constant evaluation hands over; the exact sizes are known only after it.
 struct capacity {
-  static constexpr int kernels = 512, ins = 8192, lets = 8192, outs = 2048, calls = 8192, operands = 32768, steps = 8192, loops = 64, results = 32, checks = 32;
+  static constexpr int kernels = 512, ins = 8192, lets = 8192, outs = 2048, calls = 8192, operands = 32768, steps = 8192, loops = 64, results = 32, checks = 32, sites = 256, site_of = 16384;
 };
 struct loose_tables {
   bounded_array<kernel_sig, capacity::kernels> kernels;
@@ -24,6 +24,8 @@ struct loose_tables {
   bounded_array<loop, capacity::loops> loops;
   bounded_array<result_ref, capacity::results> results;
   bounded_array<range_check, capacity::checks> checks;
+  bounded_array<source_site, capacity::sites> sites;
+  bounded_array<std::uint16_t, capacity::site_of> site_of;
   memory_use memory;
   missing_gradient no_gradient;
 };
@@ -47,6 +49,8 @@ constexpr loose_tables loosen(lowered const& l) {
   move_in(t.loops, l.loops);
   move_in(t.results, l.results);
   move_in(t.checks, l.checks);
+  move_in(t.sites, l.sites);
+  move_in(t.site_of, l.site_of);
   t.memory = l.memory;
   t.no_gradient = l.no_gradient;
   return t;
@@ -58,13 +62,14 @@ inline constexpr bool has_gradient = Op == nullptr;
 
 }  // namespace detail
 
-// Source::lower() is the constant evaluation that makes the program.
+// Source::lower() is the constant evaluation that makes the program; lower(inspection*) also tells how, see outline.hpp.
 template <class Source>
 struct program {
  private:
   static constexpr detail::loose_tables loose = detail::loosen(Source::lower());
   static_assert(detail::has_gradient<loose.no_gradient.op, loose.no_gradient.of>,
-                "tx: an op between the loss and a parameter has no gradient. FIX: give its op_info a vjp, or put stop_gradient(x) around its operand");
+                "tx: an op between the loss and a parameter has no gradient. FIX: give its op_info a vjp, or put stop_gradient(x) around its operand; "
+                "one that a gradient is made of, as prod's, cannot be differentiated again");
 
  public:
   static constexpr auto kernels = freeze<kernel_sig, loose.kernels.count>(loose.kernels);
@@ -77,6 +82,8 @@ struct program {
   static constexpr auto loops = freeze<loop, loose.loops.count>(loose.loops);
   static constexpr auto results = freeze<result_ref, loose.results.count>(loose.results);
   static constexpr auto checks = freeze<range_check, loose.checks.count>(loose.checks);
+  static constexpr auto sites = freeze<source_site, loose.sites.count>(loose.sites);
+  static constexpr auto site_of = freeze<std::uint16_t, loose.site_of.count>(loose.site_of);
   static constexpr memory_use memory = loose.memory;
   // Does it speak to other ranks?
   static constexpr bool collective = [] {

@@ -1,13 +1,21 @@
 // The step: a fold over the program's table. Direct calls, a loop only for a repeat.
 #pragma once
 
-#include <tx/exec/kernel_log.hpp>
+#include <tx/exec/observer.hpp>
 #include <tx/exec/program.hpp>
 
 namespace tx::exec {
 
 template <class Kernel>
 concept defined = requires { sizeof(Kernel); };
+
+// A kernel's calls in all programs go through one copy of it, and of what observers are told.
+template <class Kernel, class Frame>
+__attribute__((noinline)) void told(Frame& f, call const& c, operand_ref const* operands) {
+  if (f.observed) tell_before(f, c);
+  Kernel::run(f, c, operands);
+  if (f.observed) tell_after(f, c);
+}
 
 template <class Program, class Backend>
 struct runner {
@@ -29,9 +37,7 @@ struct runner {
       constexpr int kernel = Program::calls[s.index].kernel;
       using own = typename Backend::template kernel<kernel_of<Program, kernel>>;
       static_assert(defined<own>, "tx: the backend has no kernel of this kind. FIX: specialise its kernel<exec::fused<...>>, gemm, whole or zero");
-      double const start = f.log == nullptr ? 0 : kernel_log::now();
-      own::run(f, Program::calls[s.index], &Program::operands.items[Program::calls[s.index].first]);
-      if (f.log != nullptr) f.log->add(f, Program::calls[s.index], start);
+      told<own>(f, Program::calls[s.index], &Program::operands.items[Program::calls[s.index].first]);
     } else {
       constexpr loop l = Program::loops[s.index];
       if constexpr (l.band > 0) return bands<s.index>(f);

@@ -30,19 +30,21 @@ struct in_sig {
   constexpr bool operator==(in_sig const&) const = default;
 };
 
-struct let_sig {
-  op_info const* op;
+template <class Op>
+struct basic_let_sig {
+  Op op;
   dtype type;
   form shape;
   int operand[3];
   int operands;
 };
+using let_sig = basic_let_sig<op_info const*>;
 
 struct out_sig {
   int value;
   dtype type;
   form shape;  // map: an element per element or row; col_reduce: one per column
-  bool per_row;
+  bool per_row;  // col_reduce: the sum of one value per row, a single element
   constexpr bool operator==(out_sig const&) const = default;
 };
 

@@ -97,6 +97,8 @@ inline constexpr int max_groups = 16;
 
 template <class Model>
 struct layout {
+  static_assert(std::is_aggregate_v<Model>, "tx: a model is an aggregate: a struct with public members, no constructors and no private state");
+
  private:
   struct table {
     vec<layout_entry> entries{};

@@ -36,7 +36,8 @@ struct repeat {
     Block out = block;
     auto narrow = [](auto& p, detail::surroundings const&) {
       node const whole = (*p.g)[p.id];
-      if (whole.op != &parameter_info) throw invalid("repeat: inside another repeat nothing can be peeled");
+      if (whole.op == &argument_info) throw invalid("repeat: inside another repeat nothing can be peeled");
+      if (whole.op != &parameter_info) throw invalid("repeat: a peeled one takes slices of parameters alone. FIX: peel::none in a model that tx::grad differentiates by");
       value_info info = whole.info;
       std::int64_t const each = info.count() / N;
       info.dims.dim[0] = Count;

@@ -4,6 +4,7 @@
 #include <tx/expr/var.hpp>
 
 #include <concepts>
+#include <type_traits>
 #include <utility>
 
 namespace tx {
@@ -27,9 +28,13 @@ struct tensor {
   constexpr operator T() const
     requires(sizeof...(Dims) == 0)
   {
-    return *data;
+    return (*this)[0];
   }
-  constexpr T operator[](std::size_t i) const { return data[i]; }
+  constexpr T operator[](std::size_t i) const {
+    if (std::is_constant_evaluated() && data == nullptr)
+      throw invalid("a tensor has no numbers while a model is recorded. FIX: where(less(a, b), x, y) chooses, slice<...>(x) takes a part");
+    return data[i];
+  }
   constexpr std::size_t size() const { return elements; }
   constexpr T const* begin() const { return data; }
   constexpr T const* end() const { return data + size(); }

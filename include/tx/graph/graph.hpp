@@ -9,6 +9,12 @@ namespace tx {
 // Which part of a step first asked for a node.
 enum class phase : std::uint8_t { forward, backward, update };
 
+// A line of source that recorded nodes; see expr/here.hpp.
+struct source_site {
+  char const* file = "";
+  int line = 0;
+};
+
 struct node {
   op_info const* op = nullptr;
   value_info info{};
@@ -17,6 +23,7 @@ struct node {
   int inputs = 0;
   int region = 0;  // the region whose body it is part of; 0 is the program
   phase when = phase::forward;
+  std::uint16_t site = 0;  // number of the line that recorded it, from 1; 0: it was not told
 };
 
 // A body that a region node runs `iterations` times. Argument k of the body is an `argument` node with attribute 0 = k.
@@ -54,7 +61,9 @@ class graph {
   vec<int> operands{};
   vec<region> regions{};
   vec<output> outputs{};
+  vec<source_site> sites{};
   phase when = phase::forward;
+  std::uint16_t site = 0;  // of new nodes
   int current = 0;        // region that new nodes go to
   vec<std::int64_t> numbers{};  // lists that do not fit the attributes of a node
   int random_streams = 0;  // next id for an op that draws random numbers
@@ -108,6 +117,7 @@ class graph {
     n.inputs = count;
     n.region = current;
     n.when = when;
+    n.site = site;
     for (int i = 0; i < count; ++i) operands.push_back(in[i]);
     nodes.push_back(n);
     insert(h, nodes.size() - 1);

@@ -65,6 +65,8 @@ struct op_info {
   bool (*narrow)(selection& s, shape const& from, shape const& to, attributes& at) = nullptr;
   // The scalar rule in double, for folding; null where it cannot be folded.
   double (*fold)(double const* in) = nullptr;
+  // Reductions: two elements, or sums of such, combined; null where only kernels can. For explaining what a kernel computed.
+  double (*combine)(double a, double b) = nullptr;
   bool states_range = false;   // a view whose operand's elements lie in [at.v[0], at.v[1]) or are at.v[2]; checked where that is an argument
   bool random = false;         // index: drawn for each element, not a position along the axis at.v[0]
   bool costly = false;         // worth keeping rather than computing twice within a row

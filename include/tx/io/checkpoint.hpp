@@ -7,7 +7,8 @@
 //   epoch = tx::io::value_of<std::int64_t>(from.position, "epoch");
 //
 // A run is an executor of a train_step, or anything with tensors(k) for k = 0 to states(), steps_run(), seed(),
-// restore(steps, seed) and, if it has settings, for_each_setting(f). Memory that the host does not reach is copied.
+// restore(steps, seed) and, if it has them, for_each_setting(f) and optimizer(), text that tells what its states mean.
+// Memory that the host does not reach is copied.
 #pragma once
 
 #include <tx/io/checkpoint_folder.hpp>
@@ -41,6 +42,14 @@ template <class Run>
 concept has_settings = requires(Run& run) {
   run.for_each_setting([](auto const&, auto&) {});
 };
+
+template <class Run>
+std::string optimizer_of(Run& run) {
+  if constexpr (requires { run.optimizer(); })
+    return run.optimizer();
+  else
+    return "";
+}
 
 // Places of a run's blocks: the parameters, then the optimizer's states. `copies` holds them where the host does not
 // reach them.
@@ -105,6 +114,7 @@ void save_checkpoint(std::filesystem::path const& folder, Run& run, checkpoint_v
   detail::run_places<Run> const places(run);
   checkpoint_contents what{run.steps_run(),
                            run.seed(),
+                           detail::optimizer_of(run),
                            {},
                            position,
                            detail::infos_of(places.parameters),
@@ -117,13 +127,18 @@ void save_checkpoint(std::filesystem::path const& folder, Run& run, checkpoint_v
 }
 
 // Brings a run to the newest complete checkpoint of a folder. Whatever it throws, the run is as it was: format_error if
-// there is no complete checkpoint, or if it has other tensors or settings than the run or is of another version;
-// shape_error for tensors of other shapes or types; value_error for what the options refuse; io_error for files that
-// cannot be read.
+// there is no complete checkpoint, or if it has another optimizer, other tensors or settings than the run or is of
+// another version; shape_error for tensors of other shapes or types; value_error for what the options refuse; io_error
+// for files that cannot be read.
 template <class Run>
 resumed load_checkpoint(std::filesystem::path const& folder, Run& run, load_options options = {}) {
   checkpoint saved = newest_checkpoint(folder);
   checkpoint_values const& settings = saved.about.settings;
+  if (std::string const own = detail::optimizer_of(run); own != saved.about.optimizer)
+    throw format_error(saved.path.string() + " holds states of the optimizer " + shown(saved.about.optimizer, 200) +
+                       "; the run's is " + shown(own, 200) +
+                       ". FIX: resume with that optimizer, or begin anew from its weights: load_parameters of its "
+                       "parameters.safetensors");
   detail::run_places<Run> const places(run);
   auto const parameters =
       detail::match(saved.parameters, (saved.path / "parameters.safetensors").string(), places.parameters, options);

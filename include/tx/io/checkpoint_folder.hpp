@@ -17,6 +17,7 @@ namespace tx::io {
 struct checkpoint_contents {
   std::int64_t step = 0;
   std::uint64_t seed = 0;
+  std::string identity;  // of the optimizer
   checkpoint_values settings, position;
   std::vector<tensor_info> parameters, optimizer, extra;
 };
@@ -78,6 +79,20 @@ inline void remove_folder(std::filesystem::path const& path) {
   if (code) throw_io_error("remove", path, code.value());
 }
 
+// Makes a folder and those above it. Returns the folders whose names for others may not be on the disk: the one above
+// it, and what is above each that is new.
+TX_COLD inline std::vector<std::filesystem::path> make_folder(std::filesystem::path const& folder) {
+  auto const above = [](std::filesystem::path const& path) {
+    return path.has_parent_path() ? path.parent_path() : ".";
+  };
+  auto const name = folder.has_filename() ? folder : folder.parent_path();
+  std::vector<std::filesystem::path> parents{above(name)};
+  std::error_code ignored;
+  while (!std::filesystem::exists(parents.back(), ignored)) parents.push_back(above(parents.back()));
+  ensure_directory(folder);
+  return parents;
+}
+
 // At once for those who read: it loses its name first. Returns whether it is gone.
 inline bool remove_checkpoint(std::filesystem::path const& folder, std::int64_t number) {
   std::error_code code;
@@ -86,25 +101,40 @@ inline bool remove_checkpoint(std::filesystem::path const& folder, std::int64_t 
   return !code;
 }
 
+// Would a reader take it? Files are read piece by piece, since all together they may be larger than the memory there
+// is.
+TX_COLD inline bool is_complete(std::filesystem::path const& path) {
+  try {
+    checkpoint_manifest const about = parse_manifest(read_text(path / "checkpoint.json"), "checkpoint.json");
+    if (about.files.size() != std::size(checkpoint_files)) return false;
+    for (char const* const name : checkpoint_files) {
+      auto const promised = about.files.find(name);
+      if (promised == about.files.end() || promised->second != sum_file(path / name)) return false;
+    }
+    return true;
+  } catch (error const&) {
+    return false;
+  }
+}
+
 }  // namespace detail
 
-// Adds a checkpoint and removes those before the newest `keep`; until then there is one more. Throws io_error if
-// anything cannot be written, value_error for tensors that the format cannot hold: then nothing has changed.
+// Adds a checkpoint and removes those before the newest `keep` that are complete; until then there is one more. To know
+// them, those between are read. Throws io_error if anything cannot be written, value_error for tensors that the format
+// cannot hold: then nothing has changed.
 TX_COLD inline void write_checkpoint(std::filesystem::path const& folder, checkpoint_contents const& what, int keep) {
   if (keep < 1)
     throw value_error("write_checkpoint: it would keep " + std::to_string(keep) + " checkpoints. FIX: at least 1");
   if (what.step < 0) throw value_error("write_checkpoint: the step is negative. FIX: count steps from 0");
-  ensure_directory(folder);
+  auto const made = detail::make_folder(folder);
   detail::folder_lock lock(folder);
   // Under these names lies what a save that was killed has left.
   auto const saving = folder / ".saving", removing = folder / ".removing";
   detail::remove_folder(saving);
   detail::remove_folder(removing);
   auto const numbers = detail::checkpoint_numbers(folder);
-  if (numbers.empty()) {  // the folder may be new itself
-    auto const name = folder.has_filename() ? folder : folder.parent_path();
-    file_handle(name.has_parent_path() ? name.parent_path() : ".", O_RDONLY | O_DIRECTORY, "sync").sync();
-  }
+  if (numbers.empty())  // the folder may be new itself
+    for (auto const& parent : made) file_handle(parent, O_RDONLY | O_DIRECTORY, "sync").sync();
   auto const target = detail::checkpoint_path(folder, numbers.empty() ? 1 : numbers.front() + 1);
   struct cleaner {
     std::filesystem::path const& path;
@@ -115,7 +145,7 @@ TX_COLD inline void write_checkpoint(std::filesystem::path const& folder, checkp
     }
   } unfinished{saving};
   ensure_directory(saving);
-  checkpoint_manifest about{what.step, what.seed, what.settings, what.position, {}};
+  checkpoint_manifest about{what.step, what.seed, what.identity, what.settings, what.position, {}};
   std::vector<tensor_info> const* const lists[] = {&what.extra, &what.optimizer, &what.parameters};
   for (std::size_t i = 0; i < 3; ++i) {
     char const* const name = detail::checkpoint_files[i];
@@ -127,8 +157,14 @@ TX_COLD inline void write_checkpoint(std::filesystem::path const& folder, checkp
   unfinished.renamed = true;
   lock.sync();
   // What cannot be removed now is tried again by the next save.
-  for (std::size_t i = static_cast<std::size_t>(keep) - 1; i < numbers.size(); ++i)
-    detail::remove_checkpoint(folder, numbers[i]);
+  int complete = 1;
+  if (numbers.size() < static_cast<std::size_t>(keep)) return;  // too few, so that none has to be looked at
+  for (std::int64_t const number : numbers) {
+    if (complete >= keep)
+      detail::remove_checkpoint(folder, number);
+    else if (detail::is_complete(detail::checkpoint_path(folder, number)))
+      ++complete;
+  }
 }
 
 // One checkpoint by its own path. Throws damaged_checkpoint unless every file is there, as long and with the checksum

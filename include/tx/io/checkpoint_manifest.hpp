@@ -1,5 +1,5 @@
-// checkpoint.json, which makes a folder of tensors a checkpoint: step, seed, settings, place in the data, and the size
-// and checksum of each file beside it. Its last line is the checksum of the lines before.
+// checkpoint.json, which makes a folder of tensors a checkpoint: step, seed, optimizer, settings, place in the data, and
+// the size and checksum of each file beside it. Its last line is the checksum of the lines before.
 #pragma once
 
 #include <tx/config.hpp>
@@ -29,10 +29,11 @@ struct damaged_checkpoint : format_error {
 };
 
 struct checkpoint_manifest {
-  static constexpr std::int64_t version = 1;
+  static constexpr std::int64_t version = 2;  // 1 did not name the optimizer
 
   std::int64_t step = 0;
   std::uint64_t seed = 0;
+  std::string optimizer;  // what its states mean, in its own words
   checkpoint_values settings, position;
   std::map<std::string, file_sum> files;  // by name
 };
@@ -209,10 +210,11 @@ TX_COLD inline std::string json_of(checkpoint_manifest const& m) {
     files[name] =
         "{\"bytes\": " + std::to_string(sum.bytes) + ", \"crc64\": \"" + detail::hex_digits(sum.crc64) + "\"}";
   }
+  check(m.optimizer);
   return detail::with_checksum(std::string(detail::manifest_head) + std::to_string(checkpoint_manifest::version) +
                                ",\n  \"step\": " + std::to_string(m.step) + ",\n  \"seed\": " + std::to_string(m.seed) +
-                               ",\n  \"settings\": " + object(m.settings) + ",\n  \"position\": " + object(m.position) +
-                               ",\n  \"files\": " + detail::json_object(files));
+                               ",\n  \"optimizer\": " + json_string(m.optimizer) + ",\n  \"settings\": " + object(m.settings) +
+                               ",\n  \"position\": " + object(m.position) + ",\n  \"files\": " + detail::json_object(files));
 }
 
 // Throws damaged_checkpoint if the text is not what its last line promises, format_error for another version and for
@@ -231,6 +233,8 @@ TX_COLD inline checkpoint_manifest parse_manifest(std::string_view text, std::st
   m.step = scan.number<std::int64_t>();
   scan.expect(",\n  \"seed\": ");
   m.seed = scan.number<std::uint64_t>();
+  scan.expect(",\n  \"optimizer\": ");
+  m.optimizer = scan.string();
   scan.expect(",\n  \"settings\": ");
   m.settings = scan.values();
   scan.expect(",\n  \"position\": ");

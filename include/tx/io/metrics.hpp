@@ -1,47 +1,13 @@
 // Training metrics as JSON lines: one flat object a line, which any notebook or `jq` reads while the run goes on.
 #pragma once
 
-#include <tx/core/error.hpp>
 #include <tx/io/files.hpp>
-#include <tx/io/utf8.hpp>
+#include <tx/io/metric.hpp>
 
-#include <charconv>
-#include <cmath>
-#include <concepts>
 #include <initializer_list>
-#include <span>
-#include <string>
-#include <string_view>
+#include <vector>
 
 namespace tx::io {
-
-// One key and its value, already as JSON. Numbers keep the digits needed to read the same value back; NaN and the
-// infinities, which JSON lacks, become null.
-struct metric {
-  std::string key;
-  std::string json;
-
-  template <class T>
-  requires std::floating_point<T> || std::integral<T> metric(std::string_view name, T value)
-      : key(name), json(format(value)) {}
-  metric(std::string_view name, std::string_view value) : key(name), json(json_string(value)) {}
-  metric(std::string_view name, char const* value) : metric(name, std::string_view(value)) {}
-
- private:
-  template <class T>
-  static std::string format(T value) {
-    if constexpr (std::same_as<T, bool>)
-      return value ? "true" : "false";
-    else {
-      if constexpr (std::floating_point<T>) {
-        if (!std::isfinite(value)) return "null";
-      }
-      char buffer[64];
-      auto const end = std::to_chars(buffer, buffer + sizeof buffer, value).ptr;
-      return std::string(buffer, end);
-    }
-  }
-};
 
 // Appends lines to a file, creating it where absent; one write a line, so lines of several processes do not mix. A line
 // that a crash or a full disk cut short is ended first, so that it spoils no other. Not for several threads at once.
@@ -54,12 +20,20 @@ class metrics_log {
     if (size > 0 && ::pread(file_.get(), &last, 1, size - 1) == 1) cut_ = last != '\n';
   }
 
+  // A line {"step": step, ...}.
+  void write(std::int64_t step, std::span<metric const> values) {
+    std::vector<metric> line{{"step", step}};
+    line.insert(line.end(), values.begin(), values.end());
+    write(line);
+  }
+  void write(std::int64_t step, std::initializer_list<metric> values) {
+    write(step, std::span(values.begin(), values.size()));
+  }
+  // A line of these alone.
   void write(std::span<metric const> values) {
+    check_keys(values);
     std::string line = cut_ ? "\n{" : "{";
     for (std::size_t i = 0; i < values.size(); ++i) {
-      for (std::size_t j = 0; j < i; ++j) {
-        if (values[j].key == values[i].key) throw value_error("the metric " + shown(values[i].key) + " is given twice");
-      }
       if (i > 0) line += ',';
       line += json_string(values[i].key) + ':' + values[i].json;
     }

@@ -1,6 +1,8 @@
 // A progress line: rewritten in place on a terminal, now and then a plain line in a log file.
 #pragma once
 
+#include <tx/io/metric.hpp>
+
 #include <sys/ioctl.h>
 #include <unistd.h>
 
@@ -53,6 +55,7 @@ struct progress_field {
       : label(name), value(format_number(static_cast<double>(number))) {}
   progress_field(std::string_view name, std::string_view text) : label(name), value(text) {}
   progress_field(std::string_view name, char const* text) : label(name), value(text) {}
+  explicit progress_field(metric const& m) : label(m.key), value(m.number ? format_number(*m.number) : m.text) {}
 };
 
 struct progress_options {
@@ -66,7 +69,7 @@ struct progress_options {
 };
 
 // Shows `step done/total  label value ...  left h:mm:ss`. Failing to write never throws: a closed terminal must not end
-// a training run. Not for several threads at once.
+// a training run. Not for several threads at once. A sink of metrics, too, of which it shows those that come on time.
 class progress {
  public:
   using clock = progress_options::clock;
@@ -101,6 +104,13 @@ class progress {
   }
   void update(std::int64_t done, std::initializer_list<progress_field> fields) {
     update(done, std::span(fields.begin(), fields.size()));
+  }
+
+  void write(std::int64_t step, std::span<metric const> values) {
+    update(step, std::vector<progress_field>(values.begin(), values.end()));
+  }
+  void write(std::int64_t step, std::initializer_list<metric> values) {
+    write(step, std::span(values.begin(), values.size()));
   }
 
   // Prints a line of its own without disturbing the live one.

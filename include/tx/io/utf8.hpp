@@ -68,6 +68,17 @@ inline bool is_utf8(std::string_view text) {
   return true;
 }
 
+// The same text; bytes that are not UTF-8 become U+FFFD.
+inline std::string valid_utf8(std::string_view text) {
+  std::string out;
+  for (std::size_t i = 0; i < text.size();) {
+    code_point const c = decode_utf8(text, i);
+    append_utf8(out, c.value);
+    i += c.length;
+  }
+  return out;
+}
+
 // A JSON string literal; bytes that are not UTF-8 become U+FFFD.
 inline std::string json_string(std::string_view text) {
   constexpr char const* digits = "0123456789abcdef";
@@ -89,11 +100,11 @@ inline std::string json_string(std::string_view text) {
   return out + '"';
 }
 
-// What a foreign name looks like in a message: quoted, cut after 60 bytes, without control or broken characters.
-inline std::string shown(std::string_view name) {
+// What a foreign name looks like in a message: quoted, cut after `most` bytes, without control or broken characters.
+inline std::string shown(std::string_view name, std::size_t most = 60) {
   std::string out = "'";
   for (std::size_t i = 0; i < name.size();) {
-    if (i >= 60) {
+    if (i >= most) {
       out += "...";
       break;
     }

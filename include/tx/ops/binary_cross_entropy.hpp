@@ -2,13 +2,13 @@
 // Errors: tensors of two shapes.
 #pragma once
 
-#include <tx/ops/abs.hpp>
 #include <tx/ops/exp.hpp>
+#include <tx/ops/less.hpp>
 #include <tx/ops/log1p.hpp>
-#include <tx/ops/maximum.hpp>
 #include <tx/ops/neg.hpp>
 #include <tx/ops/reduction.hpp>
 #include <tx/ops/sub.hpp>
+#include <tx/ops/where.hpp>
 
 namespace tx {
 
@@ -17,7 +17,8 @@ template <reduction R>
 struct binary_cross_entropy_fn {
   constexpr var operator()(var x, var y) const {
     check_compared(x, y);
-    return reduced<R>(maximum(x, constant(*x.g, x.type(), 0)) - x * y + log1p(exp(-abs(x))));
+    var const above = less(0.0, x);  // one case at 0 too: the maximum and |x| have kinks there that their sum has not
+    return reduced<R>(where(above, x, 0.0) - x * y + log1p(exp(where(above, -x, x))));
   }
 };
 }  // namespace detail

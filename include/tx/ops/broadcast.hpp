@@ -76,7 +76,7 @@ constexpr shape common_shape(shape const& a, shape const& b) {
     bound_tag const tag_b = i == b.rank ? b.tag : bound_tag{};
     if (!(tag_a == tag_b) && !(da == 1 && !tag_a) && !(db == 1 && !tag_b))
       throw invalid("a bounded extent meets another extent. FIX: give both the same dyn<Max, Tag>");
-    out.dim[out.rank - i] = da > db ? da : db;
+    out.dim[out.rank - i] = da == 1 ? db : da;  // an axis without elements has none beside 1 either
     if (tag_a || tag_b) out.tag = tag_a ? tag_a : tag_b;
   }
   return out;

@@ -1,16 +1,17 @@
 // cumsum<Axis>(x): each element and those before it along an axis, added in order; with FromEnd, those behind it. The
 // gradient is the running sum the other way round.
-// Errors: halves, whose sums would lose what they add, and bool.
+// Halves are added in f32.
+// Errors: bool; an axis there is not.
 #pragma once
 
+#include <tx/ops/in_f32.hpp>
 #include <tx/ops/lines.hpp>
 
 namespace tx {
 
 namespace detail {
 constexpr value_info cumsum_infer(value_info const* in, int, attributes const&) {
-  if (is_half(in[0].type) || in[0].type == dtype::boolean)
-    throw invalid("cumsum: elements are halves or bool. FIX: cast<tx::f32>(x) or cast<tx::i32>(x) first");
+  if (in[0].type == dtype::boolean) throw invalid("cumsum: elements are bool. FIX: cast<tx::i32>(x) first");
   return in[0];
 }
 constexpr void cumsum_vjp(vjp_context& c);
@@ -56,7 +57,10 @@ constexpr void cumsum_vjp(vjp_context& c) {
 
 template <int Axis, bool FromEnd>
 struct cumsum_fn {
-  constexpr var operator()(var x) const { return cumsum(x, Axis, FromEnd); }
+  constexpr var operator()(var x) const {
+    if (is_half(x.type())) return in_f32(*this, x);
+    return cumsum(x, Axis, FromEnd);
+  }
 };
 }  // namespace detail
 

@@ -1,4 +1,4 @@
-// a / b, with numpy broadcasting.
+// a / b, with numpy broadcasting. Of integers the quotient is cut towards zero, as in C++, and 0 where b is 0.
 #pragma once
 
 #include <tx/ops/elementwise.hpp>
@@ -9,7 +9,8 @@ namespace rules {
 struct div {
   template <class V>
   static TX_HD constexpr auto apply(V a, V b) {
-    return a / b;
+    using math::divide;
+    return divide(a, b);
   }
 };
 }  // namespace rules

@@ -47,7 +47,16 @@ constexpr double fold_with(double const* in) {
 
 }  // namespace detail
 
-// Everything about an elementwise op but its gradient.
+// Shape rules, for ops outside the tree too.
+using detail::compare_infer;
+using detail::float_infer;
+using detail::logical_infer;
+using detail::number_infer;
+using detail::same_infer;
+
+// Everything about an elementwise op but its gradient. infer says what its operands may be, which have one shape and type: same_infer
+// anything, float_infer floating point, number_infer all but bool, logical_infer bool; compare_infer takes anything and gives bool.
+// costly: worth keeping rather than computing twice within a row.
 template <class Rule, int Arity>
 constexpr op_info elementwise_op(char const* name, void (*vjp)(vjp_context&), bool costly = false,
                                  value_info (*infer)(value_info const*, int, attributes const&) = detail::same_infer,

@@ -1,8 +1,10 @@
 // embedding(table [V, D], ids [..., L]) -> [..., D]: the sum of the table's rows that the last axis of ids names.
-// Negative ids name nothing. With L = 1 this is the usual look-up, with L > 1 a bag (word = sum of its trigrams).
+// Negative ids name nothing. With L = 1 this is the usual look-up, with L > 1 a bag (word = sum of its trigrams). Rows of halves
+// are added in f32 and rounded once; so are the gradients of their table.
 // Errors: an argument with an id at or above V is refused before the step runs; one that the program computes names nothing.
 #pragma once
 
+#include <tx/ops/cast.hpp>
 #include <tx/ops/in_range.hpp>
 #include <tx/ops/partitioned.hpp>
 
@@ -14,7 +16,6 @@ namespace detail {
 constexpr value_info embedding_infer(value_info const* in, int, attributes const&) {
   if (in[0].dims.rank != 2) throw invalid("embedding: the table needs two axes, [rows, width]");
   if (!is_integer(in[1].type) || in[1].dims.rank < 1) throw invalid("embedding: ids must be an integer tensor. FIX: tensor<tx::i32, ...>");
-  if (is_half(in[0].type)) throw invalid("embedding: a table of halves has no sums. FIX: cast<float>(table), and the result back");
   if (in[1].dims.rank == 1 && in[1].dims.tag) throw invalid("embedding: a bag of a bounded number of ids. FIX: take(table, ids) for one row each, or ids [..., L]");
   if (in[1].dims.last() == 0) throw invalid("embedding: bags without room for an id. FIX: ids [..., L] with L of at least 1");
   value_info out{in[0].type, in[1].dims};
@@ -25,12 +26,14 @@ constexpr value_info scatter_infer(value_info const* in, int, attributes const& 
   return {in[0].type, shape{2, {static_cast<int>(at.v[1]), static_cast<int>(at.v[2])}, {static_cast<int>(at.v[0]), in[0].dims.last()}}};
 }
 constexpr void embedding_vjp(vjp_context& c);
+constexpr void scatter_rows_vjp(vjp_context& c);
 }  // namespace detail
 
 inline constexpr op_info embedding_info{
     .name = "embedding", .kind = op_kind::whole, .arity = 2, .infer = detail::embedding_infer, .vjp = detail::embedding_vjp};
 // scatter_rows(gradient [..., D], ids [..., L]) -> [V, D], at.v: V, and of which bounded extent, if any: the transposed look-up.
-inline constexpr op_info scatter_rows_info{.name = "scatter_rows", .kind = op_kind::whole, .arity = 2, .infer = detail::scatter_infer};
+inline constexpr op_info scatter_rows_info{
+    .name = "scatter_rows", .kind = op_kind::whole, .arity = 2, .infer = detail::scatter_infer, .vjp = detail::scatter_rows_vjp};
 
 namespace rules {
 struct embedding {
@@ -40,15 +43,35 @@ struct embedding {
     std::int64_t const bag = ids.dims.last();
     std::int64_t const rows = ids.dims.count() / bag;
     for (std::int64_t r = rows * part / parts; r < rows * (part + 1) / parts; ++r) {
-      T* const to = out.data + r * width;
-      for (std::int64_t j = 0; j < width; ++j) to[j] = T(0);
-      for (std::int64_t b = 0; b < bag; ++b) {
-        auto const id = static_cast<std::int64_t>(ids.data[r * bag + b]);
-        if (id < 0 || id >= table.dims.dim[0]) continue;  // ids that a program computes are not checked before it runs
-        T const* const from = table.data + id * width;
-        for (std::int64_t j = 0; j < width; ++j) to[j] += from[j];
+      if constexpr (is_half(dtype_v<T>)) {
+        for (std::int64_t j = 0; j < width; j += block) add_halves(out.data + r * width, table, ids.data + r * bag, bag, j);
+      } else {
+        add_rows(out.data + r * width, T(0), table, ids.data + r * bag, bag, 0, width);
       }
     }
+  }
+
+ private:
+  static constexpr std::int64_t block = 64;  // sums of halves at once
+
+  template <class S, class T, class Id>
+  static TX_HD void add_rows(S* to, S zero, whole_operand<T const> table, Id const* ids, std::int64_t bag, std::int64_t first,
+                             std::int64_t count) {
+    for (std::int64_t j = 0; j < count; ++j) to[j] = zero;
+    for (std::int64_t b = 0; b < bag; ++b) {
+      auto const id = static_cast<std::int64_t>(ids[b]);
+      if (id < 0 || id >= table.dims.dim[0]) continue;  // ids that a program computes are not checked before it runs
+      T const* const from = table.data + id * table.dims.last() + first;
+      for (std::int64_t j = 0; j < count; ++j) to[j] = static_cast<S>(to[j] + number_of(from[j]));
+    }
+  }
+  template <class T, class Id>
+  static TX_HD void add_halves(T* to, whole_operand<T const> table, Id const* ids, std::int64_t bag, std::int64_t first) {
+    std::int64_t const rest = table.dims.last() - first;
+    std::int64_t const count = rest < block ? rest : block;
+    float sums[block];
+    add_rows(sums, 0.f, table, ids, bag, first, count);
+    for (std::int64_t j = 0; j < count; ++j) to[first + j] = T::from(sums[j]);
   }
 };
 
@@ -91,8 +114,10 @@ struct embedding_fn {
 };
 constexpr void embedding_vjp(vjp_context& c) {
   shape const& table = c.in_info(0).dims;
-  c.accumulate(0, emit(scatter_rows_info, {c.gradient, c.in(1)}, attributes{{table.dim[0], table.tag.id, table.tag.max}}));
+  var const rows = cast(c.gradient, sum_type(c.gradient.type()));
+  c.accumulate(0, emit(scatter_rows_info, {rows, c.in(1)}, attributes{{table.dim[0], table.tag.id, table.tag.max}}));
 }
+constexpr void scatter_rows_vjp(vjp_context& c) { c.accumulate(0, emit(embedding_info, {c.gradient, c.in(1)})); }
 }  // namespace detail
 
 template <handle T, handle I>

@@ -65,7 +65,7 @@ struct weighted_bag_fn {
       throw invalid("embedding_bag: ids need one axis, and room for one more. FIX: reshape them");
     row.dim[row.rank] = row.last();
     row.dim[row.rank++ - 1] = 1;
-    return without_last_but_one(matmul(reshape(weights, row), take_fn{}(table, ids)));
+    return cast(without_last_but_one(matmul(reshape(weights, row), take_fn{}(table, ids))), table.type());
   }
 };
 }  // namespace detail

@@ -17,7 +17,10 @@ constexpr var standardized(var x, var epsilon) {
   return centred * rsqrt(variance + epsilon);
 }
 struct layer_norm_fn {
-  constexpr var operator()(var x, var scale, var shift, var epsilon) const { return standardized(x, epsilon) * scale + shift; }
+  constexpr var operator()(var x, var scale, var shift, var epsilon) const {
+    if (is_half(x.type())) return in_f32(*this, x, scale, shift, epsilon);
+    return standardized(x, epsilon) * scale + shift;
+  }
 };
 }  // namespace detail
 

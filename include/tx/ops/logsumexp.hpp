@@ -7,6 +7,7 @@
 #include <tx/ops/add.hpp>
 #include <tx/ops/equal.hpp>
 #include <tx/ops/exp.hpp>
+#include <tx/ops/in_f32.hpp>
 #include <tx/ops/log.hpp>
 #include <tx/ops/max.hpp>
 #include <tx/ops/stop_gradient.hpp>
@@ -19,6 +20,7 @@ namespace detail {
 template <int... Axes>
 struct logsumexp_fn {
   constexpr var operator()(var x) const {
+    if (is_half(x.type())) return in_f32(*this, x);
     constexpr double infinity = math::constant::infinity;
     var const most = stop_gradient(max_fn<Axes...>{}(x));
     var const peak = where(equal(abs(most), infinity), 0.0, most);  // infinity less infinity would be NaN

@@ -39,7 +39,8 @@ inline constexpr op_info matmul_info{
 
 constexpr var matmul(var a, var b) {
   if (b.dims().rank == 2 && a.dims().rank > 2) {  // [..., M, K] -> [rows, K]
-    shape rows{2, a.dims().tag, {static_cast<int>(a.info().count() / a.dims().last()), a.dims().last()}};
+    shape rows{2, a.dims().tag, {1, a.dims().last()}};
+    for (int i = 0; i + 1 < a.dims().rank; ++i) rows.dim[0] *= a.dims().dim[i];
     shape out = a.dims();
     out.dim[out.rank - 1] = b.dims().last();
     return reshape(emit(matmul_info, {reshape(a, rows), b}), out);
@@ -60,12 +61,15 @@ constexpr auto matmul(A const& a, B const& b) {
 
 }  // namespace tx
 
+#include <tx/ops/broadcast.hpp>
 #include <tx/ops/cast.hpp>
 #include <tx/ops/transpose.hpp>
 
 namespace tx::detail {
-// A product reads its operands from memory, so a number that is broadcast, as the gradient of a sum is, gets a place there.
+// Sums of no depth are 0. A product reads its operands from memory, so a number that is broadcast, as the gradient of a sum is, gets a
+// place there.
 constexpr int matmul_simplify(simplify_context& c) {
+  if (c.input(0).dims().last() == 0) return broadcast_to(constant(c.g, c.info.type, 0), c.info.dims).id;
   double value = 0;
   bool const left = is_constant(c.g, c.in[0], value);
   bool const right = is_constant(c.g, c.in[1], value);

@@ -1,5 +1,6 @@
 // max<axes...>(x): the largest element over axes, which stay with extent 1. Ties share the gradient.
-// NaN beside numbers is passed over.
+// NaN beside numbers is passed over; -infinity where there is nothing else.
+// Errors: an axis there is not, an empty or a bounded one.
 #pragma once
 
 #include <tx/core/math.hpp>
@@ -27,6 +28,11 @@ struct reduce_max {
 }  // namespace rules
 
 namespace detail {
+constexpr value_info row_extreme_infer(value_info const* in, int count, attributes const& at) {
+  if (in[0].dims.rank > 0 && in[0].dims.last() == 0)
+    throw invalid("max, min: the axis is empty and has no largest element. FIX: give it elements");
+  return row_reduce_infer(in, count, at);
+}
 constexpr void row_max_vjp(vjp_context& c);
 }  // namespace detail
 
@@ -34,9 +40,10 @@ constexpr void row_max_vjp(vjp_context& c);
 inline constexpr op_info row_max_info{.name = "row_max",
                                       .kind = op_kind::row_reduce,
                                       .arity = 1,
-                                      .infer = detail::row_reduce_infer,
+                                      .infer = detail::row_extreme_infer,
                                       .vjp = detail::row_max_vjp,
-                                      .simplify = detail::sum_simplify};
+                                      .simplify = detail::sum_simplify,
+                                      .combine = detail::combined<rules::reduce_max>};
 template <>
 struct scalar_rule<&row_max_info> {
   using type = rules::reduce_max;

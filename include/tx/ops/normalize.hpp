@@ -2,6 +2,7 @@
 #pragma once
 
 #include <tx/ops/add.hpp>
+#include <tx/ops/in_f32.hpp>
 #include <tx/ops/mul.hpp>
 #include <tx/ops/rsqrt.hpp>
 #include <tx/ops/sum.hpp>
@@ -10,10 +11,16 @@ namespace tx {
 
 namespace detail {
 struct normalize_fn {
-  constexpr var operator()(var x) const { return x * rsqrt(sum_fn<-1>{}(x * x) + 1e-12); }
+  constexpr var operator()(var x) const {
+    if (is_half(x.type())) return in_f32(*this, x);
+    return x * rsqrt(sum_fn<-1>{}(x * x) + 1e-12);
+  }
 };
 struct cosine_similarity_fn {
-  constexpr var operator()(var a, var b) const { return sum_fn<-1>{}(normalize_fn{}(a) * normalize_fn{}(b)); }
+  constexpr var operator()(var a, var b) const {
+    if (is_half(a.type())) return in_f32(*this, a, b);
+    return sum_fn<-1>{}(normalize_fn{}(a) * normalize_fn{}(b));
+  }
 };
 }  // namespace detail
 

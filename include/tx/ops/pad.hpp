@@ -1,7 +1,9 @@
+// pad<Axis, Before, After>(x): zeros before and after x along an axis. [2, 3] -> [2, 1 + 3 + 2] for pad<1, 1, 2>.
 // pad(x, axis, start, step, extent): zeros of a larger extent with x at start, start + step, ...; the gradient of slice.
+// Errors: an axis there is not; a bounded axis, whose end is known at run time only.
 #pragma once
 
-#include <tx/ops/partitioned.hpp>
+#include <tx/ops/lines.hpp>
 
 namespace tx {
 
@@ -49,6 +51,23 @@ template <>
 struct partitioned_rule<&pad_info> {
   using type = rules::pad;
 };
+
+namespace detail {
+template <int Axis, int Before, int After>
+struct pad_fn {
+  static_assert(Before >= 0 && After >= 0, "tx::pad: fewer than no zeros. FIX: slice<Axis, Start, Count>(x) takes elements away");
+  constexpr var operator()(var x) const {
+    int const axis = named_axis(x.dims(), Axis, "pad: the tensor has no such axis. FIX: name one of 0 .. rank-1, or -rank .. -1");
+    if (axis == 0 && x.dims().tag) throw invalid("pad: the end of a bounded axis is known at run time only. FIX: use another axis");
+    return pad(x, axis, Before, 1, Before + x.dims().dim[axis] + After);
+  }
+};
+}  // namespace detail
+
+template <int Axis, int Before, int After, handle X>
+constexpr auto pad(X const& x) {
+  return lift<detail::pad_fn<Axis, Before, After>>(x);
+}
 
 }  // namespace tx
 

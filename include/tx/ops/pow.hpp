@@ -52,7 +52,9 @@ constexpr void pow_vjp(vjp_context& c) {
   double exponent = 0;
   bool const known = is_constant(*c.g, y.id, exponent);
   if (c.needs(0)) {
-    if (known && exponent != 0)
+    if (known && exponent == 0)
+      c.accumulate(0, broadcast_to(constant(*c.g, c.self().info.type, 0), c.self().info.dims));
+    else if (known)
       c.accumulate(0, c.gradient * (pow(x, exponent - 1) * exponent));
     else
       c.accumulate(0, where(equal(y, 0.0), 0.0, c.gradient * (pow(x, y - 1.0) * y)));

@@ -1,8 +1,10 @@
 // prod<axes...>(x): multiplies over axes and keeps them with extent 1; without axes over all, giving a scalar. The
-// gradient of an element is the product of the others, not a quotient, so that it is right beside zeros.
-// Errors: halves and bool; an axis there is not; a bounded axis multiplied over.
+// gradient of an element is the product of the others, not a quotient, so that it is right beside zeros. It has none of its
+// own: where it is differentiated again, a compile error names products_of_others. Halves are multiplied in f32.
+// Errors: bool; an axis there is not; a bounded axis multiplied over.
 #pragma once
 
+#include <tx/ops/in_f32.hpp>
 #include <tx/ops/lines.hpp>
 #include <tx/ops/sum.hpp>
 
@@ -23,10 +25,10 @@ struct prod {
 
 namespace detail {
 constexpr value_info row_prod_infer(value_info const* in, int count, attributes const& at) {
-  if (is_half(in[0].type) || in[0].type == dtype::boolean)
-    throw invalid("prod: elements are halves or bool. FIX: cast<tx::f32>(x) or cast<tx::i32>(x) first");
+  if (in[0].type == dtype::boolean) throw invalid("prod: elements are bool. FIX: cast<tx::i32>(x) first");
   return row_reduce_infer(in, count, at);
 }
+constexpr int prod_simplify(simplify_context& c) { return reduction_simplify(c, 1); }
 constexpr value_info others_infer(value_info const* in, int, attributes const&) { return in[0]; }
 constexpr void row_prod_vjp(vjp_context& c);
 }  // namespace detail
@@ -37,7 +39,8 @@ inline constexpr op_info row_prod_info{.name = "row_prod",
                                        .arity = 1,
                                        .infer = detail::row_prod_infer,
                                        .vjp = detail::row_prod_vjp,
-                                       .simplify = detail::sum_simplify};
+                                       .simplify = detail::prod_simplify,
+                                       .combine = detail::combined<rules::prod>};
 template <>
 struct scalar_rule<&row_prod_info> {
   using type = rules::prod;
@@ -74,6 +77,7 @@ namespace detail {
 template <int... Axes>
 struct prod_fn {
   constexpr var operator()(var x) const {
+    if (is_half(x.type())) return in_f32(*this, x);
     if constexpr (sizeof...(Axes) == 0) {
       return reshape(emit(row_prod_info, {reshape(x, shape{1, {}, {static_cast<int>(x.info().count())}})}), shape{});
     } else {

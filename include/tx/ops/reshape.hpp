@@ -22,7 +22,7 @@ constexpr value_info reshape_infer(value_info const* in, int, attributes const& 
 constexpr void reshape_vjp(vjp_context& c);
 constexpr int reshape_simplify(simplify_context& c);
 constexpr bool reshape_restride(strided& s, shape const& from, shape const& to, attributes const& at) {
-  // Runs of source axes that are contiguous in memory may be split and merged freely.
+  // Runs of source axes that are contiguous in memory may be split and merged freely; no element is anywhere.
   (void)at;
   strided out{s.offset, {}};
   int i = 0;
@@ -36,10 +36,10 @@ constexpr bool reshape_restride(strided& s, shape const& from, shape const& to, 
     j += j < to.rank;
     while (have != want) {
       if (have < want) {
-        if (i >= from.rank) return false;
+        if (i >= from.rank) return to.count() == 0;
         have *= from.dim[i++];
       } else {
-        if (j >= to.rank) return false;
+        if (j >= to.rank) return to.count() == 0;
         want *= to.dim[j++];
       }
     }
@@ -51,7 +51,7 @@ constexpr bool reshape_restride(strided& s, shape const& from, shape const& to, 
         int next = k + 1;
         while (next < i && from.dim[next] == 1) ++next;
         run = s.stride[next] * from.dim[next];
-        if (s.stride[k] != run) return false;
+        if (s.stride[k] != run) return to.count() == 0;
       } else {
         inner = s.stride[k];
       }

@@ -2,10 +2,11 @@
 // y[i, ids[i, j, k], k] += values[i, j, k] for Axis 1. x [A, E, B], ids and values [A, L, B] -> [A, E, B].
 // Values for one place are added in the order of the ids, whatever the number of threads, then to x.
 // Errors: an argument with an id outside [0, E) is refused before the step runs; one that the program computes adds
-// nothing. Halves, whose sums would lose what they add; a bounded axis.
+// nothing. Bool; a bounded axis. Halves are added in f32.
 #pragma once
 
 #include <tx/ops/add.hpp>
+#include <tx/ops/cast.hpp>
 #include <tx/ops/gather.hpp>
 
 namespace tx {
@@ -17,12 +18,13 @@ constexpr var scatter_add(var x, var ids, var values, int axis) {
     throw invalid("scatter_add: there is not one value for each id. FIX: broadcast_to equal extents");
   if (values.type() != x.type())
     throw invalid("scatter_add: element types differ. FIX: convert one side with cast<T>(x)");
-  if (is_half(x.type()) || x.type() == dtype::boolean)
-    throw invalid("scatter_add: elements are halves or bool. FIX: cast<tx::f32>(x) first");
+  if (x.type() == dtype::boolean) throw invalid("scatter_add: elements are bool. FIX: cast<tx::i32>(x) first");
   detail::check_ids(x.info(), ids.info(), axis,
                     "scatter_add: the tensor and its ids differ beside the axis. FIX: broadcast_to equal extents");
   int const extent = x.dims().dim[axis];
-  return x + emit(scatter_along_info, {values, in_range(ids, 0, extent)}, attributes{{axis, extent}});
+  dtype const wide = sum_type(x.type());
+  var const sums = emit(scatter_along_info, {cast(values, wide), in_range(ids, 0, extent)}, attributes{{axis, extent}});
+  return cast(cast(x, wide) + sums, x.type());
 }
 
 namespace detail {

@@ -4,6 +4,7 @@
 
 #include <tx/ops/div.hpp>
 #include <tx/ops/exp.hpp>
+#include <tx/ops/in_f32.hpp>
 #include <tx/ops/log.hpp>
 #include <tx/ops/max.hpp>
 #include <tx/ops/stop_gradient.hpp>
@@ -20,6 +21,7 @@ constexpr var minus_max(var x) {
 template <int Axis>
 struct softmax_fn {
   constexpr var operator()(var x) const {
+    if (is_half(x.type())) return in_f32(*this, x);
     var const e = exp(minus_max<Axis>(x));
     return e / sum_fn<Axis>{}(e);
   }
@@ -27,6 +29,7 @@ struct softmax_fn {
 template <int Axis>
 struct log_softmax_fn {
   constexpr var operator()(var x) const {
+    if (is_half(x.type())) return in_f32(*this, x);
     var const shifted = minus_max<Axis>(x);
     return shifted - log(sum_fn<Axis>{}(exp(shifted)));
   }

@@ -8,7 +8,7 @@ namespace tx {
 namespace detail {
 constexpr value_info row_reduce_infer(value_info const* in, int, attributes const&) {
   value_info out = in[0];
-  if (out.dims.rank == 0) throw invalid("a reduction over the last axis needs a last axis");
+  if (out.dims.rank <= 0) throw invalid("a reduction over the last axis needs a last axis");
   out.dims.dim[out.dims.rank - 1] = 1;
   if (out.dims.rank == 1 && out.dims.tag) throw invalid("a reduction over a bounded axis is not a row reduction");
   return out;
@@ -19,11 +19,14 @@ constexpr value_info col_reduce_infer(value_info const* in, int, attributes cons
 constexpr void row_sum_vjp(vjp_context& c);
 constexpr void col_sum_vjp(vjp_context& c);
 
-// Axes of extent 1 reduce nothing.
-constexpr int sum_simplify(simplify_context& c) {
-  if (c.input(0).info().count() == c.info.count()) return reshape(c.input(0), c.info.dims).id;
-  return -1;
+template <class Rule>
+constexpr double combined(double a, double b) {
+  return Rule::apply(a, b);
 }
+
+// Axes of extent 1 reduce nothing; `nothing` is what no elements reduce to.
+constexpr int reduction_simplify(simplify_context& c, double nothing);
+constexpr int sum_simplify(simplify_context& c) { return reduction_simplify(c, 0); }
 }  // namespace detail
 
 namespace rules {
@@ -45,14 +48,16 @@ inline constexpr op_info row_sum_info{.name = "row_sum",
                                       .arity = 1,
                                       .infer = detail::row_reduce_infer,
                                       .vjp = detail::row_sum_vjp,
-                                      .simplify = detail::sum_simplify};
+                                      .simplify = detail::sum_simplify,
+                                      .combine = detail::combined<rules::sum>};
 // [..., C] -> [C]
 inline constexpr op_info col_sum_info{.name = "col_sum",
                                       .kind = op_kind::col_reduce,
                                       .arity = 1,
                                       .infer = detail::col_reduce_infer,
                                       .vjp = detail::col_sum_vjp,
-                                      .simplify = detail::sum_simplify};
+                                      .simplify = detail::sum_simplify,
+                                      .combine = detail::combined<rules::sum>};
 template <>
 struct scalar_rule<&row_sum_info> {
   using type = rules::sum;
@@ -98,7 +103,7 @@ constexpr var reduce_axes(var x, int const* axes, int count, op_info const& rows
   if (cols != nullptr && last_reduced < first_kept) {  // leading axes only: [I, O] -> [O]
     if (outside == 1) {                                // everything: rows first, then their column
       int const width = from.rank == 1 && from.tag ? 1 : from.last();  // a bounded extent stays the leading one
-      var const flat = reshape(x, shape{2, from.tag, {static_cast<int>(inside / width), width}});
+      var const flat = reshape(x, shape{2, from.tag, {width == 0 ? 1 : static_cast<int>(inside / width), width}});
       var const per_row = emit(rows, {flat});
       return reshape(emit(*cols, {per_row}), kept);
     }
@@ -156,6 +161,11 @@ constexpr auto sum(X const& x) {
 #include <tx/ops/broadcast.hpp>  // the gradient repeats what was summed
 
 namespace tx::detail {
+constexpr int reduction_simplify(simplify_context& c, double nothing) {
+  std::int64_t const count = c.input(0).info().count();
+  if (count == c.info.count()) return reshape(c.input(0), c.info.dims).id;
+  return count == 0 ? broadcast_to(constant(c.g, c.info.type, nothing), c.info.dims).id : -1;
+}
 constexpr void row_sum_vjp(vjp_context& c) { c.accumulate(0, broadcast_to(c.gradient, c.in_info(0).dims)); }
 constexpr void col_sum_vjp(vjp_context& c) { c.accumulate(0, broadcast_to(c.gradient, c.in_info(0).dims)); }
 }  // namespace tx::detail

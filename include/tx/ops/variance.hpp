@@ -13,6 +13,7 @@ namespace detail {
 template <int... Axes>
 struct variance_fn {
   constexpr var operator()(var x, var correction) const {
+    if (is_half(x.type())) return in_f32(*this, x, correction);
     var const centred = x - mean_fn<Axes...>{}(x);
     var const total = sum_fn<Axes...>{}(centred * centred);
     double const count = static_cast<double>(x.info().count()) / static_cast<double>(total.info().count());

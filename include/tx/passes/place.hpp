@@ -78,6 +78,7 @@ constexpr graph insert_copies(graph const& from) {
   to.numbers = from.numbers;
   to.random_streams = from.random_streams;
   to.training = from.training;
+  to.sites = from.sites;
   to.regions = from.regions;
   vec<strided> const order = storage_order(from);
   vec<char> moved{};
@@ -115,6 +116,7 @@ constexpr graph insert_copies(graph const& from) {
     node const& n = from[i];
     to.current = n.region;
     to.when = n.when;
+    to.site = n.site;
     in.clear();
     for (int k = 0; k < n.inputs; ++k) in.push_back(map[from.input(n, k)]);
     if (n.op == &repeat_info) {
@@ -157,6 +159,7 @@ constexpr graph insert_copies(graph const& from) {
     if (n.op == &repeat_info) to.regions[static_cast<int>(n.at.v[0])].owner = map[i];
   }
   to.current = 0;
+  to.site = 0;
   struct leaf_read {
     int node, operand;
     int before;  // the read before it of the same storage, -1 where there is none

@@ -1,6 +1,7 @@
 // Rebuilding a graph: what is dead is left behind, equal nodes meet, constants fold, and each op simplifies itself.
 #pragma once
 
+#include <tx/core/math.hpp>
 #include <tx/graph/leaf.hpp>
 #include <tx/ops/broadcast.hpp>
 
@@ -45,7 +46,16 @@ constexpr int fold(graph& g, node const& n, int const* in) {
   double values[3] = {};
   for (int k = 0; k < n.inputs; ++k)
     if (!is_constant(g, in[k], values[k])) return -1;
-  return broadcast_to(constant(g, n.info.type, n.op->fold(values)), n.info.dims).id;
+  double value = n.op->fold(values);
+  if (is_integer(n.info.type)) {
+    if (!(math::constant::magnitude(value) < 0x1p53)) return -1;  // what that is, the backend knows
+    value = static_cast<double>(static_cast<std::int64_t>(value));
+    int const bits = 8 * static_cast<int>(size_of(n.info.type));
+    double const below = n.info.type == dtype::u8 ? 0.0 : -static_cast<double>(std::uint64_t{1} << (bits - 1));
+    double const above = n.info.type == dtype::u8 ? 256.0 : -below;
+    if (!(below <= value && value < above)) return -1;
+  }
+  return broadcast_to(constant(g, n.info.type, value), n.info.dims).id;
 }
 
 }  // namespace detail
@@ -84,6 +94,8 @@ constexpr graph rewrite(graph const& from, Change const& change) {
   to.numbers = from.numbers;
   to.random_streams = from.random_streams;
   to.training = from.training;
+  to.no_gradient = from.no_gradient;
+  to.sites = from.sites;
   to.regions = from.regions;
 
   // Arguments and stacked results that nothing uses go; those that stay are numbered anew.
@@ -106,8 +118,9 @@ constexpr graph rewrite(graph const& from, Change const& change) {
   for (int r = 1; r < from.regions.size(); ++r) {
     region const& old = from.regions[r];
     vec<char> used(old.results.size(), 0);
-    for (int k = 0; k < old.carries; ++k) used[k] = 1;
-    if (old.owner >= 0 && live[old.owner])
+    bool const runs = old.owner >= 0 && live[old.owner];  // else an earlier rewrite may have left no results
+    for (int k = 0; runs && k < old.carries; ++k) used[k] = 1;
+    if (runs)
       for (int i = old.owner + 1; i < from.size(); ++i)
         if (live[i] && from[i].op == &result_info && from.input(i, 0) == old.owner) used[static_cast<int>(from[i].at.v[0])] = 1;
     int next = 0;
@@ -121,6 +134,7 @@ constexpr graph rewrite(graph const& from, Change const& change) {
     node n = from[i];
     to.current = n.region;
     to.when = n.when;
+    to.site = n.site;
     in.clear();
     if (n.op == &argument_info) {
       n.at.v[0] = renumbered[i];
@@ -147,6 +161,7 @@ constexpr graph rewrite(graph const& from, Change const& change) {
   }
   for (output o : from.outputs) to.outputs.push_back({map[o.value], o.kind, o.target < 0 ? -1 : map[o.target]});
   to.current = 0;
+  to.site = 0;
   return to;
 }
 

@@ -61,6 +61,7 @@ constexpr vec<strided> storage_order(graph const& g) {
       for (int j = 0; j < n.info.dims.rank; ++j)
         if (source.info.dims.dim[a] != 1 && seen.stride[j] == plain.stride[a] && n.info.dims.dim[j] == source.info.dims.dim[a])
           stored.stride[a] = wanted.stride[j];
+    if (source.info.dims.last() != 1 && stored.stride[last] != 1) continue;  // rows are stored whole
     order[from] = stored;
   }
   return order;

@@ -6,11 +6,13 @@
 
 namespace tx::text {
 
+inline constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
+
 // Calls each(line, number) for every line, numbered from 1, without its end (LF or CR LF). A last line needs no end; an
 // end of line that ends the text begins no further line. A byte order mark is skipped.
 template <class Each>
 void for_each_line(std::string_view text, Each&& each) {
-  if (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);
+  if (text.starts_with(byte_order_mark)) text.remove_prefix(byte_order_mark.size());
   for (std::size_t number = 1; !text.empty(); ++number) {
     std::size_t const end = text.find('\n');
     std::string_view line = text.substr(0, end);

@@ -84,7 +84,8 @@ class tri_letter {
   static tri_letter parse(std::string_view text, std::string_view source, limits most = {}) {
     std::vector<std::string> lines;
     for_each_line(text, [&](std::string_view line, std::size_t number) {
-      if (line.size() > 16 || line.find_first_of(" \t") != std::string_view::npos || !io::is_utf8(line)) {
+      if (line.size() > 16 || line.find_first_of(" \t\r") != std::string_view::npos ||
+          line.starts_with(byte_order_mark) || !io::is_utf8(line)) {
         throw format_error(std::string(source) + ':' + std::to_string(number) + ": " + io::shown(line) +
                            " is no trigram");
       }
@@ -94,11 +95,13 @@ class tri_letter {
     return tri_letter(std::move(lines), most, source);
   }
 
-  void save(std::filesystem::path const& path) const {
-    std::string text;
-    for (auto const& t : trigrams_) text += t + '\n';
-    io::write_file_atomic(path, text);
+  // As a file holds it.
+  std::string text() const {
+    std::string lines;
+    for (auto const& t : trigrams_) lines += t + '\n';
+    return lines;
   }
+  void save(std::filesystem::path const& path) const { io::write_file_atomic(path, text()); }
 
   // Rows an embedding table needs: every trigram and the unknown one.
   std::size_t size() const { return trigrams_.size() + 1; }

@@ -29,8 +29,8 @@ namespace tx::text {
 // Const members may be called from several threads.
 class wordpiece {
  public:
-  // Throws io_error, or format_error naming file and line for a blank or repeated token, bytes that are not UTF-8, or a
-  // missing special token.
+  // Throws io_error, or format_error naming file and line for a blank or repeated token, one that a carriage return
+  // ends or a second byte order mark begins, bytes that are not UTF-8, or a missing special token.
   static wordpiece load(std::filesystem::path const& path) { return parse(io::read_text(path), path.string()); }
   static wordpiece parse(std::string_view text, std::string_view source) {
     std::vector<std::string> tokens;
@@ -50,11 +50,13 @@ class wordpiece {
     return wordpiece(std::move(tokens), "learned vocabulary");
   }
 
-  void save(std::filesystem::path const& path) const {
-    std::string text;
-    for (auto const& token : tokens_) text += token + '\n';
-    io::write_file_atomic(path, text);
+  // As a file holds it.
+  std::string text() const {
+    std::string lines;
+    for (auto const& token : tokens_) lines += token + '\n';
+    return lines;
   }
+  void save(std::filesystem::path const& path) const { io::write_file_atomic(path, text()); }
 
   std::size_t size() const { return tokens_.size(); }
   std::vector<std::string> const& tokens() const { return tokens_; }
@@ -114,6 +116,9 @@ class wordpiece {
       };
       if (tokens_[i].empty()) fail("the token is empty");
       if (!io::is_utf8(tokens_[i])) fail("not UTF-8");
+      // Neither would be read again as it was.
+      if (tokens_[i].ends_with('\r')) fail("the token ends in a carriage return");
+      if (i == 0 && tokens_[i].starts_with(byte_order_mark)) fail("the token begins with a byte order mark");
       auto const [root, text] = split(tokens_[i]);
       if (!trie_.insert(root, text, static_cast<std::int32_t>(i))) fail(io::shown(tokens_[i]) + " is given twice");
     }

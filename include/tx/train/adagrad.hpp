@@ -21,6 +21,7 @@ template <adagrad_options Options>
 struct adagrad_with {
   static_assert(Options.rate_decay >= 0 && Options.start >= 0, "tx::adagrad_with: rate_decay and start are at least 0");
   static constexpr int states = 1;
+  static std::string identity() { return "adagrad"; }
   static constexpr var update(update_context& u) {
     var const gradient = u.decayed_gradient();
     u.state[0] = u.state[0] + gradient * gradient;

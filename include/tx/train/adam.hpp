@@ -11,6 +11,7 @@ namespace tx {
 template <adam_options Options>
 struct adam_with {
   static constexpr int states = 2;
+  static std::string identity() { return detail::moments_identity("adam", Options); }
   static constexpr var update(update_context& u) {
     return u.parameter - detail::adam_direction(u, u.decayed_gradient(), Options) * u.rate;
   }

@@ -11,6 +11,7 @@ namespace tx {
 template <adam_options Options>
 struct adamw_with {
   static constexpr int states = 2;
+  static std::string identity() { return detail::moments_identity("adamw", Options); }
   static constexpr var update(update_context& u) {
     var const direction = detail::adam_direction(u, u.gradient, Options);
     return u.parameter - (direction + u.parameter * u.decay) * u.rate;

@@ -11,7 +11,7 @@
 #include <tx/ops/less.hpp>
 #include <tx/ops/sub.hpp>
 #include <tx/ops/where.hpp>
-#include <tx/train/optimizer.hpp>
+#include <tx/train/recorded_identity.hpp>
 
 namespace tx {
 
@@ -27,6 +27,10 @@ struct averaged {
   static constexpr int states = Optimizer::states + 1;
   static constexpr int block = states;  // of the average: run.tensors(block), run.elements(block)
   static constexpr bool whole_tensors = detail::sees_whole_tensors<Optimizer>;
+  static std::string identity() {
+    return detail::identity_text("averaged", {{"decay", Options.decay}}) + " of " +
+           detail::optimizer_identity<Optimizer>();
+  }
   static constexpr var update(update_context& u) {
     var const next = Optimizer::update(u);
     var& average = u.state[states - 1];

@@ -15,6 +15,7 @@ namespace tx {
 template <adam_options Options>
 struct lamb_with {
   static constexpr int states = 2;
+  static std::string identity() { return detail::moments_identity("lamb", Options); }
   static constexpr bool whole_tensors = true;
   static constexpr var update(update_context& u) {
     var const direction = detail::adam_direction(u, u.gradient, Options) + u.parameter * u.decay;

@@ -29,6 +29,10 @@ constexpr var adam_direction(update_context& u, var gradient, adam_options const
   var const correction2 = -expm1(u.step * math::log(o.beta2));
   return (u.state[0] / correction1) / (sqrt(u.state[1] / correction2) + o.epsilon);
 }
+
+TX_COLD inline std::string moments_identity(char const* name, adam_options const& o) {
+  return identity_text(name, {{"beta1", o.beta1}, {"beta2", o.beta2}});
+}
 }  // namespace detail
 
 }  // namespace tx

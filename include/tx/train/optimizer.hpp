@@ -9,13 +9,20 @@
 //
 //   static constexpr bool whole_tensors = true
 //
-// and is shown whole tensors; update_context::norm is refused without it.
+// and is shown whole tensors; update_context::norm is refused without it. What its states mean is told by
+//
+//   static std::string identity()                         "adam(beta1 0.9, beta2 0.999)", see identity.hpp
+//
+// with the options that make other states of the same gradients, and no others. A checkpoint is refused by optimizers
+// of another identity. Without it a number stands for what `update` records, so every change of `update` is another
+// optimizer.
 #pragma once
 
 #include <tx/ops/add.hpp>
 #include <tx/ops/mul.hpp>
 #include <tx/ops/sqrt.hpp>
 #include <tx/ops/sum.hpp>
+#include <tx/train/identity.hpp>
 
 #include <concepts>
 

@@ -27,6 +27,10 @@ struct rmsprop_with {
   static constexpr int velocity = 1;
   static constexpr int mean = Options.momentum > 0 ? 2 : 1;
   static constexpr int states = mean + (Options.centered ? 1 : 0);
+  static std::string identity() {
+    return detail::identity_text(
+        "rmsprop", {{"alpha", Options.alpha}, {"momentum", Options.momentum}, {"centered", Options.centered ? 1 : 0}});
+  }
   static constexpr var update(update_context& u) {
     auto running = [](var old, var next) { return old * Options.alpha + next * (1 - Options.alpha); };
     var const gradient = u.decayed_gradient();

@@ -22,6 +22,9 @@ struct sgd_with {
   static_assert(Options.momentum > 0 || !Options.nesterov,
                 "tx::sgd_with: Nesterov's step needs a momentum. FIX: sgd_options{.momentum = 0.9, .nesterov = true}");
   static constexpr int states = Options.momentum > 0 ? 1 : 0;
+  static std::string identity() {
+    return states > 0 ? detail::identity_text("sgd", {{"momentum", Options.momentum}}) : "sgd";
+  }
   static constexpr var update(update_context& u) {
     var direction = u.decayed_gradient();
     if constexpr (states > 0) {

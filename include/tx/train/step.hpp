@@ -5,6 +5,7 @@
 #include <tx/train/accumulate.hpp>
 #include <tx/train/adamw.hpp>
 #include <tx/train/recorded.hpp>
+#include <tx/train/recorded_identity.hpp>
 
 namespace tx {
 
@@ -36,6 +37,8 @@ struct train_step {
   using call = callable<std::remove_cvref_t<decltype(Loss)>, Model>;
   static constexpr dist::division division = dist::division_of<Options...>;
   static constexpr int states = Optimizer::states;
+  // What the states mean; see optimizer.hpp.
+  static std::string optimizer_identity() { return detail::optimizer_identity<Optimizer>(); }
   static constexpr detail::step_options options = detail::options_of<Options...>();
   using told = std::conditional_t<typed_handle<typename call::result>, loss_result<typename call::result>, typename call::result>;
   using result = std::conditional_t<options.tells_norm, with_gradient_norm<told, element_t<layout<Model>::type>>, told>;
@@ -94,28 +97,30 @@ struct train_step {
   using program = detail::recorded_program<train_step>;
   // What follows the parts of a batch.
   struct update_source {
-    static constexpr exec::lowered lower() {
+    static constexpr exec::lowered lower(exec::inspection* seen = nullptr) {
       graph g{};
       detail::record_update_from_sums<Model, Optimizer>(g, sums_block, parts, options);
-      return exec::compile(g, options.compile);
+      return exec::compile(g, options.compile, seen);
     }
   };
   using update_program = exec::program<update_source>;
 
-  static constexpr exec::memory_use memory = [] {
-    exec::memory_use m = exec::with_parameters<Model>(program::memory, states);
-    if constexpr (parts > 1) {  // the sums of gradients lie beside the arena that both programs use
-      exec::memory_use const& u = update_program::memory;
-      auto const most = [](std::int64_t a, std::int64_t b) { return a > b ? a : b; };
-      std::int64_t const sums = layout<Model>::trained * size_of(layout<Model>::type);
-      m.gradients += sums;
-      m.workspace = most(m.workspace, u.workspace);
-      m.largest_live = most(m.largest_live, u.largest_live) + sums;
-      m.arena = most(m.arena, u.arena) + sums;
-      m.peak = m.parameters + m.optimizer + m.arena;
-      m.recomputed_flops *= parts;
-    }
+  // What both programs of a batch in parts need: the sums of gradients lie beside the arena that they share.
+  static constexpr exec::memory_use memory_of(exec::memory_use const& part, exec::memory_use const& u) {
+    exec::memory_use m = exec::with_parameters<Model>(part, states);
+    auto const most = [](std::int64_t a, std::int64_t b) { return a > b ? a : b; };
+    std::int64_t const sums = layout<Model>::trained * size_of(layout<Model>::type);
+    m.gradients += sums;
+    m.workspace = most(m.workspace, u.workspace);
+    m.largest_live = most(m.largest_live, u.largest_live) + sums;
+    m.arena = most(m.arena, u.arena) + sums;
+    m.peak = m.parameters + m.optimizer + m.arena;
+    m.recomputed_flops *= parts;
     return m;
+  }
+  static constexpr exec::memory_use memory = [] {
+    if constexpr (parts > 1) return memory_of(program::memory, update_program::memory);
+    else return exec::with_parameters<Model>(program::memory, states);
   }();
 };
 

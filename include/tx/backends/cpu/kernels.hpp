@@ -23,13 +23,13 @@ void add_shares(row_operands const& o, std::byte* scratch, std::int64_t per_shar
        if constexpr (sig.shape == form::col_reduce) {
          constexpr int let = sig.value - types::inputs;
          using T = scalar_t<sig.type>;
-         bool const by_column = exec::program_of<F>.by_column[sigs.let(let).operand[0]];
-         std::int64_t const cols = by_column ? o.c.cols : 1;
+         bool const by_column = exec::program_of<F>.by_column[sigs.let(let).operand[0]];  // else all columns have one sum
+         std::int64_t const cols = sig.per_row ? 1 : o.c.cols;
          std::byte* const to = o.f.template at<std::byte>(o.out[K]);
          for (std::int64_t c = 0; c < cols; ++c) {
            T total = T{};
            for (int s = 0; s < exec::shares; ++s)
-             total += reinterpret_cast<T const*>(row_body<F>::template sum_of<let>(scratch + s * per_share, o.c.cols))[c];
+             total += reinterpret_cast<T const*>(row_body<F>::template sum_of<let>(scratch + s * per_share, o.c.cols))[by_column ? c : 0];
            store_scalar<sig.type>(to + c * size_of(sig.type), total);
          }
        }

@@ -70,16 +70,19 @@ TX_INLINE void store_lanes(std::byte* p, lanes_t<D> value, int n) {
   }
 }
 
-// A result of type D as it would be read back from memory.
+// A result of type D as it would be read back from memory: halves rounded, small integers cut to their bits.
 template <dtype D>
 TX_INLINE lanes_t<D> as_stored(lanes_t<D> x) {
   if constexpr (is_half(D)) return round_to<element_t<D>>(x);
+  else if constexpr (D == dtype::u8) return x & lanes_t<D>(0xff);
+  else if constexpr (D == dtype::i8) return x << 24 >> 24;
+  else if constexpr (D == dtype::i16) return x << 16 >> 16;
   else return x;
 }
 template <dtype D>
 TX_INLINE scalar_t<D> as_stored(scalar_t<D> x) {
   if constexpr (is_half(D)) return element_t<D>::from(x).widen();
-  else return x;
+  else return static_cast<scalar_t<D>>(static_cast<element_t<D>>(x));
 }
 
 // The lanes from n on replaced.

@@ -88,6 +88,16 @@ struct simd {
     else if constexpr (std::is_same_v<T, f64>) return simd((vec)((detail::vector_t<i64, W>)a.v & 0x7fffffffffffffff));
     else return simd(a.v < vec{} ? -a.v : a.v);
   }
+  // As math::divide: lanes beside a tail hold 0, and integers trap at that.
+  friend TX_INLINE simd divide(simd a, simd b) {
+    if constexpr (std::is_integral_v<T>) {
+      vec const none = (vec)(b.v == vec{}), opposite = (vec)(b.v == vec{} - 1);
+      vec const quotient = a.v / (none | opposite ? vec{} + 1 : b.v);
+      return simd(none ? vec{} : opposite ? vec{} - a.v : quotient);
+    } else {
+      return a / b;
+    }
+  }
   friend TX_INLINE simd sqrt(simd a) { return simd(detail::sqrt_of(a.v)); }
   friend TX_INLINE simd floor(simd a) {
     if constexpr (std::is_integral_v<T>) return a;
@@ -173,6 +183,7 @@ struct simd<T, W> {
   friend TX_INLINE simd min(simd a, simd b) { return {min(a.lo, b.lo), min(a.hi, b.hi)}; }
   friend TX_INLINE simd max(simd a, simd b) { return {max(a.lo, b.lo), max(a.hi, b.hi)}; }
   friend TX_INLINE simd abs(simd a) { return {abs(a.lo), abs(a.hi)}; }
+  friend TX_INLINE simd divide(simd a, simd b) { return {divide(a.lo, b.lo), divide(a.hi, b.hi)}; }
   friend TX_INLINE simd sqrt(simd a) { return {sqrt(a.lo), sqrt(a.hi)}; }
   friend TX_INLINE simd floor(simd a) { return {floor(a.lo), floor(a.hi)}; }
   friend TX_INLINE simd fma(simd a, simd b, simd c) { return {fma(a.lo, b.lo, c.lo), fma(a.hi, b.hi, c.hi)}; }

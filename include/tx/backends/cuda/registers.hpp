@@ -27,11 +27,11 @@ TX_DEVICE void store(std::byte* p, std::int64_t i, register_t<D> value) {
   else x = static_cast<element_t<D>>(value);
 }
 
-// A result of type D as it would be read back from memory.
+// A result of type D as it would be read back from memory: halves rounded, small integers cut to their bits.
 template <dtype D>
 TX_DEVICE register_t<D> as_stored(register_t<D> x) {
   if constexpr (is_half(D)) return element_t<D>::from(x).widen();
-  else return x;
+  else return static_cast<register_t<D>>(static_cast<element_t<D>>(x));
 }
 
 }  // namespace tx::backends::cuda

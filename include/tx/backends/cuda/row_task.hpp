@@ -86,12 +86,12 @@ struct share_task {
       constexpr int let_number = sig.value - types::inputs;
       using let = typename types::template let<let_number>;
       using T = register_t<sig.type>;
-      std::int64_t cols = 1;
-      if constexpr (detail::value_facts<F, let::operand[0]>::by_column) cols = a.cols;
+      constexpr bool by_column = detail::value_facts<F, let::operand[0]>::by_column;  // else all columns have one sum
+      std::int64_t const cols = sig.per_row ? 1 : a.cols;
       for (std::int64_t c = std::int64_t{b.block()} * b.threads() + b.thread(); c < cols; c += std::int64_t{b.blocks()} * b.threads()) {
         T total = let::rule::template identity<T>();
         for (int s = 0; s < exec::shares; ++s)
-          total = let::rule::apply(total, reinterpret_cast<T const*>(rows::template sum_of<let_number>(a.scratch + s * a.per_share, a.cols))[c]);
+          total = let::rule::apply(total, reinterpret_cast<T const*>(rows::template sum_of<let_number>(a.scratch + s * a.per_share, a.cols))[by_column ? c : 0]);
         store<sig.type>(a.out[O].at, c, total);
       }
     }

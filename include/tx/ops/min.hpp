@@ -1,0 +1,59 @@
+// min<axes...>(x): the smallest element over axes, which stay with extent 1; without axes over all, giving a scalar.
+// Ties share the gradient. NaN beside numbers is passed over; infinity where there is nothing else.
+// Errors: an axis there is not, an empty or a bounded one.
+#pragma once
+
+#include <tx/ops/max.hpp>
+
+namespace tx {
+
+namespace rules {
+struct reduce_min {
+  template <class V>
+  static TX_HD constexpr V apply(V a, V b) {
+    using math::min;
+    return min(a, b);
+  }
+  template <class T>
+  static TX_HD constexpr T identity() {
+    if constexpr (std::numeric_limits<T>::has_infinity)
+      return std::numeric_limits<T>::infinity();
+    else
+      return std::numeric_limits<T>::max();
+  }
+};
+}  // namespace rules
+
+// [..., C] -> [..., 1]. Its gradient goes where the element is the result, as row_max's.
+inline constexpr op_info row_min_info{.name = "row_min",
+                                      .kind = op_kind::row_reduce,
+                                      .arity = 1,
+                                      .infer = detail::row_extreme_infer,
+                                      .vjp = detail::row_max_vjp,
+                                      .simplify = detail::sum_simplify,
+                                      .combine = detail::combined<rules::reduce_min>};
+template <>
+struct scalar_rule<&row_min_info> {
+  using type = rules::reduce_min;
+};
+
+namespace detail {
+template <int... Axes>
+struct min_fn {
+  constexpr var operator()(var x) const {
+    if constexpr (sizeof...(Axes) == 0) {
+      return reshape(emit(row_min_info, {reshape(x, shape{1, {}, {static_cast<int>(x.info().count())}})}), shape{});
+    } else {
+      int const axes[] = {Axes...};
+      return reduce_axes(x, axes, sizeof...(Axes), row_min_info, nullptr);
+    }
+  }
+};
+}  // namespace detail
+
+template <int... Axes, handle X>
+constexpr auto min(X const& x) {
+  return lift<detail::min_fn<Axes...>>(x);
+}
+
+}  // namespace tx

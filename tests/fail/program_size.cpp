@@ -1,0 +1,18 @@
+// A program of more results than its tables have room for.
+// expect: the program is larger than tx::exec::detail::capacity. FIX: use repeat<N, Block> for blocks of equal shape
+#include <tx/exec/compile.hpp>
+#include <tx/exec/program.hpp>
+#include <tx/ops/add.hpp>
+
+struct source {
+  static constexpr tx::exec::lowered lower() {
+    tx::graph g{};
+    tx::var x = emit_leaf(g, tx::input_info, tx::tensor<float, 4>::info);
+    for (int k = 0; k < 33; ++k) {
+      x = x + 1.0;
+      g.outputs.push_back({x.id});
+    }
+    return tx::exec::compile(g, {});
+  }
+};
+static_assert(tx::exec::program<source>::memory.arena > 0);

@@ -1,0 +1,13 @@
+// Options of steps beyond their ranges.
+// expect: mixed<...> takes bf16 or f16
+// expect somewhere: recompute<...> takes a number of bytes
+// expect somewhere: accumulate<...> takes a number of parts
+// expect somewhere: tx::data_parallel: at least one rank
+// expect somewhere: tx::virtual_shards: 1 to 8 shards a rank
+#include <tx/train/step.hpp>
+
+tx::mixed<float> a;
+tx::recompute<-1> b;
+tx::accumulate<0> c;
+tx::data_parallel<0> d;
+tx::virtual_shards<9> e;

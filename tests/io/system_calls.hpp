@@ -1,0 +1,18 @@
+// The calls by which a file reaches the disk and gets its name, seen by a test: it may let them pass, fail them, or end
+// the process.
+#pragma once
+
+#include <functional>
+#include <string>
+
+// While one lives, its function is told of each fsync and rename of this process, as "sync PATH" or "rename FROM TO",
+// before it is made and, if it succeeded, after. An error number that is returned before fails the call. One at a time,
+// for one thread.
+class watched_calls {
+ public:
+  using watcher = std::function<int(std::string const& call, bool done)>;
+  explicit watched_calls(watcher w);
+  watched_calls(watched_calls const&) = delete;
+  watched_calls& operator=(watched_calls const&) = delete;
+  ~watched_calls();
+};
