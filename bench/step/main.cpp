@@ -1,5 +1,5 @@
-// bench_step --model NAME [--batch N --seq N] [--dtype f32|bf16] [--pool first|mean] [--steps N] [--threads N] [--dropout RATE] [--profile FILE]: times a compiled training
-// step and prints one JSON line; the file gets a Chrome trace of the kernels of one step. With --check FOLDER it times nothing: it writes weights and ten batches there and prints the ten losses.
+// bench_step --model NAME [--batch N --seq N] [--dtype f32|bf16] [--pool first|mean] [--steps N] [--threads N] [--dropout RATE] [--profile FILE] [--page FILE]: times
+// a compiled training step and prints one JSON line; the files get a Chrome trace of the kernels of one step, and a page of the program. With --check FOLDER it times nothing: it writes weights and ten batches there and prints the ten losses.
 #include "model.hpp"
 
 #include <sys/resource.h>
@@ -26,6 +26,7 @@ int main(int argc, char** argv) {
     else if (key == "--dropout") o.dropout = static_cast<float>(std::atof(argv[i + 1]));
     else if (key == "--check") o.check = argv[i + 1];
     else if (key == "--profile") o.profile = argv[i + 1];
+    else if (key == "--page") o.page = argv[i + 1];
     else if (key == "--dtype") dtype = argv[i + 1];
     else if (key == "--pool") pool = argv[i + 1];
     else {

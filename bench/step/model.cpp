@@ -1,43 +1,17 @@
-// One model of bench_step: an encoder with a two-class head, as the comparison scripts of other frameworks train it. Compiled
-// once per model, with its sizes as macros.
-#include "model.hpp"
+// One model of bench_step. Compiled once per model.
+#include "step.hpp"
 
 #include <tx/backends/cpu.hpp>
 #include <tx/exec/executor.hpp>
 #include <tx/exec/profile.hpp>
 #include <tx/io/parameters.hpp>
 #include <tx/io/trace.hpp>
-#include <tx/nn/bert.hpp>
-#include <tx/ops/cross_entropy.hpp>
-#include <tx/train/step.hpp>
 
 #include <algorithm>
 #include <chrono>
 #include <random>
 
 namespace {
-
-struct config {
-  static constexpr int layers = TX_LAYERS, hidden = TX_HIDDEN, heads = TX_HEADS, ffn = TX_FFN;
-  static constexpr int vocabulary = 30522, positions = 512, types = 2;
-};
-constexpr auto loss = [](auto const& model, tx::tensor<tx::i32, TX_BATCH, TX_SEQ> ids, tx::tensor<tx::i32, TX_BATCH> labels) {
-  return tx::cross_entropy(model(ids), labels);
-};
-#if TX_POOL_MEAN
-using pooler = tx::nn::bert_mean_pooler<config>;  // every row of the last layer counts
-#else
-using pooler = tx::nn::bert_pooler<config>;
-#endif
-template <class... Options>
-using step_with = tx::train_step<tx::nn::bert_classifier<config, 2, pooler>, loss, tx::adamw, Options...>;
-#if TX_BF16
-using step = step_with<tx::mixed<tx::bf16>>;
-#elif TX_HALF_KEPT  // half the bytes of activations
-using step = step_with<tx::recompute<step_with<>::memory.activations / 2>>;
-#else
-using step = step_with<>;
-#endif
 
 double seconds_of(auto const& work) {
   auto const start = std::chrono::steady_clock::now();
@@ -103,12 +77,13 @@ bench::timing TX_RUN(bench::options const& o) {
     return t;
   }
   one();  // warms up
-  if (!o.profile.empty()) {
+  if (!o.profile.empty() || !o.page.empty()) {
     tx::exec::kernel_log log;
     run->profile(&log);
     one();
     run->profile(nullptr);
-    tx::io::write_trace(o.profile, tx::profile_of<step>(log));
+    if (!o.profile.empty()) tx::io::write_trace(o.profile, tx::profile_of<step>(log));
+    if (!o.page.empty()) TX_PAGE(o.page, tx::seconds_of<step>(log));
   }
   auto const steps = [&](int count) {
     double sum = 0;

@@ -13,6 +13,7 @@ struct options {
   int threads = 2;
   float dropout = 0.1f;
   std::string profile{};  // a file: a trace of one step after the warm-up goes there
+  std::string page{};     // a file: that step as an HTML page
   std::string check{};  // a folder: no timing; weights and batches are written there, then trained on without dropout
 };
 

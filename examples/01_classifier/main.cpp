@@ -1,5 +1,6 @@
 // The smallest program: a two-layer classifier on generated pictures. The step is built while this file compiles.
 #include <tx/backends/cpu.hpp>
+#include <tx/io/progress.hpp>
 #include <tx/tx.hpp>
 
 #include <cstdio>
@@ -31,6 +32,7 @@ int main() {
   std::vector<tx::i32> y(32);
   float first = 0;
   float last = 0;
+  tx::io::progress show(100);
   for (int i = 0; i < 100; ++i) {
     for (std::size_t b = 0; b < 32; ++b) {
       y[b] = static_cast<tx::i32>(random() % 10);
@@ -38,8 +40,9 @@ int main() {
     }
     last = run(x, y).loss;
     if (i == 0) first = last;
-    if (i % 20 == 19) std::printf("step %3d  loss %.4f\n", i + 1, static_cast<double>(last));
+    show.write(i + 1, {{"loss", last}});
   }
+  show.finish();
   std::printf("%d kernels, %d calls a step, %.1f MB at most\n", step::program::kernels.size(), step::program::calls.size(),
               static_cast<double>(step::memory.peak) / 1e6);
   return last < first / 10 ? 0 : 1;  // it learns, or this example is wrong

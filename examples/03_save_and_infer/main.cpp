@@ -1,6 +1,10 @@
 // Training, then a file, then another program that only infers: it has a batch size of its own and no optimizer state.
 #include <tx/backends/cpu.hpp>
+#include <tx/io/metric_sinks.hpp>
+#include <tx/io/metrics.hpp>
 #include <tx/io/parameters.hpp>
+#include <tx/io/progress.hpp>
+#include <tx/io/tensorboard.hpp>
 #include <tx/tx.hpp>
 
 #include <cmath>
@@ -33,8 +37,13 @@ point on_spiral(int which, float t) {
 }
 
 int main() {
-  std::filesystem::path const file = "spirals.safetensors";  // where the program runs
+  std::filesystem::path const folder = "spirals";  // where the program runs
+  auto const file = folder / "model.safetensors";
   {
+    tx::io::metric_sinks metrics;
+    metrics.emplace<tx::io::event_file>(folder / "events");           // tensorboard --logdir spirals/events
+    metrics.emplace<tx::io::metrics_log>(folder / "metrics.jsonl");   // {"step":1,"loss":0.69}
+    metrics.emplace<tx::io::progress>(600);                           // one live line
     tx::executor<step, tx::cpu> run{tx::seed(0)};
     run.settings.learning_rate = 3e-3f;
     run.settings.schedule = {tx::decay_shape::cosine, 20, 600};
@@ -48,7 +57,7 @@ int main() {
         x[2 * b + 1] = p.y;
       }
       float const now = run(x, y).loss;
-      if (i % 200 == 199) std::printf("step %d  loss %.4f\n", i + 1, static_cast<double>(now));
+      metrics.write(i + 1, {{"loss", now}});
     }
     for (auto const& t : run.tensors()) std::printf("  %-14s %zu numbers\n", t.name.c_str(), t.data.size());
     tx::io::save_parameters(file, run.tensors());
@@ -56,7 +65,7 @@ int main() {
 
   tx::executor<inference, tx::cpu> infer{tx::seed(1)};  // its own random weights, until
   tx::io::load_parameters(file, infer.tensors());       // every name, type and shape is checked
-  std::filesystem::remove(file);
+  std::filesystem::remove_all(folder);
   int right = 0;
   std::vector<float> points;
   for (int i = 0; i < 20; ++i) {

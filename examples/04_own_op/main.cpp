@@ -1,9 +1,9 @@
 // An op and an optimizer of one's own, outside tx: each is a rule that the compiler sees through, so both are fused like tx's.
 #include <tx/backends/cpu.hpp>
+#include <tx/io/progress.hpp>
 #include <tx/tx.hpp>
 
 #include <cmath>
-#include <cstdio>
 #include <vector>
 
 namespace mine {
@@ -21,12 +21,22 @@ constexpr void softsign_vjp(tx::vjp_context& c) {
   auto const d = 1 + tx::abs(c.in(0));
   c.accumulate(0, c.gradient / (d * d));
 }
-inline constexpr tx::op_info softsign_info = tx::elementwise_op<softsign_rule, 1>("softsign", softsign_vjp, false, tx::detail::float_infer);
+inline constexpr tx::op_info softsign_info = tx::elementwise_op<softsign_rule, 1>("softsign", softsign_vjp, false, tx::float_infer);
 
 template <tx::handle X>
 constexpr auto softsign(X const& x) {
   return tx::lift_elementwise<&softsign_info>(x);
 }
+
+}  // namespace mine
+
+// Binds the name to its arithmetic.
+template <>
+struct tx::scalar_rule<&mine::softsign_info> {
+  using type = mine::softsign_rule;
+};
+
+namespace mine {
 
 // Lion (Chen et al., arXiv 2302.06675): one moment, and steps of one size.
 struct lion {
@@ -40,11 +50,6 @@ struct lion {
 };
 
 }  // namespace mine
-
-template <>
-struct tx::scalar_rule<&mine::softsign_info> {
-  using type = mine::softsign_rule;
-};
 
 struct curve {
   tx::nn::linear<1, 32, tx::init::normal<2, 1>> first;
@@ -66,9 +71,10 @@ int main() {
     y[i] = std::sin(3 * x[i]);
   }
   float last = 0;
+  tx::io::progress show(2000);
   for (int i = 0; i < 2000; ++i) {
     last = run(x, y).loss;
-    if (i % 500 == 499) std::printf("step %d  loss %.5f\n", i + 1, static_cast<double>(last));
+    show.write(i + 1, {{"loss", last}});
   }
   return last < 0.01f ? 0 : 1;
 }

@@ -1,5 +1,7 @@
 // One model, several plans: what a step keeps, recomputes and costs is a constant of the program, printed here and asserted.
 #include <tx/backends/cpu.hpp>
+#include <tx/exec/outline.hpp>
+#include <tx/io/page.hpp>
 #include <tx/tx.hpp>
 
 #include <cstdio>
@@ -49,5 +51,6 @@ bool train(char const* name) {
 int main() {
   bool const plain_learns = train<plain>("plain");
   bool const frugal_learns = train<frugal>("frugal");
+  tx::io::write_page("frugal.html", tx::outline_of<frugal>(), "A deep net with half of its activations");  // open it in a browser
   return plain_learns && frugal_learns && train<parts>("parts") ? 0 : 1;
 }

@@ -1,10 +1,10 @@
 // Texts of unequal length without padding: tokens lie one after the other, and the step computes those that are there.
 #include <tx/backends/cpu.hpp>
+#include <tx/io/progress.hpp>
 #include <tx/nn/bert.hpp>
 #include <tx/text/packed_batch.hpp>
 #include <tx/tx.hpp>
 
-#include <cstdio>
 #include <random>
 #include <vector>
 
@@ -29,6 +29,7 @@ int main() {
   std::mt19937 random(0);
   float last = 0;
   double mean = 0;
+  tx::io::progress show(160);
   for (int i = 0; i < 160; ++i) {
     batch.clear();
     std::vector<float> weights(texts, 0.0f);
@@ -45,7 +46,7 @@ int main() {
     } while (batch.texts() < texts);
     last = run(batch.ids, batch.positions, batch.places, batch.slots, labels, weights).loss;
     mean = i == 0 ? static_cast<double>(last) : 0.9 * mean + 0.1 * static_cast<double>(last);
-    if (i % 40 == 39) std::printf("step %d  %d texts, %d tokens  loss %.3f\n", i + 1, batch.texts(), batch.tokens(), mean);
+    show.write(i + 1, {{"texts", batch.texts()}, {"tokens", batch.tokens()}, {"loss", mean}});
   }
   return mean < 0.2 ? 0 : 1;
 }

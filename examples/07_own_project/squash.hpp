@@ -15,7 +15,7 @@ struct squash_rule {
 constexpr void squash_vjp(tx::vjp_context& c);
 
 inline constexpr tx::op_info squash_info =
-    tx::elementwise_op<squash_rule, 1>("squash", squash_vjp, false, tx::detail::float_infer);
+    tx::elementwise_op<squash_rule, 1>("squash", squash_vjp, false, tx::float_infer);
 
 template <tx::handle X>
 constexpr auto squash(X const& x) {

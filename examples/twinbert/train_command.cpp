@@ -50,6 +50,7 @@ std::vector<option> train_options() {
       {"validations", "N", "in the last half of the steps (default: 2)"},
       {"save-every", "N", "save the state after every N steps (default: at Ctrl-C and SIGTERM alone)"},
       {"profile", "FILE", "write a Chrome trace of one step's kernels, with FLOPs, bytes and rates"},
+      {"tensorboard", "", "write an event file for TensorBoard into DIR/events, beside metrics.jsonl"},
       {"resume", "", "go on from the state saved in DIR, with the same options and files; --threads may differ"},
       {"threads", "N", "(default: as many as the machine runs at once)"},
       {"help", "", "print this"}};
@@ -117,6 +118,14 @@ std::map<std::string, std::string> in_common(training_options const& o, std::spa
   return all;
 }
 
+void remove_events(std::filesystem::path const& folder) {
+  std::error_code none;
+  std::vector<std::filesystem::path> files;
+  for (auto const& entry : std::filesystem::directory_iterator(folder, none))
+    if (entry.path().filename().string().starts_with("events.out.tfevents.")) files.push_back(entry.path());
+  for (auto const& file : files) std::filesystem::remove(file);
+}
+
 }  // namespace
 
 void train_command(std::span<std::string const> arguments) {
@@ -160,6 +169,8 @@ void train_command(std::span<std::string const> arguments) {
   o.state_folder = out + "/checkpoints";
   o.save_every = given.integer("save-every", 0, 1);
   if (given.has("profile")) o.profile = given.text("profile");
+  std::string const events = out + "/events";
+  if (given.has("tensorboard")) o.events_folder = events;
   o.resume = given.has("resume");
   if (o.resume && (given.has("force") || given.has("set-aside")))
     throw tx::value_error("--resume goes on with what is in --out: it excludes --force and --set-aside");
@@ -188,6 +199,7 @@ void train_command(std::span<std::string const> arguments) {
     learned.save(out);
     write_config(out, d, o.layers);
     tx::io::write_file_atomic(metrics, std::string_view{});
+    remove_events(events);  // of the run that this one writes over
   }
   o.common = in_common(o, pairs, dev, out + '/' + vocabulary_file(d));
 

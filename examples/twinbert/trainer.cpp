@@ -1,9 +1,11 @@
 #include "trainer.hpp"
 
 #include <tx/io/checkpoint.hpp>
+#include <tx/io/metric_sinks.hpp>
 #include <tx/io/metrics.hpp>
 #include <tx/io/progress.hpp>
 #include <tx/io/stop_signals.hpp>
+#include <tx/io/tensorboard.hpp>
 
 #include <algorithm>
 #include <bit>
@@ -51,7 +53,12 @@ class run {
   outcome operator()() {
     begin_ = clock::now();
     if (options_.resume) restore();
-    log_.emplace(metrics_file_);
+    sinks_.emplace<tx::io::metrics_log>(metrics_file_);
+    if (!options_.events_folder.empty()) {
+      tx::io::event_file_options o;
+      if (options_.resume) o.resumed_at = step_ + 1;
+      sinks_.emplace<tx::io::event_file>(options_.events_folder, o);
+    }
     if (options_.layers && options_.bag_steps > 0 && !last_phase_) {
       phase(options_.bag_steps, 0, false);
       bag_.assign(engine_.parameters().begin(), engine_.parameters().end());
@@ -228,18 +235,17 @@ class run {
     if (progress_)
       progress_->update(step_, {{"loss", loss_}, {"pairs/s", pairs}, {"tokens/s", tokens}, {"rate", rate}});
     if (step_ % 10 != 0 && step_ != 1) return;
-    log_->write({{"step", step_},
-                 {"loss", loss},
-                 {"rate", rate},
-                 {"pairs_per_second", pairs},
-                 {"tokens_per_second", tokens},
-                 {"seconds", elapsed()}});
+    sinks_.write(step_, {{"loss", loss},
+                         {"rate", rate},
+                         {"pairs_per_second", pairs},
+                         {"tokens_per_second", tokens},
+                         {"seconds", elapsed()}});
   }
 
   void validate() {
     if (dev_.empty()) return keep_();
     quality const q = evaluate(engine_, tokenizer_, dev_, false);
-    log_->write({{"step", step_}, {"dev_auc", q.auc}, {"seconds", elapsed()}});
+    sinks_.write(step_, {{"dev_auc", q.auc}, {"seconds", elapsed()}});
     if (progress_) progress_->note(at_step() + "dev AUC " + tx::io::format_number(q.auc));
     if (!best_.empty() && q.value() <= result_.best.value()) return;
     result_.best = q;
@@ -256,7 +262,7 @@ class run {
   std::string const& metrics_file_;
   tx::io::stop_signals stop_;
   batches batches_;
-  std::optional<tx::io::metrics_log> log_;
+  tx::io::metric_sinks sinks_;
   std::optional<tx::io::progress> progress_;
   clock::time_point begin_;
   bool last_phase_ = false;                // of the two

@@ -28,6 +28,7 @@ struct training_options {
   std::string state_folder;
   std::int64_t save_every = 0;                // steps; 0: when the run is told to stop
   std::string profile;                        // a file for a trace of one step's kernels
+  std::string events_folder;                  // for an event file of TensorBoard; empty: none
   bool resume = false;                        // go on from the newest one
   std::map<std::string, std::string> common;  // by option: what a run and one that resumes it must have in common
 };
