@@ -3,9 +3,9 @@
 #pragma once
 
 #include <tx/core/math.hpp>
+#include <tx/exec/elements.hpp>
 #include <tx/exec/frame.hpp>
 #include <tx/exec/scratch.hpp>
-#include <tx/ops/partitioned.hpp>
 
 #include <new>
 #include <vector>
@@ -14,21 +14,11 @@ namespace tx::backends::plain {
 
 template <dtype D>
 double load(std::byte const* p) {
-  auto const& x = *reinterpret_cast<element_t<D> const*>(p);
-  if constexpr (D == dtype::bf16 || D == dtype::f16) return x.widen();
-  else return static_cast<double>(x);
-}
-// Integers: towards zero, cut to their bits; 0 where there is none, as in a quotient by 0.
-template <dtype D>
-element_t<D> as_element(double value) {
-  if constexpr (is_half(D)) return element_t<D>::from(static_cast<float>(value));
-  else if constexpr (D == dtype::boolean) return value != 0;
-  else if constexpr (is_integer(D)) return static_cast<element_t<D>>(std::abs(value) < 0x1p63 ? static_cast<std::int64_t>(value) : 0);
-  else return static_cast<element_t<D>>(value);
+  return static_cast<double>(number_of(*reinterpret_cast<element_t<D> const*>(p)));
 }
 template <dtype D>
 void store(std::byte* p, double value) {
-  *reinterpret_cast<element_t<D>*>(p) = as_element<D>(value);
+  *reinterpret_cast<element_t<D>*>(p) = exec::element_of<element_t<D>>(value);
 }
 
 template <class F>
@@ -98,7 +88,7 @@ class values<exec::fused<Exact, exec::ins<In...>, exec::lets<Let...>, exec::outs
       } else {
         x = static_cast<double>(l::rule::apply(operand<l, 0>(row, col), operand<l, 1>(row, col), operand<l, 2>(row, col)));
       }
-      if constexpr (is_half(l::type) || is_integer(l::type)) return static_cast<double>(number_of(as_element<l::type>(x)));
+      if constexpr (is_half(l::type) || is_integer(l::type)) return static_cast<double>(number_of(exec::element_of<element_t<l::type>>(x)));
       else return x;
     }
   }

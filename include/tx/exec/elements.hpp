@@ -1,7 +1,7 @@
 // Elements whose type is known only at run time, and which of them are no finite numbers.
 #pragma once
 
-#include <tx/core/dtype.hpp>
+#include <tx/ops/partitioned.hpp>
 
 namespace tx::exec {
 
@@ -21,36 +21,28 @@ auto with_element(dtype type, F const& f) {
     default: return f(bool{});
   }
 }
-template <class T>
-double widened(T x) {
-  if constexpr (requires { x.widen(); })
-    return x.widen();
-  else
-    return static_cast<double>(x);
-}
 }  // namespace detail
 
 // Element k of those that begin at p.
 TX_COLD inline double element_at(dtype type, std::byte const* p, std::int64_t k) {
   return detail::with_element(type, [&](auto x) {
     __builtin_memcpy(&x, p + k * static_cast<std::int64_t>(sizeof x), sizeof x);
-    return detail::widened(x);
+    return static_cast<double>(number_of(x));
   });
 }
 
-// A number as an element holds it.
+// A number as an element holds it. Integers: towards zero, cut to their bits; 0 where there is none, as in a quotient by 0.
+template <class T>
+constexpr T element_of(double value) {
+  if constexpr (requires(T x) { x.widen(); }) return T::from(static_cast<float>(value));
+  else if constexpr (std::is_same_v<T, bool>) return value != 0;
+  else if constexpr (std::is_integral_v<T>)
+    return static_cast<T>(-0x1p63 < value && value < 0x1p63 ? static_cast<std::int64_t>(value) : 0);
+  else return static_cast<T>(value);
+}
 TX_COLD inline double rounded_to(dtype type, double value) {
-  return detail::with_element(type, [&](auto x) {
-    using T = decltype(x);
-    if constexpr (requires { x.widen(); })
-      return static_cast<double>(T::from(static_cast<float>(value)).widen());
-    else if constexpr (std::is_same_v<T, bool>)
-      return value != 0 ? 1.0 : 0.0;
-    else if constexpr (std::is_integral_v<T>)  // towards zero, cut to its bits; 0 where there is none
-      return static_cast<double>(static_cast<T>(-0x1p63 < value && value < 0x1p63 ? static_cast<std::int64_t>(value) : 0));
-    else
-      return static_cast<double>(static_cast<T>(value));
-  });
+  return detail::with_element(
+      type, [&](auto x) { return static_cast<double>(number_of(element_of<decltype(x)>(value))); });
 }
 
 // By their bits, as compilers may be told that there are no such numbers: infinity and what is above it, without the

@@ -92,7 +92,7 @@ class executor {
       : executor(parameters_of(other), options, other.reads_only_) {
     if constexpr (exec::trains<Step>) writable();
     if (parameters_->states() < Step::states) throw value_error("executor: the other program keeps no optimizer state to share");
-    own_states();
+    own_states(*parameters_);
     if constexpr (exec::ranked<Backend>) join(*other.frame_.ranks);
   }
 
@@ -108,7 +108,7 @@ class executor {
     if (parameters.states() < Step::states)
       throw value_error("executor: the parameters keep " + std::to_string(parameters.states()) + " states; the program needs " +
                         std::to_string(Step::states) + ". FIX: parameter_block(seed, step::states)");
-    if constexpr (!std::is_const_v<Block>) own_states();
+    if constexpr (!std::is_const_v<Block>) own_states(parameters);
   }
   template <class Block>
     requires std::is_same_v<Block, block>
@@ -188,16 +188,16 @@ class executor {
 
   static std::shared_ptr<block> fresh(tx::seed s) {
     auto made = std::make_shared<block>(s, Step::states);
-    if constexpr (requires { Step::optimizer_identity(); }) made->identity = Step::optimizer_identity;
+    own_states(*made);
     return made;
   }
 
   // States beside parameters that others made are this step's optimizer's, or nobody's yet.
-  void own_states() {
+  static void own_states(block& parameters) {
     if constexpr (requires { Step::optimizer_identity(); }) {
-      if (parameters_->identity == nullptr) parameters_->identity = Step::optimizer_identity;
-      else if (Step::states > 0 && parameters_->identity() != Step::optimizer_identity())
-        throw value_error("executor: the states beside the parameters are those of the optimizer '" + parameters_->identity() +
+      if (parameters.identity == nullptr) parameters.identity = Step::optimizer_identity;
+      else if (Step::states > 0 && parameters.identity() != Step::optimizer_identity())
+        throw value_error("executor: the states beside the parameters are those of the optimizer '" + parameters.identity() +
                           "'; the step's is '" + Step::optimizer_identity() + "'. FIX: parameters of its own, or the same optimizer");
     }
   }
@@ -213,7 +213,6 @@ class executor {
   executor(std::shared_ptr<block> parameters, run_options options, bool reads_only = false)
       : parameters_(std::move(parameters)),
         arena_(exec::room<Backend>(options.arena, arena_bytes, "executor")),
-        steps_(arena_.data()),
         reads_only_(reads_only) {
     frame_.threads = options.threads > 0 ? options.threads : Backend::default_threads();
     frame_.base[exec::base_arena] = arena_.data();

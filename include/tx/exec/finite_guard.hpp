@@ -56,7 +56,7 @@ class finite_guard {
                           0,
                           exec::trains<Step>};
     if constexpr (exec::trains<Step>) m.states = Step::states;
-    if constexpr (exec::in_parts<Step>) m.sums_block = Step::sums_block;
+    m.in_parts = exec::in_parts<Step>;
     return m;
   }
 

@@ -24,7 +24,7 @@ struct watched_model {
   std::int64_t trained = 0;  // elements of the parameters' block that a step may change, and of a state
   int groups = 0;
   int states = 0;
-  int sums_block = 0;  // of gradients over the parts of a batch; 0: none
+  bool in_parts = false;  // is a batch computed in parts?
   bool trains = false;
 };
 
@@ -173,7 +173,7 @@ class finite_watch final : public observer {
       found.iteration = static_cast<int>(f.iteration);
       found.iterations = l->iterations;
     }
-    if (model_.sums_block > 0 && &p == programs_.data()) found.part = static_cast<int>(f.shard);
+    if (model_.in_parts && &p == programs_.data()) found.part = static_cast<int>(f.shard);
     std::string const text =
         text_of(found, place, origin.operands) + "; " + restore(f) +
         ". FIX: keep the operands in the op's range, as by an epsilon or a clamp, or lower the learning rate";
@@ -182,7 +182,6 @@ class finite_watch final : public observer {
 
   // What is left of the parameters.
   TX_COLD std::string restore(frame const& f) const {
-    if (model_.sums_block > 0) std::fill_n(f.base[base_block + model_.sums_block], block_bytes(), std::byte{0});
     if (!model_.trains) return "parameters are as they were";
     if (!options_.restore) return "parameters and states are updated in part: load or draw them again";
     for (int b = 0; b <= model_.states; ++b)

@@ -34,7 +34,6 @@ constexpr std::int64_t arena_bytes() {
 template <class Step, class Backend>
 class step_runner {
  public:
-  explicit step_runner(std::byte*) {}
   template <class Frame>
   void run(Frame& f, staging<Step, Backend>&) {
     runner<typename Step::program, Backend>::run(f);
@@ -57,13 +56,11 @@ class step_runner<Step, Backend> {
   }(), "tx::accumulate: a step hands back means over the parts of a batch, so its results must be f32 or f64 scalars");
 
  public:
-  explicit step_runner(std::byte* arena) { clear_bytes<Backend>(arena + shared_arena_bytes<Step>(), sums_bytes<Step>()); }
-
   template <class Frame>
   void run(Frame& f, staging<Step, Backend>& host) {
     std::byte* const sums = f.base[base_block + Step::sums_block] = f.base[base_arena] + shared_arena_bytes<Step>();
-    if (broken_) clear_bytes<Backend>(sums, sums_bytes<Step>());
-    broken_ = true;  // until the update has cleared them: an exception may end the run between two parts
+    if (!cleared_) clear_bytes<Backend>(sums, sums_bytes<Step>());
+    cleared_ = false;  // until the update has: an exception may end the run between two parts
     auto const whole_batch = f;
     std::array<double, results> totals{};
     for (int part = 0; part < Step::parts; ++part) {
@@ -77,7 +74,7 @@ class step_runner<Step, Backend> {
     }
     f.shard = whole_batch.shard;
     runner<update_program, Backend>::run(f);
-    broken_ = false;
+    cleared_ = true;
     for (int k = 0; k < results; ++k) set(k, totals[static_cast<std::size_t>(k)] / Step::parts);
     for (int k = 0; k < updates; ++k) fetch(means_[static_cast<std::size_t>(results + k)], f.base[base_arena] + update_program::results[k].offset, update_program::results[k].info);
   }
@@ -105,7 +102,7 @@ class step_runner<Step, Backend> {
     else __builtin_memcpy(to.data(), from, static_cast<std::size_t>(scalar.bytes()));
   }
 
-  bool broken_ = false;  // sums of a run that did not come to its end
+  bool cleared_ = false;  // are the sums zero?
   std::array<place, results + updates> means_{};
 };
 

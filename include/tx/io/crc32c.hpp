@@ -2,8 +2,8 @@
 // 0x1edc6f41, reflected; a byte a turn, as records are short.
 #pragma once
 
-#include <array>
-#include <cstddef>
+#include <tx/io/crc_table.hpp>
+
 #include <cstdint>
 #include <string_view>
 
@@ -11,16 +11,7 @@ namespace tx::io {
 
 namespace detail {
 
-// Entry b: what byte b does to the rest.
-inline constexpr auto crc32c_table = [] {
-  std::array<std::uint32_t, 256> table{};
-  for (std::uint32_t b = 0; b < 256; ++b) {
-    std::uint32_t rest = b;
-    for (int bit = 0; bit < 8; ++bit) rest = (rest >> 1) ^ ((rest & 1) != 0 ? 0x82f63b78u : 0);
-    table[b] = rest;
-  }
-  return table;
-}();
+inline constexpr auto crc32c_table = crc_tables<1>(std::uint32_t{0x82f63b78u})[0];
 
 }  // namespace detail
 

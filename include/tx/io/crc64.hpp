@@ -1,11 +1,10 @@
 // CRC-64/XZ, which finds every change within 64 bits that follow each other, and others but for one in 2^64. The
-// polynomial is that of ECMA-182, reflected; eight bytes a turn by tables (M. Kounavis and F. Berry, A systematic
-// approach to building high performance, software-based, CRC generators, 2005).
+// polynomial is that of ECMA-182, reflected; eight bytes a turn.
 #pragma once
 
+#include <tx/io/crc_table.hpp>
 #include <tx/io/files.hpp>
 
-#include <array>
 #include <bit>
 #include <cstdint>
 #include <cstring>
@@ -17,18 +16,7 @@ namespace tx::io {
 
 namespace detail {
 
-// Entry [k][b]: what byte b does to the rest, k bytes later.
-inline constexpr auto crc64_tables = [] {
-  std::array<std::array<std::uint64_t, 256>, 8> table{};
-  for (std::size_t b = 0; b < 256; ++b) {
-    std::uint64_t rest = b;
-    for (int bit = 0; bit < 8; ++bit) rest = (rest >> 1) ^ ((rest & 1) != 0 ? 0xc96c5795d7870f42u : 0);
-    table[0][b] = rest;
-  }
-  for (std::size_t k = 1; k < 8; ++k)
-    for (std::size_t b = 0; b < 256; ++b) table[k][b] = (table[k - 1][b] >> 8) ^ table[0][table[k - 1][b] & 0xff];
-  return table;
-}();
+inline constexpr auto crc64_tables = crc_tables<8>(std::uint64_t{0xc96c5795d7870f42u});
 
 }  // namespace detail
 

@@ -50,17 +50,20 @@ struct scalar_rule<&row_max_info> {
 };
 
 namespace detail {
-template <int... Axes>
-struct max_fn {
+// Extreme: row_max_info, or row_min_info of ops/min.hpp.
+template <op_info const& Extreme, int... Axes>
+struct extreme_fn {
   constexpr var operator()(var x) const {
     if constexpr (sizeof...(Axes) == 0) {
-      return reshape(emit(row_max_info, {reshape(x, shape{1, {}, {static_cast<int>(x.info().count())}})}), shape{});
+      return reshape(emit(Extreme, {reshape(x, shape{1, {}, {static_cast<int>(x.info().count())}})}), shape{});
     } else {
       int const axes[] = {Axes...};
-      return reduce_axes(x, axes, sizeof...(Axes), row_max_info, nullptr);
+      return reduce_axes(x, axes, sizeof...(Axes), Extreme, nullptr);
     }
   }
 };
+template <int... Axes>
+using max_fn = extreme_fn<row_max_info, Axes...>;
 }  // namespace detail
 
 template <int... Axes, handle X>

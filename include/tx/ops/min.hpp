@@ -37,23 +37,9 @@ struct scalar_rule<&row_min_info> {
   using type = rules::reduce_min;
 };
 
-namespace detail {
-template <int... Axes>
-struct min_fn {
-  constexpr var operator()(var x) const {
-    if constexpr (sizeof...(Axes) == 0) {
-      return reshape(emit(row_min_info, {reshape(x, shape{1, {}, {static_cast<int>(x.info().count())}})}), shape{});
-    } else {
-      int const axes[] = {Axes...};
-      return reduce_axes(x, axes, sizeof...(Axes), row_min_info, nullptr);
-    }
-  }
-};
-}  // namespace detail
-
 template <int... Axes, handle X>
 constexpr auto min(X const& x) {
-  return lift<detail::min_fn<Axes...>>(x);
+  return lift<detail::extreme_fn<row_min_info, Axes...>>(x);
 }
 
 }  // namespace tx
