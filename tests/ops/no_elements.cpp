@@ -4,6 +4,7 @@
 #include "structural_rules.hpp"
 
 #include <tx/ops/add.hpp>
+#include <tx/ops/dropout.hpp>
 #include <tx/ops/exp.hpp>
 #include <tx/ops/matmul.hpp>
 #include <tx/ops/max.hpp>
@@ -26,10 +27,15 @@ struct of_nothing {
   tx::tensor<float, 3> columns;
   tx::tensor<float, 2, 0> none;
   tx::tensor<float, 3> whole;
+  tx::tensor<float, 1, 1> no_columns, no_rows;
+  tx::tensor<float, 2, 1> dropped;
 };
 constexpr auto reduced = [](tx::tensor<float, 2, 0> x, tx::tensor<float, 0, 3> y, tx::tensor<float, 3> z) {
   return of_nothing{tx::sum<1>(x),  tx::prod<1>(x), tx::sum(x) + 1, tx::matmul(x, y), tx::reshape<3>(tx::sum<0>(y)) + z,
-                    tx::exp(x) * 2, z * 2};
+                    tx::exp(x) * 2, z * 2,
+                    tx::sum<1>(tx::matmul(tx::reshape<1, 3>(z), tx::transpose(y))),  // [1, 3] x [3, 0]
+                    tx::sum<0>(tx::matmul(y, tx::reshape<3, 1>(z))),                 // [0, 3] x [3, 1]
+                    tx::sum<1>(tx::dropout(x))};
 };
 
 template <class Backend>
@@ -45,6 +51,9 @@ void check_compiled() {
     CHECK(told[4] == values{1, 2, 3});
     CHECK(told[5].empty());
     CHECK(told[6] == values{2, 4, 6});
+    CHECK(told[7] == values{0});
+    CHECK(told[8] == values{0});
+    CHECK(told[9] == values{0, 0});
   }
 }
 

@@ -112,7 +112,7 @@ class lowerer {
     r.slot = static_cast<int>(n.at.v[0]);
     if (n.op->random) {
       r.offset = n.at.v[1];
-      r.step = n.info.count() / n.info.dims.last();
+      r.step = n.info.count() == 0 ? 0 : n.info.count() / n.info.dims.last();
       return input_value(d, {n.info.type, access::random}, r);
     }
     // position: (row / stride) % extent, or the column for the last axis

@@ -66,10 +66,10 @@ constexpr auto matmul(A const& a, B const& b) {
 #include <tx/ops/transpose.hpp>
 
 namespace tx::detail {
-// Sums of no depth are 0. A product reads its operands from memory, so a number that is broadcast, as the gradient of a sum is, gets a
-// place there.
+// Sums of no depth are 0, and a product without elements is nothing to compute. A product reads its operands from
+// memory, so a number that is broadcast, as the gradient of a sum is, gets a place there.
 constexpr int matmul_simplify(simplify_context& c) {
-  if (c.input(0).dims().last() == 0) return broadcast_to(constant(c.g, c.info.type, 0), c.info.dims).id;
+  if (c.input(0).dims().last() == 0 || c.info.count() == 0) return broadcast_to(constant(c.g, c.info.type, 0), c.info.dims).id;
   double value = 0;
   bool const left = is_constant(c.g, c.in[0], value);
   bool const right = is_constant(c.g, c.in[1], value);
