@@ -21,6 +21,11 @@ inline tx::shape make_dims(std::vector<int> const& extents) {
   for (int e : extents) s.dim[s.rank++] = e;
   return s;
 }
+inline std::vector<int> axes_of(tx::shape const& s) {
+  std::vector<int> all;
+  for (int i = 0; i < s.rank; ++i) all.push_back(i);
+  return all;
+}
 inline std::size_t count_of(tx::shape const& s) { return static_cast<std::size_t>(s.count()); }
 inline array filled(tx::shape const& dims, double value = 0) { return {dims, values(count_of(dims), value)}; }
 
