@@ -6,9 +6,10 @@ set(TX_ARCH native CACHE STRING "Instruction set to compile for (-march=); empty
 option(TX_OPENMP "Use OpenMP where the compiler has it" ON)
 
 function(tx_add_flags TARGET)
-  # GCC collects garbage from 128 MB on, and allocates slowly ever after: letting it use more first saves a fifth of the time.
+  # GCC would collect garbage from 128 MB on. A collection leaves it a long list of free pages, and from then on each larger
+  # block it needs costs a walk along all of it: up to two fifths of the time of a unit. So it may use 4 GB first.
   set(gnu -fconstexpr-ops-limit=4000000000 -fconstexpr-loop-limit=100000000 -fconstexpr-depth=4096
-      -ftemplate-depth=2048 --param=ggc-min-heapsize=700000 --param=ggc-min-expand=80)
+      -ftemplate-depth=2048 --param=ggc-min-heapsize=2000000 --param=ggc-min-expand=100)
   set(clang -fconstexpr-steps=2000000000 -fconstexpr-depth=4096 -fbracket-depth=4096 -ftemplate-depth=2048)
   # Kernels are templates in headers: every program that includes them must agree on the instruction set.
   set(code -fno-math-errno)

@@ -109,17 +109,8 @@ class graph {
   constexpr int emit(op_info const* op, int const* in, int count, attributes const& at, value_info const& info) {
     std::uint32_t const h = hash(op, in, count, at, info);
     if (int const found = find(h, op, in, count, at, info); found >= 0) return found;
-    node n{};
-    n.op = op;
-    n.info = info;
-    n.at = at;
-    n.first = operands.size();
-    n.inputs = count;
-    n.region = current;
-    n.when = when;
-    n.site = site;
+    nodes.push_back({op, info, at, operands.size(), count, current, when, site});
     for (int i = 0; i < count; ++i) operands.push_back(in[i]);
-    nodes.push_back(n);
     insert(h, nodes.size() - 1);
     return nodes.size() - 1;
   }
