@@ -106,6 +106,17 @@ TEST_CASE("a dropout rate is a share") {
   CHECK(std::isfinite(static_cast<float>(run(b.x, b.y).loss)));
 }
 
+TEST_CASE("what lies in an executor's own memory is no argument: a run would write over it while it reads") {
+  using twice = tx::function<[](tensor<float, 4, 4> x) { return tx::gelu(x + x) + x; }>;
+  tx::executor<twice, tx::cpu> run{}, other{};
+  std::vector<float> const x(16, 0.5f);
+  auto const first = run(x).value;
+  CHECK_THROWS_AS(run(first), tx::value_error);
+  CHECK_THROWS_AS(run(std::span(first.begin(), first.size())), tx::value_error);
+  CHECK(other(first).value.size() == 16);  // of another one's
+  CHECK(run(std::vector<float>(first.begin(), first.end())).value.size() == 16);
+}
+
 TEST_CASE("programs share what they have, and nothing else") {
   tx::executor<predict, tx::cpu> look{tx::seed(1)};
   CHECK_THROWS_WITH((trainer{look}), Catch::Contains("keeps no optimizer state to share"));

@@ -29,13 +29,14 @@ struct of_nothing {
   tx::tensor<float, 3> whole;
   tx::tensor<float, 1, 1> no_columns, no_rows;
   tx::tensor<float, 2, 1> dropped;
+  tx::tensor<float, 2, 0, 3> of_matrices;
 };
 constexpr auto reduced = [](tx::tensor<float, 2, 0> x, tx::tensor<float, 0, 3> y, tx::tensor<float, 3> z) {
   return of_nothing{tx::sum<1>(x),  tx::prod<1>(x), tx::sum(x) + 1, tx::matmul(x, y), tx::reshape<3>(tx::sum<0>(y)) + z,
                     tx::exp(x) * 2, z * 2,
                     tx::sum<1>(tx::matmul(tx::reshape<1, 3>(z), tx::transpose(y))),  // [1, 3] x [3, 0]
                     tx::sum<0>(tx::matmul(y, tx::reshape<3, 1>(z))),                 // [0, 3] x [3, 1]
-                    tx::sum<1>(tx::dropout(x))};
+                    tx::sum<1>(tx::dropout(x)), tx::softmax(tx::reshape<2, 0, 3>(x) * 2 + 1)};
 };
 
 template <class Backend>
@@ -54,6 +55,7 @@ void check_compiled() {
     CHECK(told[7] == values{0});
     CHECK(told[8] == values{0});
     CHECK(told[9] == values{0, 0});
+    CHECK(told[10].empty());
   }
 }
 

@@ -27,11 +27,11 @@ struct bounded {
   constexpr bool operator==(bounded const&) const = default;
 };
 
-// Tags are 1 ... max_tags.
+// Tags are 1 ... max_tags. A bound of 1 would be an extent that broadcasts.
 inline constexpr int max_tags = 7;
 
 template <int Max, int Tag = 1>
-  requires(Max > 0 && Tag > 0 && Tag <= max_tags)
+  requires(Max > 1 && Tag > 0 && Tag <= max_tags)
 inline constexpr bounded dyn{Max, {Tag, Max, 0}};
 
 struct shape {
@@ -42,6 +42,8 @@ struct shape {
   constexpr bool operator==(shape const&) const = default;
   constexpr int operator[](int axis) const { return dim[axis < 0 ? axis + rank : axis]; }
   constexpr int last() const { return rank == 0 ? 1 : dim[rank - 1]; }
+  // Elements of a row: the last extent, but 1 of a bounded vector, whose elements are the rows that a run may have fewer of.
+  constexpr int row_length() const { return rank == 1 && tag ? 1 : last(); }
   constexpr std::int64_t count() const {
     std::int64_t n = 1;
     for (int i = 0; i < rank; ++i) n *= dim[i];

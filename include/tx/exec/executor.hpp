@@ -45,6 +45,20 @@ inline constexpr bool one_bound_each<std::tuple<T...>> = [] {
   (look(T::dims), ...);
   return one;
 }();
+
+// Each bounded extent of a program is that of an argument, which tells how many there are.
+template <class Program, class Arguments>
+inline constexpr bool bounds_are_told = false;
+template <class Program, class... T>
+inline constexpr bool bounds_are_told<Program, std::tuple<T...>> = [] {
+  bool told[max_tags + 1] = {true};
+  ((told[T::dims.tag.id] = true), ...);
+  for (call const& c : Program::calls)
+    if (!told[c.tag] || !told[c.depth_tag]) return false;
+  for (result_ref const& r : Program::results)
+    if (!told[r.info.dims.tag.id]) return false;
+  return true;
+}();
 }  // namespace exec
 
 struct run_options {
@@ -71,6 +85,7 @@ class executor {
                 "tx::executor: the step speaks to other ranks, which this backend cannot. FIX: tx::distributed<backend, communicator>");
 
   static_assert(exec::one_bound_each<arguments>, "tx::executor: arguments have two bounds of one tag, which would be one number of rows. FIX: dyn<Max, Tag> with another Tag");
+  static_assert(exec::bounds_are_told<program, arguments>, "tx::executor: the program has a bounded extent that no argument has, so no run tells how many rows there are. FIX: an argument with that tag");
 
   // Fresh parameters.
   explicit executor(tx::seed s, run_options options = {})
@@ -307,7 +322,15 @@ class executor {
         throw shape_error("executor: argument " + std::to_string(K) + " has " + std::to_string(values.size()) + " elements; the step was compiled for " +
                           std::to_string(full));
     }
-    frame_.base[exec::base_input + K] = staging_.argument(K, reinterpret_cast<std::byte const*>(values.data()), values.size_bytes());
+    auto const* const first = reinterpret_cast<std::byte const*>(values.data());
+    if (in_arena(first, values.size_bytes()))
+      throw value_error("executor: argument " + std::to_string(K) + " lies in the executor's own memory, as its results do, which a run writes over. FIX: a copy");
+    frame_.base[exec::base_input + K] = staging_.argument(K, first, values.size_bytes());
+  }
+
+  bool in_arena(std::byte const* first, std::size_t bytes) const {
+    auto const from = reinterpret_cast<std::uintptr_t>(first), arena = reinterpret_cast<std::uintptr_t>(arena_.data());
+    return from < arena + static_cast<std::uintptr_t>(arena_bytes) && arena < from + bytes;
   }
 
   template <class T, std::size_t N>

@@ -112,12 +112,12 @@ class lowerer {
     r.slot = static_cast<int>(n.at.v[0]);
     if (n.op->random) {
       r.offset = n.at.v[1];
-      r.step = n.info.count() == 0 ? 0 : n.info.count() / n.info.dims.last();
+      r.step = n.info.count() == 0 ? 0 : n.info.count() / n.info.dims.row_length();
       return input_value(d, {n.info.type, access::random}, r);
     }
     // position: (row / stride) % extent, or the column for the last axis
     int const axis = static_cast<int>(n.at.v[0]);
-    if (axis == n.info.dims.rank - 1) {
+    if (axis == n.info.dims.rank - 1 && n.info.dims.row_length() == n.info.dims.last()) {
       r.col = 1;
     } else {
       r.rank = 1;
@@ -242,6 +242,7 @@ class lowerer {
     bound_tag const tag = g_.info(reduces ? g_.input(any, 0) : any).dims.tag;
     c.tag = tag.id;
     c.bound = tag ? tag.max : 1;
+    if (c.rows % c.bound != 0) throw invalid("lower: the rows of a kernel are no multiple of a bounded extent's");
     c.when = g_[has_product ? gr.head : gr.nodes.back()].when;
     if (c.when != phase::update && g_[gr.nodes.back()].when == phase::update)
       for (c.first_update = 0; g_[gr.nodes[c.first_update]].when != phase::update;) ++c.first_update;

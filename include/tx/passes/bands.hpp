@@ -45,7 +45,7 @@ class band_finder {
   // Matrices of the batch of a group of the kind that can run in bands, 0 where it cannot.
   constexpr std::int64_t matrices(int at) const {
     group const& gr = f_.groups[at];
-    if (!gr.fusible || gr.overwrites || gr.cols <= 1) return 0;
+    if (!gr.fusible || gr.overwrites || gr.rows == 0 || gr.cols <= 1) return 0;
     std::int64_t count = 0;
     if (gr.head >= 0) {  // its own batch, whatever its epilogue makes of the rows
       shape const& dims = g_.info(gr.head).dims;

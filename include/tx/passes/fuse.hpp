@@ -108,7 +108,7 @@ class fuser : public grouping {
         if (g_[id].op->kind != op_kind::index) continue;
         bool const inline_ok = (kind == op_kind::elementwise || kind == op_kind::row_reduce) && !out.moved[i] &&
                                same_strides(out.logical[operand].at, dense(g_.info(operand).dims), g_.info(operand).dims) &&
-                               g_.info(operand).dims.last() == g_.info(id).dims.last() && g_.info(id).dims.last() > 1;
+                               g_.info(operand).dims.row_length() == g_.info(id).dims.row_length() && g_.info(id).dims.row_length() > 1;
         if (!inline_ok) stored_index_[id] = 1;
       }
     }
@@ -250,7 +250,7 @@ class fuser : public grouping {
         break;
       case op_kind::index:
         gr.fusible = true;
-        gr.cols = dims.last();
+        gr.cols = dims.row_length();
         break;
       case op_kind::elementwise:
       case op_kind::view:
@@ -258,7 +258,7 @@ class fuser : public grouping {
         gr.cols = innermost(dims);
         // An index operand is numbered by its own last axis.
         for (int k = 0; k < n.inputs; ++k)
-          if (g_[base_of(g_.input(n, k))].op->kind == op_kind::index) gr.cols = dims.last();
+          if (g_[base_of(g_.input(n, k))].op->kind == op_kind::index) gr.cols = dims.row_length();
         break;
       default: gr.head = id;
     }

@@ -78,7 +78,7 @@ class grouping {
       } else if (producer(id, operand) > at) {
         return fusion_answer::order;
       } else if (g_[base].op->kind == op_kind::index && out.group_of[base] < 0) {
-        if (mine != level::full || g_.info(base).dims.last() != gr.cols) return fusion_answer::other_access;
+        if (mine != level::full || g_.info(base).dims.row_length() != gr.cols) return fusion_answer::other_access;
       }
     }
     if (gr.overwrites && disturbs(gr, id)) return fusion_answer::hazard;
@@ -105,7 +105,7 @@ class grouping {
     value_info const& info = g_.info(operand);
     if (kind == op_kind::row_reduce) return info.count() == gr.rows * gr.cols && info.dims.last() == gr.cols ? level::full : level::none;
     if (info.count() == gr.rows * gr.cols && info.dims.last() == gr.cols) return level::full;
-    if (info.count() == gr.rows && info.dims.last() == 1) return level::row;
+    if (info.count() == gr.rows && info.dims.row_length() == 1) return level::row;
     return level::none;
   }
 

@@ -19,11 +19,11 @@ struct placement {
 
 namespace detail {
 
-// Extent of the innermost axis that is not 1.
+// Extent of the innermost axis that is not 1; 1 where only a leading bounded one is left, whose elements are rows.
 constexpr int innermost(shape const& s) {
   int i = s.rank - 1;
   while (i > 0 && s.dim[i] == 1) --i;
-  return i < 0 ? 1 : s.dim[i];
+  return i < 0 || (i == 0 && s.tag && s.tag.axis == 0) ? 1 : s.dim[i];
 }
 
 // Through views that leave dense elements where they are.
