@@ -116,6 +116,12 @@ def main():
             for name in rows:
                 command = tx if name == "tx" else [*peer, *PEERS[name]]
                 rows[name].append(run([*command, "--steps", str(args.steps)]))
+        # Two classes of random labels: what is timed still trains, if all losses are about ln 2.
+        strange = {name for name, found in rows.items() if not all(0.2 < loss < 2 for r in found for loss in r["loss"])}
+        if strange:
+            print(f"{model}: losses of the timed steps are not those of two classes: {', '.join(sorted(strange))}: no ratio\n", flush=True)
+            good = False
+            continue
         middle = {name: statistics.median(r["tokens_per_s"] for r in found) for name, found in rows.items()}
         best = max((middle[name] for name in names), default=float("nan"))
         first = rows["tx"][0]
