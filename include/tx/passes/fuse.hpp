@@ -263,6 +263,7 @@ class fuser : public grouping {
       default: gr.head = id;
     }
     gr.rows = gr.cols == 0 ? 0 : dims.count() / gr.cols;
+    gr.tag = dims.tag.id;
     return gr;
   }
 

@@ -13,6 +13,7 @@ struct group {
   bool fusible = false;
   std::int64_t rows = 1;
   std::int64_t cols = 1;
+  int tag = 0;             // of the bounded extent that rows vary with
   bool reduces_rows = false;
   bool overwrites = false; // stores over a carry or a leaf
   int band = -1;           // number of the loop over bands it runs in; see bands.hpp

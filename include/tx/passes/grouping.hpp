@@ -54,6 +54,7 @@ class grouping {
   }
 
   constexpr level level_in(group const& gr, value_info const& info) const {
+    if (info.dims.tag.id != gr.tag) return level::none;  // as many as the bound are not as many as there are
     std::int64_t const count = info.count();
     std::int64_t const inner = innermost(info.dims);
     if (count == gr.rows * gr.cols && (inner == gr.cols || gr.cols == 1)) return level::full;
@@ -103,6 +104,7 @@ class grouping {
 
   constexpr level operand_level(group const& gr, int operand, op_kind kind) const {
     value_info const& info = g_.info(operand);
+    if (info.dims.tag.id != gr.tag) return level::none;
     if (kind == op_kind::row_reduce) return info.count() == gr.rows * gr.cols && info.dims.last() == gr.cols ? level::full : level::none;
     if (info.count() == gr.rows * gr.cols && info.dims.last() == gr.cols) return level::full;
     if (info.count() == gr.rows && info.dims.row_length() == 1) return level::row;

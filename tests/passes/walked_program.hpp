@@ -1,0 +1,126 @@
+// Runs a program that was lowered at run time, call by call in doubles: no kernel is compiled for it, so that thousands
+// of programs can be tried. Of kernels on whole operands it knows what the graph's evaluator has been taught.
+#pragma once
+
+#include "../nn/evaluate.hpp"
+
+#include <tx/exec/kernel_values.hpp>
+
+#include <cstring>
+#include <stdexcept>
+#include <vector>
+
+class walked_program {
+ public:
+  // The program must stay where it is.
+  explicit walked_program(tx::exec::lowered const& l) : l_(l), tables_(l), p_(tables_.get()) {}
+
+  void run(tx::exec::frame& f) const { region(f, p_.loops[0]); }
+
+ private:
+  void region(tx::exec::frame& f, tx::exec::loop const& l) const {
+    for (int k = 0; k < l.count; ++k) {
+      tx::exec::step const& s = p_.steps[static_cast<std::size_t>(l.first + k)];
+      if (s.kind == tx::exec::step_kind::call)
+        call(f, p_.calls[static_cast<std::size_t>(s.index)]);
+      else
+        inner(f, p_.loops[static_cast<std::size_t>(s.index)]);
+    }
+  }
+  void inner(tx::exec::frame& f, tx::exec::loop const& l) const {
+    if (l.band > 0) {
+      std::int64_t const matrices = l.tag == 0 ? l.matrices : l.matrices / l.bound * f.extent[l.tag];
+      for (f.band_first = 0; f.band_first < matrices; f.band_first += l.band) {
+        f.band_count = std::min(l.band, matrices - f.band_first);
+        region(f, l);
+      }
+      f.band_first = f.band_count = 0;
+      return;
+    }
+    for (int i = 0; i < l.iterations; ++i) {
+      f.iteration = l.reversed ? l.iterations - 1 - i : i;
+      region(f, l);
+    }
+    f.iteration = 0;
+  }
+
+  void call(tx::exec::frame const& f, tx::exec::call const& c) const {
+    tx::exec::called_kernel const k(p_, c);
+    if (k.sig.kind == tx::exec::kernel_kind::zero)
+      std::memset(f.at<std::byte>(k.operand(0)), 0, static_cast<std::size_t>(c.cols));
+    else if (k.by_rows())
+      rows(f, k);
+    else
+      whole(f, k);
+  }
+
+  void whole(tx::exec::frame const& f, tx::exec::called_kernel const& k) const {
+    auto const rule = whole_rules().find(l_.kernels[k.c.kernel].op);
+    if (rule == whole_rules().end()) throw std::logic_error(std::string("walked_program: no rule for ") + k.sig.op.name);
+    std::vector<std::vector<double>> held(k.operands.size());
+    std::vector<tx::whole_operand<double const>> in;
+    for (int i = 0; i < static_cast<int>(held.size()); ++i) {
+      tx::exec::operand_ref const& r = k.operand(i);
+      auto& of = held[static_cast<std::size_t>(i)];
+      of.resize(static_cast<std::size_t>(f.dims(r).count()));
+      for (std::size_t e = 0; e < of.size(); ++e)
+        of[e] = tx::exec::element_at(r.type, f.at<std::byte>(r), static_cast<std::int64_t>(e));
+      if (i > 0) in.push_back({of.data(), f.dims(r)});
+    }
+    tx::node n{};
+    n.op = rule->first;
+    n.at = k.c.at;
+    n.inputs = static_cast<int>(in.size());
+    rule->second(n, {held[0].data(), f.dims(k.operand(0))}, in);
+    put(k.operand(0).type, f.at<std::byte>(k.operand(0)), held[0]);
+  }
+
+  // Sums over rows are known before anything is written, the results of a row before any of it is: a result may lie over
+  // an operand.
+  static void rows(tx::exec::frame const& f, tx::exec::called_kernel const& k) {
+    tx::exec::kernel_values v(k, f);
+    auto const outs = k.outs.size();
+    auto const sums_rows = [&](std::size_t o) { return k.outs[o].shape == tx::exec::form::col_reduce; };
+    std::vector<std::vector<double>> found(outs);
+    for (std::size_t o = 0; o < outs; ++o)
+      if (sums_rows(o)) found[o].assign(static_cast<std::size_t>(k.width(static_cast<int>(o))), 0);
+    for (std::int64_t row = f.first_row(k.c); row < f.end_row(k.c); ++row) {
+      v.compute(row);
+      for (std::size_t o = 0; o < outs; ++o)
+        for (std::size_t c = 0; sums_rows(o) && c < found[o].size(); ++c)
+          found[o][c] += v.at(k.let(k.outs[o].value).operand[0], static_cast<std::int64_t>(c));
+    }
+    for (std::int64_t row = f.first_row(k.c); row < f.end_row(k.c); ++row) {
+      v.compute(row);
+      for (std::size_t o = 0; o < outs; ++o)
+        if (!sums_rows(o)) {
+          found[o].clear();
+          for (std::int64_t c = 0; c < k.width(static_cast<int>(o)); ++c)
+            found[o].push_back(v.at(k.outs[o].value, c));
+        }
+      for (std::size_t o = 0; o < outs; ++o)
+        if (!sums_rows(o)) store(f, k, static_cast<int>(o), row, found[o]);
+    }
+    for (std::size_t o = 0; o < outs; ++o)
+      if (sums_rows(o)) store(f, k, static_cast<int>(o), -1, found[o]);
+  }
+
+  static void store(tx::exec::frame const& f, tx::exec::called_kernel const& k, int o, std::int64_t row,
+                    std::vector<double> const& of_row) {
+    tx::exec::operand_ref const& r = k.written_by(o);
+    std::int64_t const first = row < 0 ? 0 : tx::exec::row_offset(r, row);
+    put(r.type, f.at<std::byte>(r) + first * size_of(r.type), of_row);
+  }
+  static void put(tx::dtype type, std::byte* to, std::vector<double> const& numbers) {
+    tx::exec::detail::with_element(type, [&]<class T>(T) {
+      for (std::size_t i = 0; i < numbers.size(); ++i) {
+        T const x = tx::exec::element_of<T>(numbers[i]);
+        std::memcpy(to + i * sizeof x, &x, sizeof x);
+      }
+    });
+  }
+
+  tx::exec::lowered const& l_;
+  tx::exec::lowered_tables tables_;
+  tx::exec::program_tables p_;
+};
