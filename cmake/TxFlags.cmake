@@ -1,5 +1,6 @@
 # tx_add_flags(TARGET): what a compiler must be told to compile tx: an instruction set, OpenMP where there is one, and the
-# limits that constant evaluation of whole models needs. Whoever links the interface library TARGET gets them.
+# limits that constant evaluation of whole models needs. Whoever links the interface library TARGET gets them. The property
+# TX_GCC_KILOBYTES of a target that links it says how much GCC may use before it collects garbage.
 include(CheckCXXCompilerFlag)
 
 set(TX_ARCH native CACHE STRING "Instruction set to compile for (-march=); empty leaves the compiler's default")
@@ -8,8 +9,9 @@ option(TX_OPENMP "Use OpenMP where the compiler has it" ON)
 function(tx_add_flags TARGET)
   # GCC would collect garbage from 128 MB on. A collection leaves it a long list of free pages, and from then on each larger
   # block it needs costs a walk along all of it: up to two fifths of the time of a unit. So it may use 4 GB first.
+  set(own "$<TARGET_PROPERTY:TX_GCC_KILOBYTES>")
   set(gnu -fconstexpr-ops-limit=4000000000 -fconstexpr-loop-limit=100000000 -fconstexpr-depth=4096
-      -ftemplate-depth=2048 --param=ggc-min-heapsize=2000000 --param=ggc-min-expand=100)
+      -ftemplate-depth=2048 --param=ggc-min-expand=10 "--param=ggc-min-heapsize=$<IF:$<BOOL:${own}>,${own},4000000>")
   set(clang -fconstexpr-steps=2000000000 -fconstexpr-depth=4096 -fbracket-depth=4096 -ftemplate-depth=2048)
   # Kernels are templates in headers: every program that includes them must agree on the instruction set.
   set(code -fno-math-errno)

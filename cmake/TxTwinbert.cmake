@@ -17,8 +17,8 @@ function(tx_add_twinbert NAME HEADER)
   endif()
   add_executable(${NAME} ${TX_TWINBERT_DIR}/engine.cpp)
   # An edit of the model is tried a little sooner than with -O3, and GCC takes less than 1.5 GB.
-  target_compile_options(${NAME} PRIVATE $<$<CONFIG:Release>:-O2>
-    "$<$<CXX_COMPILER_ID:GNU>:--param=ggc-min-heapsize=1350000;--param=ggc-min-expand=0>")
+  target_compile_options(${NAME} PRIVATE $<$<CONFIG:Release>:-O2>)
+  set_target_properties(${NAME} PROPERTIES TX_GCC_KILOBYTES 1230000)
   target_compile_definitions(${NAME} PRIVATE TWINBERT_MODEL_HEADER="${HEADER}")
   target_include_directories(${NAME} PRIVATE ${CMAKE_CURRENT_SOURCE_DIR} ${TX_TWINBERT_DIR})
   target_link_libraries(${NAME} PRIVATE twinbert_program)
