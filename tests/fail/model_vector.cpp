@@ -1,6 +1,6 @@
 // A model whose layers are in a std::vector.
 // expect: tx: a member of a model is a param, a number or an aggregate of such
-// expect: FIX: members of their own or repeat<N, Block> in place of a std::vector
+// expect: FIX: a std::array or repeat<N, Block> in place of a std::vector
 // expect somewhere: std::vector<tx::nn::linear<8, 8
 #include <tx/nn/linear.hpp>
 #include <tx/ops/mean.hpp>
