@@ -69,7 +69,8 @@ inline constexpr auto checked = [](tx::tensor<double, 5> x) { return tx::sum(min
 
 int main() {
   auto const worst = tx::check_gradient<checked, tx::reference>(std::vector{-2.0, -0.5, 0.25, 1.0, 3.0});
-  std::printf("%s\n", worst.text().c_str());  // argument 0, element 2: the gradient is 0.360000, differences are 0.360000
+  // argument 0, element 2: the gradient is 0.360000, differences are 0.360000
+  std::printf("%s\n", worst.text().c_str());
   if (worst.distance > 1e-8) return 1;
 
   tx::executor<tx::train_step<curve, loss, mine::lion>, tx::cpu> run{tx::seed(0)};

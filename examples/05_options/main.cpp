@@ -59,14 +59,14 @@ void profile() {
   run.profile(&log);
   run(x, y);
   run.profile(nullptr);
-  std::vector<tx::profiled_kernel> const kernels = tx::profile_of<frugal>(log);  // name, seconds, rows, cols, flops, bytes
+  std::vector<tx::profiled_kernel> const kernels = tx::profile_of<frugal>(log);  // name, seconds, flops, bytes …
   tx::io::write_trace("frugal.json", kernels);                                   // for chrome://tracing or Perfetto
 }
 
 int main() {
   bool const plain_learns = train<plain>("plain");
   bool const frugal_learns = train<frugal>("frugal");
-  std::ofstream("frugal.txt") << tx::to_text(tx::graph_of<frugal>());                                      // a node a line
+  std::ofstream("frugal.txt") << tx::to_text(tx::graph_of<frugal>());  // a node a line
   tx::io::write_page("frugal.html", tx::outline_of<frugal>(), "A deep net with half of its activations");  // open it in a browser
   profile();
   return plain_learns && frugal_learns && train<parts>("parts") ? 0 : 1;

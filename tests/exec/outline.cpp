@@ -133,7 +133,8 @@ TEST_CASE("the graph of a step is told as text") {
   CHECK(std::ranges::any_of(g.outputs, [](output const& o) { return o.kind == output_kind::assign; }));
   CHECK(to_dot(g).starts_with("digraph"));
   for (output const& o : g.outputs)
-    if (o.kind == output_kind::result) CHECK(passes::explain(g, g.input(o.value, 0), o.value) == passes::fusion_answer::fused);
+    if (o.kind == output_kind::result)
+      CHECK(passes::explain(g, g.input(o.value, 0), o.value) == passes::fusion_answer::fused);
 }
 
 TEST_CASE("an outline is the program's plan") {

@@ -21,7 +21,8 @@ constexpr auto right = [](tensor<T, 3, 4> x, tensor<i32, 3> label, tensor<T, 4> 
   return cross_entropy(tanh(x) * x + shift, label);
 };
 // Half of its gradient.
-constexpr auto lazy = custom_vjp<[](auto const& x) { return with_saved(x * x, x); }, [](auto const& x, auto const& g) { return g * x; }>;
+constexpr auto lazy = custom_vjp<[](auto const& x) { return with_saved(x * x, x); },
+                                 [](auto const& x, auto const& g) { return g * x; }>;
 struct report {
   tensor<f64> value, other;
 };
@@ -45,7 +46,9 @@ std::vector<T> numbers(int count) {
 }  // namespace
 
 TEMPLATE_TEST_CASE("a right gradient is near differences", "[check_gradient]", f32, f64) {
-  auto const worst = check_gradient<right<TestType>, reference>(numbers<TestType>(12), std::vector<i32>{0, 3, 1}, numbers<TestType>(4));
+  std::vector<i32> const labels{0, 3, 1};
+  auto const worst =
+      check_gradient<right<TestType>, reference>(numbers<TestType>(12), labels, numbers<TestType>(4));
   INFO(worst.text());
   CHECK(worst.distance < (std::is_same_v<TestType, f64> ? 1e-8 : 1e-3));
   CHECK(worst.distance > 0);

@@ -125,7 +125,8 @@ class executor {
   template <class... A>
   result operator()(A const&... a) {
     static_assert(exec::as_many_ranges<sizeof...(A), std::tuple_size_v<arguments>>,
-                  "tx::executor: a call has another number of ranges (the first number) than the step has arguments (the second). FIX: a range for each tensor that its loss or function takes, in order");
+                  "tx::executor: a call has another number of ranges (the first number) than the step has arguments (the "
+                  "second). FIX: a range for each tensor that its loss or function takes, in order");
     return [&]<int... K>(std::integer_sequence<int, K...> all) -> result {
       return run(all, argument<K>(a)...);
     }(std::make_integer_sequence<int, sizeof...(A)>{});
@@ -332,8 +333,10 @@ class executor {
     auto set = [&](int i, double v) { scalars_[static_cast<std::size_t>(i)] = static_cast<float>(v); };
     if (!(settings.dropout >= 0 && settings.dropout < 1))
       throw value_error("executor: a dropout rate of " + std::to_string(settings.dropout) + ". FIX: at least 0, below 1");
-    if (exec::trains<Step> && !(settings.learning_rate >= 0 && settings.learning_rate <= std::numeric_limits<float>::max()))
-      throw value_error("executor: a learning rate of " + std::to_string(settings.learning_rate) + ". FIX: a finite number, at least 0");
+    float const learning_rate = settings.learning_rate;
+    if (exec::trains<Step> && !(learning_rate >= 0 && learning_rate <= std::numeric_limits<float>::max()))
+      throw value_error("executor: a learning rate of " + std::to_string(learning_rate) +
+                        ". FIX: a finite number, at least 0");
     set(static_cast<int>(scalar::step), static_cast<double>(steps_run() + 1));
     set(static_cast<int>(scalar::dropout), settings.dropout);
     set(static_cast<int>(scalar::clip_norm), settings.clip_norm);

@@ -70,15 +70,17 @@ inline std::vector<tensor_info> infos_of(std::vector<tensor_place> const& places
   return out;
 }
 
-// What a file may have in place of a tensor it lacks: the unused name that has most characters in common with it, counted from both
-// ends; empty where all are used.
-inline std::string nearest_unused(safetensors const& file, std::string const& wanted, std::vector<tensor_place> const& places) {
+// What a file may have in place of a tensor it lacks: the unused name that has most characters in common with it,
+// counted from both ends; empty where all are used.
+inline std::string nearest_unused(safetensors const& file, std::string const& wanted,
+                                  std::vector<tensor_place> const& places) {
   std::string nearest;
   std::ptrdiff_t most = -1;
   for (tensor_info const& t : file.tensors()) {
     if (std::ranges::any_of(places, [&](tensor_place const& p) { return p.name == t.name; })) continue;
     auto const front = std::ranges::mismatch(wanted, t.name).in1 - wanted.begin();
-    auto const back = std::mismatch(wanted.rbegin(), wanted.rend(), t.name.rbegin(), t.name.rend()).first - wanted.rbegin();
+    auto const back =
+        std::mismatch(wanted.rbegin(), wanted.rend(), t.name.rbegin(), t.name.rend()).first - wanted.rbegin();
     if (front + back <= most) continue;
     most = front + back;
     nearest = t.name;
@@ -95,7 +97,8 @@ inline std::vector<tensor_info const*> match(safetensors const& file, std::strin
     tensor_info const* const t = file.find(p.name);
     if (t == nullptr) {
       std::string const other = nearest_unused(file, p.name, places);
-      throw format_error(name + " lacks the tensor " + p.name + (other.empty() ? "" : "; of other names it has " + shown(other)) +
+      throw format_error(name + " lacks the tensor " + p.name +
+                         (other.empty() ? "" : "; of other names it has " + shown(other)) +
                          ". FIX: the model that it was saved from; members' names are the tensors' names");
     }
     if (t->shape != p.shape || t->type != p.type)
@@ -111,7 +114,10 @@ inline std::vector<tensor_info const*> match(safetensors const& file, std::strin
   for (tensor_info const& t : file.tensors()) {
     bool known = false;
     for (tensor_info const* f : found) known = known || f == &t;
-    if (!known) throw format_error(name + " has the tensor " + t.name + ", which the model lacks. FIX: the model that it was saved from");
+    if (!known) {
+      throw format_error(name + " has the tensor " + t.name +
+                         ", which the model lacks. FIX: the model that it was saved from");
+    }
   }
   return found;
 }

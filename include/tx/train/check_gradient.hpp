@@ -6,11 +6,11 @@
 //   tx::check_gradient<loss, tx::reference, model>(x, y);                // by the parameters of a model
 //
 // F returns a floating-point scalar, or an aggregate or tuple whose first member is one. Without a model each argument
-// of f32 or f64 is differentiated by, with a model its trained parameters, as drawn from seed 0. Each number is moved up and
-// down by h = max(1, |x|) cbrt(epsilon of the type), and the gradient compared with (F(x + h) - F(x - h)) / 2h (Press et al.,
-// Numerical Recipes, 3rd ed., 5.7), which is off by about 1e-10 in f64, 1e-4 in f32 for numbers near 1: f64 tells more.
-// Inputs at a kink (0 of abs) have no such quotient. Two runs for each number: small shapes do. Random numbers, as those of
-// dropout, are the same in all runs.
+// of f32 or f64 is differentiated by, with a model its trained parameters, as drawn from seed 0. Each number is moved
+// up and down by h = max(1, |x|) cbrt(epsilon of the type), and the gradient compared with (F(x + h) - F(x - h)) / 2h
+// (Press et al., Numerical Recipes, 3rd ed., 5.7), which is off by about 1e-10 in f64, 1e-4 in f32 for numbers near 1:
+// f64 tells more. At a kink (0 of abs) there is no such quotient. Two runs for each number: small shapes do. Random
+// numbers, as those of dropout, are the same in all runs.
 // Errors: those of a call of an executor, as shape_error for ranges of another length.
 #pragma once
 
@@ -36,8 +36,8 @@ struct gradient_distance {
   double told = 0, measured = 0;
 
   TX_COLD std::string text() const {
-    return of + ", element " + std::to_string(element) + ": the gradient is " + std::to_string(told) + ", differences are " +
-           std::to_string(measured);
+    return of + ", element " + std::to_string(element) + ": the gradient is " + std::to_string(told) +
+           ", differences are " + std::to_string(measured);
   }
 };
 
@@ -77,7 +77,8 @@ struct scalar_with_gradients;
 template <auto F, class... A, int... At>
 struct scalar_with_gradients<F, std::tuple<A...>, std::integer_sequence<int, At...>> {
   constexpr auto operator()(A const&... a) const {
-    static_assert(sizeof...(At) > 0, "tx::check_gradient: no argument is of f32 or f64. FIX: a floating-point argument, or a model");
+    static_assert(sizeof...(At) > 0,
+                  "tx::check_gradient: no argument is of f32 or f64. FIX: a floating-point argument, or a model");
     auto const both = with_grad<F, At...>(a...);
     using value = tensor<element_t<first_info<std::remove_cvref_t<decltype(both.value)>>().type>>;
     var const loss = reshape(first_tensor(both.value), shape{});
@@ -133,7 +134,8 @@ TX_COLD gradient_distance check_gradient(X const&... x) {
     }(std::make_integer_sequence<int, detail::measured_arguments<arguments>::count>{}, at{});
   } else {
     executor<value_and_grad<F, Model>, Backend> run{seed(0)};
-    static_assert(!decltype(run)::remote, "tx::check_gradient: the host does not reach this backend's parameters. FIX: tx::cpu or tx::reference");
+    static_assert(!decltype(run)::remote,
+                  "tx::check_gradient: the host does not reach this backend's parameters. FIX: tx::cpu or tx::reference");
     auto const value = [&] {
       run.restore(0, 0);
       auto const r = run(x...);
