@@ -6,6 +6,13 @@ include(CheckCXXCompilerFlag)
 set(TX_ARCH native CACHE STRING "Instruction set to compile for (-march=); empty leaves the compiler's default")
 option(TX_OPENMP "Use OpenMP where the compiler has it" ON)
 
+# Says so where nobody has chosen how to optimize.
+function(tx_warn_unoptimized)
+  if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
+    message(WARNING "tx: there is no CMAKE_BUILD_TYPE, so kernels are compiled without optimization. FIX: -DCMAKE_BUILD_TYPE=Release")
+  endif()
+endfunction()
+
 function(tx_add_flags TARGET)
   # GCC would collect garbage from 128 MB on. A collection leaves it a long list of free pages, and from then on each larger
   # block it needs costs a walk along all of it: up to two fifths of the time of a unit. So it may use 4 GB first.

@@ -1,10 +1,13 @@
 // One model, several plans: what a step keeps, recomputes and costs is a constant of the program, printed here and asserted.
 #include <tx/backends/cpu.hpp>
 #include <tx/exec/outline.hpp>
+#include <tx/exec/profile.hpp>
 #include <tx/io/page.hpp>
+#include <tx/io/trace.hpp>
 #include <tx/tx.hpp>
 
 #include <cstdio>
+#include <fstream>
 #include <vector>
 
 struct block {
@@ -48,9 +51,23 @@ bool train(char const* name) {
   return last < first / 4;
 }
 
+void profile() {
+  tx::executor<frugal, tx::cpu> run{tx::seed(0)};
+  std::vector<float> const x(64 * 64, 0.5f);
+  std::vector<tx::i32> const y(64, 3);
+  tx::exec::kernel_log log;
+  run.profile(&log);
+  run(x, y);
+  run.profile(nullptr);
+  std::vector<tx::profiled_kernel> const kernels = tx::profile_of<frugal>(log);  // name, seconds, flops, bytes …
+  tx::io::write_trace("frugal.json", kernels);                                   // for chrome://tracing or Perfetto
+}
+
 int main() {
   bool const plain_learns = train<plain>("plain");
   bool const frugal_learns = train<frugal>("frugal");
+  std::ofstream("frugal.txt") << tx::to_text(tx::graph_of<frugal>());  // a node a line
   tx::io::write_page("frugal.html", tx::outline_of<frugal>(), "A deep net with half of its activations");  // open it in a browser
+  profile();
   return plain_learns && frugal_learns && train<parts>("parts") ? 0 : 1;
 }

@@ -86,6 +86,12 @@ TEMPLATE_TEST_CASE("arithmetic works lane by lane", "[simd]", f32, f64, i32, i64
   }
 }
 
+TEMPLATE_TEST_CASE("constants are rounded to the type of a rule's values", "[simd]", f32, f64) {
+  using V = simd<TestType>;
+  V const x = V(1) + V(0.05) * V(0.1f);
+  for (int i = 0; i < V::size; ++i) CHECK(x[i] == TestType(1) + TestType(0.05) * TestType(0.1f));
+}
+
 TEMPLATE_TEST_CASE("sqrt and floor are exact, signs and NaN included", "[simd]", f32, f64) {
   using V = simd<TestType>;
   constexpr auto inf = std::numeric_limits<TestType>::infinity();

@@ -117,6 +117,20 @@ TEST_CASE("what lies in an executor's own memory is no argument: a run would wri
   CHECK(run(std::vector<float>(first.begin(), first.end())).value.size() == 16);
 }
 
+TEST_CASE("a learning rate is a finite number, at least 0") {
+  trainer run{tx::seed(1)};
+  batch const b;
+  for (float rate : {-1e-3f, std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity()}) {
+    run.settings.learning_rate = rate;
+    CHECK_THROWS_WITH(run(b.x, b.y), Catch::Contains("learning rate") && Catch::Contains("FIX"));
+  }
+  CHECK(run.steps_run() == 0);
+  std::vector<float> const before(run.elements().begin(), run.elements().end());
+  run.settings.learning_rate = 0;
+  run(b.x, b.y);
+  CHECK(std::equal(before.begin(), before.end(), run.elements().begin()));
+}
+
 TEST_CASE("programs share what they have, and nothing else") {
   tx::executor<predict, tx::cpu> look{tx::seed(1)};
   CHECK_THROWS_WITH((trainer{look}), Catch::Contains("keeps no optimizer state to share"));

@@ -125,6 +125,18 @@ nlohmann::json data_of(std::string const& page) {
 
 }  // namespace
 
+TEST_CASE("the graph of a step is told as text") {
+  graph const g = graph_of<step>();
+  std::string const text = to_text(g);
+  CHECK(std::ranges::count(text, '\n') >= g.size());
+  for (char const* part : {"parameter", "tanh", " : f32[16, 8]", "matmul"}) CHECK(text.find(part) != std::string::npos);
+  CHECK(std::ranges::any_of(g.outputs, [](output const& o) { return o.kind == output_kind::assign; }));
+  CHECK(to_dot(g).starts_with("digraph"));
+  for (output const& o : g.outputs)
+    if (o.kind == output_kind::result)
+      CHECK(passes::explain(g, g.input(o.value, 0), o.value) == passes::fusion_answer::fused);
+}
+
 TEST_CASE("an outline is the program's plan") {
   auto const all = outline_of<step>();
   REQUIRE(all.size() == 1);

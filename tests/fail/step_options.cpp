@@ -1,7 +1,7 @@
 // Options of steps beyond their ranges.
-// expect: mixed<...> takes bf16 or f16
-// expect somewhere: recompute<...> takes a number of bytes
-// expect somewhere: accumulate<...> takes a number of parts
+// expect: tx::mixed takes a half. FIX:
+// expect somewhere: tx::recompute takes a number of bytes
+// expect somewhere: tx::accumulate takes a number of parts. FIX: 1 or more
 // expect somewhere: tx::data_parallel: at least one rank
 // expect somewhere: tx::virtual_shards: 1 to 8 shards a rank
 #include <tx/train/step.hpp>

@@ -261,7 +261,7 @@ TEST_CASE("a checkpoint of another model, version or program is refused", "[chec
   };
   other b;
   b.renamed = true;
-  refused<tx::format_error>(folder.path, "lacks the tensor hidden.bias", b);
+  refused<tx::format_error>(folder.path, "lacks the tensor hidden.bias; of other names it has 'hidden.scale'", b);
   b = {};
   b.reshaped = true;
   refused<tx::shape_error>(folder.path, "f32[3, 4]; the model was compiled for f32[4, 3]", b);

@@ -6,6 +6,8 @@
 
 #include <catch2/catch.hpp>
 
+#include <array>
+
 namespace {
 
 struct tiny {
@@ -169,4 +171,16 @@ TEST_CASE("losses") {
   CHECK(recorded<tx::no_model, in_batch>().run({q, q})[0][0] == Approx((2 * own + std::log((e + 2) / e)) / 3));
   auto const empty = recorded<tx::no_model, in_batch>().run({{0, 0, 0, 3, -1, 0}, {2, 0, 0, 0, 0, 0}});
   CHECK(std::isfinite(empty[0][0]));
+}
+
+TEST_CASE("modules in an array are named by their places") {
+  struct stack {
+    std::array<tx::nn::linear<3, 3>, 2> layers;
+    std::array<tx::param<t<float, 3>>, 2> gains;
+    std::array<std::array<tx::param<t<float>>, 1>, 2> nested;
+  };
+  std::vector<std::string> names;
+  for (auto const& p : tx::parameters_of<stack>()) names.push_back(p.name);
+  CHECK(names == std::vector<std::string>{"layers.0.weight", "layers.0.bias", "layers.1.weight", "layers.1.bias",
+                                          "gains.0", "gains.1", "nested.0.0", "nested.1.0"});
 }

@@ -165,7 +165,9 @@ TEST_CASE("products and windows refuse extents that do not meet", "[refused]") {
           [](inputs& in) { matmul(in.f32s<2, 4>(), in.f32s<some, 3>()); });
   refused("einsum: the string holds something else than letters, commas and one \"->\". FIX: ",
           [](inputs& in) { einsum<"i?->i">(in.f32s<3>()); });
-  refused("einsum: the string does not name the result. FIX: ", [](inputs& in) { einsum<"ij">(in.f32s<3, 3>()); });
+  refused("einsum: the string has neither commas nor \"->\". FIX: ", [](inputs& in) { einsum<"ij">(in.f32s<3, 3>()); });
+  refused("einsum: the string does not name the result. FIX: ",
+          [](inputs& in) { einsum<"ij,jk">(in.f32s<3, 3>(), in.f32s<3, 3>()); });
   refused("einsum: a letter is twice in one operand or in the result. FIX: ",
           [](inputs& in) { einsum<"ii->i">(in.f32s<3, 3>()); });
   refused("einsum: the result names a letter that no operand has. FIX: ",

@@ -24,16 +24,19 @@ case $way in
     cmake -S "$work/application" -B "$work/build" -DCMAKE_PREFIX_PATH="$work/prefix" "${arguments[@]}"
     ! grep -qF -e "$source/include" -e "$build/generated" "$work/build/compile_commands.json" || die "not the installed headers are used"
     program=$work/build/07_own_project
-    cmake -S "$work/application" -B "$work/plain" -DCMAKE_PREFIX_PATH="$work/prefix" -DCMAKE_BUILD_TYPE= >"$work/log" 2>&1 || { cat "$work/log"; die "no build type"; }
-    tr -s ' \n' ' ' <"$work/log" | grep -qF 'FIX: -DCMAKE_BUILD_TYPE=Release' || die "nobody says that kernels are not optimized"
-    ! cmake "$work/build" 2>&1 | grep -qF 'CMAKE_BUILD_TYPE=Release' || die "an optimized build is warned too"
+    tree=("$work/application" -DCMAKE_PREFIX_PATH="$work/prefix")
     ;;
   subdirectory)
     cmake -S "$source/tests/package/subdirectory" -B "$work/build" -DTX="$source" -DAPPLICATION="$work/application" "${arguments[@]}"
+    tree=("$source/tests/package/subdirectory" -DTX="$source" -DAPPLICATION="$work/application")
     program=$work/build/application/07_own_project
     ;;
   *) die "unknown way $way" ;;
 esac
+
+cmake -S "${tree[0]}" -B "$work/plain" "${tree[@]:1}" -DCMAKE_BUILD_TYPE= >"$work/log" 2>&1 || { cat "$work/log"; die "no build type"; }
+tr -s ' \n' ' ' <"$work/log" | grep -qF 'FIX: -DCMAKE_BUILD_TYPE=Release' || die "nobody says that kernels are not optimized"
+! cmake "$work/build" 2>&1 | grep -qF 'CMAKE_BUILD_TYPE=Release' || die "an optimized build is warned too"
 
 commands=$(grep -F '"command"' "$work/build/compile_commands.json")
 grep -F spiral_model.cpp <<<"$commands" | grep -qE -e '-fconstexpr-(ops-limit|steps)=' || die "the limits of constant evaluation are missing"

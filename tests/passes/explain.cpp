@@ -1,10 +1,12 @@
 // Why two neighbouring ops are in different kernels: a graph for each answer.
 #include <tx/expr/repeat.hpp>
 #include <tx/ops/add.hpp>
+#include <tx/ops/div.hpp>
 #include <tx/ops/embedding.hpp>
 #include <tx/ops/exp.hpp>
 #include <tx/ops/matmul.hpp>
 #include <tx/ops/mul.hpp>
+#include <tx/ops/reshape.hpp>
 #include <tx/ops/sum.hpp>
 #include <tx/ops/tanh.hpp>
 #include <tx/ops/transpose.hpp>
@@ -78,6 +80,33 @@ TEST_CASE("explain: one is inside a repeated block, the other is not", "[explain
   CHECK(explain(r.g, before.id, inside) == fusion_answer::other_region);
   CHECK(explain(r.g, inside, after.id) == fusion_answer::other_region);
   CHECK(explain(r.g, inside, product.id) == fusion_answer::other_region);  // also of what begins a kernel
+}
+
+TEST_CASE("explain: the producer is not computed", "[explain]") {
+  recorded r;
+  auto const x = r.input<square>();
+  auto const w = r.parameter();
+  auto const bias = r.input<tensor<f32, 8>>();
+  auto const y = x * 2.0 + w;
+  auto const z = y + bias;
+  r.results(z);
+  for (int from : {x.id, w.id, bias.id}) CHECK(explain(r.g, from, z.id) == fusion_answer::not_computed);
+  CHECK(explain(r.g, r.last(constant_info), z.id) == fusion_answer::not_computed);
+  CHECK(explain(r.g, r.last(broadcast_info), z.id) == fusion_answer::not_computed);  // of the bias
+}
+
+TEST_CASE("explain: a view shows what another kernel has computed, or this one", "[explain]") {
+  recorded r;
+  auto const x = r.input<square>();
+  auto const total = sum<-1>(exp(x));
+  auto const share = x / total;
+  auto const rows = embedding(x, r.input<tensor<i32, 8, 1>>());
+  auto const flat = reshape<64>(rows);
+  auto const again = exp(flat);
+  r.results(share, again);
+  CHECK(explain(r.g, r.last(row_sum_info), r.last(broadcast_info)) == fusion_answer::view);
+  CHECK(explain(r.g, r.last(broadcast_info), share.id) == fusion_answer::fused);
+  CHECK(explain(r.g, flat.id, again.id) == fusion_answer::not_fusible);
 }
 
 TEST_CASE("explain: the producer is a kernel of its own", "[explain]") {
@@ -160,6 +189,6 @@ TEST_CASE("explain: the kernel has as many operations as one may have", "[explai
 TEST_CASE("explain: every answer has a text of its own", "[explain]") {
   std::set<std::string> texts;
   for (int a = 0; a <= static_cast<int>(fusion_answer::full); ++a) texts.insert(to_text(static_cast<fusion_answer>(a)));
-  CHECK(texts.size() == 8);
+  CHECK(texts.size() == 10);
   CHECK(std::string(to_text(fusion_answer::hazard)) == "the consumer overwrites a value that the kernel still reads");
 }

@@ -28,6 +28,7 @@ class interpreted {
     update_context u{};
     u.parameter = leaves[0];
     u.gradient = leaves[1];
+    u.state.count = Optimizer::states;
     for (int k = 0; k < Optimizer::states; ++k) u.state[k] = leaves[2 + k];
     u.rate = leaves[count - 3];
     u.decay = leaves[count - 2];

@@ -1,12 +1,48 @@
-// What a run is given: ranges as they are; views as ranges, where they lie if they are dense, else as copies.
+// What a run is given, and what must hold of it. Views become ranges: where they lie if they are dense, else copies.
 #pragma once
 
+#include <tx/exec/plan.hpp>
 #include <tx/exec/view.hpp>
 
 #include <array>
+#include <tuple>
 #include <vector>
 
 namespace tx::exec {
+
+// Both numbers stand in the name of what is false.
+template <std::size_t Ranges, std::size_t Arguments>
+inline constexpr bool as_many_ranges = Ranges == Arguments;
+
+// Arguments whose bounded extents have one tag have one bound.
+template <class Arguments>
+inline constexpr bool one_bound_each = true;
+template <class... T>
+inline constexpr bool one_bound_each<std::tuple<T...>> = [] {
+  int max[max_tags + 1] = {};
+  bool one = true;
+  [[maybe_unused]] auto look = [&](shape const& s) {
+    if (!s.tag) return;
+    one = one && (max[s.tag.id] == 0 || max[s.tag.id] == s.tag.max);
+    max[s.tag.id] = s.tag.max;
+  };
+  (look(T::dims), ...);
+  return one;
+}();
+
+// Each bounded extent of a program is that of an argument, which tells how many there are.
+template <class Program, class Arguments>
+inline constexpr bool bounds_are_told = false;
+template <class Program, class... T>
+inline constexpr bool bounds_are_told<Program, std::tuple<T...>> = [] {
+  bool told[max_tags + 1] = {true};
+  ((told[T::dims.tag.id] = true), ...);
+  for (call const& c : Program::calls)
+    if (!told[c.tag] || !told[c.depth_tag]) return false;
+  for (result_ref const& r : Program::results)
+    if (!told[r.info.dims.tag.id]) return false;
+  return true;
+}();
 
 // Copies of arguments that are views of other strides than row-major: memory that is taken when the first one comes,
 // and kept.

@@ -4,7 +4,7 @@
 #include <tx/exec/arguments.hpp>
 #include <tx/exec/kernel_log.hpp>
 #include <tx/exec/parts.hpp>
-#include <tx/exec/schedule.hpp>
+#include <tx/exec/settings.hpp>
 #include <tx/expr/trace.hpp>
 
 #include <array>
@@ -12,53 +12,11 @@
 
 namespace tx {
 
-// What may change between runs without compiling again. executor::for_each_setting names each, so that it is saved.
-struct run_settings {
-  struct group_settings {
-    float rate = 1;   // factor of the learning rate
-    float decay = 0;  // weight decay: decoupled in adamw and lamb, part of the gradient in other optimizers
-  };
-  float learning_rate = 1e-3f;
-  float dropout = 0.1f;
-  float clip_norm = 1.0f;  // the gradient is scaled down to this norm, in steps that clip
-  tx::schedule schedule{};
-  std::array<group_settings, max_groups> groups{};
-};
-
 namespace exec {
 // Does a program update parameters, and so count their steps?
 template <class Step>
 inline constexpr bool trains = requires { typename Step::optimizer; };
 
-// Arguments whose bounded extents have one tag have one bound.
-template <class Arguments>
-inline constexpr bool one_bound_each = true;
-template <class... T>
-inline constexpr bool one_bound_each<std::tuple<T...>> = [] {
-  int max[max_tags + 1] = {};
-  bool one = true;
-  [[maybe_unused]] auto look = [&](shape const& s) {
-    if (!s.tag) return;
-    one = one && (max[s.tag.id] == 0 || max[s.tag.id] == s.tag.max);
-    max[s.tag.id] = s.tag.max;
-  };
-  (look(T::dims), ...);
-  return one;
-}();
-
-// Each bounded extent of a program is that of an argument, which tells how many there are.
-template <class Program, class Arguments>
-inline constexpr bool bounds_are_told = false;
-template <class Program, class... T>
-inline constexpr bool bounds_are_told<Program, std::tuple<T...>> = [] {
-  bool told[max_tags + 1] = {true};
-  ((told[T::dims.tag.id] = true), ...);
-  for (call const& c : Program::calls)
-    if (!told[c.tag] || !told[c.depth_tag]) return false;
-  for (result_ref const& r : Program::results)
-    if (!told[r.info.dims.tag.id]) return false;
-  return true;
-}();
 }  // namespace exec
 
 struct run_options {
@@ -134,7 +92,9 @@ class executor {
   // Runs the program on one contiguous range or view (exec/view.hpp) per argument of the step. Results stay valid until the next run.
   template <class... A>
   result operator()(A const&... a) {
-    static_assert(sizeof...(A) == std::tuple_size_v<arguments>, "tx::executor: as many ranges must be given as the step has arguments");
+    static_assert(exec::as_many_ranges<sizeof...(A), std::tuple_size_v<arguments>>,
+                  "tx::executor: a call has another number of ranges (the first number) than the step has arguments (the "
+                  "second). FIX: a range for each tensor that its loss or function takes, in order");
     return [&]<int... K>(std::integer_sequence<int, K...> all) -> result {
       return run(all, argument<K>(a)...);
     }(std::make_integer_sequence<int, sizeof...(A)>{});
@@ -159,22 +119,7 @@ class executor {
   // Calls f(name, value) for each setting that this program has, to save them and to bring them back.
   template <class F>
   TX_COLD void for_each_setting(F&& f) {
-    f("learning_rate", settings.learning_rate);
-    f("dropout", settings.dropout);
-    f("clip_norm", settings.clip_norm);
-    f("schedule.shape", settings.schedule.shape);
-    f("schedule.warmup", settings.schedule.warmup);
-    f("schedule.total", settings.schedule.total);
-    f("schedule.end", settings.schedule.end);
-    f("schedule.power", settings.schedule.power);
-    f("schedule.start", settings.schedule.start);
-    f("schedule.every", settings.schedule.every);
-    f("schedule.factor", settings.schedule.factor);
-    for (int g = 0; g < groups; ++g) {
-      std::string const group = "groups." + std::to_string(g);
-      f(group + ".rate", settings.groups[static_cast<std::size_t>(g)].rate);
-      f(group + ".decay", settings.groups[static_cast<std::size_t>(g)].decay);
-    }
+    exec::for_each_setting(settings, groups, f);
   }
   // The tensors of the model by name, writable; k > 0: optimizer state k - 1.
   auto tensors(int k = 0) const { return writable().tensors(own(k)); }
@@ -284,7 +229,7 @@ class executor {
         if (k++ == c.input) check_range(std::span(a), c);
       }(), ...);
     }
-    set_scalars();
+    exec::write_scalars(scalars_, settings, groups, steps_run(), exec::trains<Step>);
     frame_.base[exec::base_scalars] = staging_.scalars(reinterpret_cast<std::byte*>(scalars_.data()), sizeof scalars_);
     frame_.key = philox_key::from(parameters_->seed.value);
     frame_.step = static_cast<std::uint32_t>(steps_run());
@@ -342,21 +287,6 @@ class executor {
         throw value_error("executor: argument " + std::to_string(c.input) + " holds " + std::to_string(value) + " at element " + std::to_string(i) +
                           "; an id or label must be " + (value < c.first ? "at least " + std::to_string(c.first) : "below " + std::to_string(c.end)));
       }
-    }
-  }
-
-  void set_scalars() {
-    auto set = [&](int i, double v) { scalars_[static_cast<std::size_t>(i)] = static_cast<float>(v); };
-    if (!(settings.dropout >= 0 && settings.dropout < 1))
-      throw value_error("executor: a dropout rate of " + std::to_string(settings.dropout) + ". FIX: at least 0, below 1");
-    set(static_cast<int>(scalar::step), static_cast<double>(steps_run() + 1));
-    set(static_cast<int>(scalar::dropout), settings.dropout);
-    set(static_cast<int>(scalar::clip_norm), settings.clip_norm);
-    double const rate = settings.learning_rate * settings.schedule.at(steps_run());
-    for (int g = 0; g < groups; ++g) {
-      auto const& s = settings.groups[static_cast<std::size_t>(g)];
-      set(static_cast<int>(scalar::group_rates) + 2 * g, rate * s.rate);
-      set(static_cast<int>(scalar::group_rates) + 2 * g + 1, s.decay);
     }
   }
 

@@ -1,9 +1,15 @@
+// What a step was recorded as, to be printed or asked about:
+//
+//   std::puts(tx::to_text(tx::graph_of<step>()).c_str());             // a node a line; tx::to_dot for Graphviz
+//   tx::passes::to_text(tx::passes::explain(graph, producer, consumer))  // why two nodes are in different kernels
+//
 // The graph that a program was lowered from, as a constant. Recorded again at run time it could have its nodes in
 // another order, as C++ does not say which argument of a function is evaluated first; from the constant the same
 // program is lowered.
 #pragma once
 
 #include <tx/exec/compile.hpp>
+#include <tx/graph/print.hpp>
 
 namespace tx::exec {
 
@@ -107,3 +113,14 @@ TX_COLD graph thawed(Tables const& f) {
 }
 
 }  // namespace tx::exec
+
+namespace tx {
+
+// The graph of a train_step, value_and_grad or function, differentiated and simplified; of a step in parts that of one
+// part. It is kept by a constant evaluation of its own.
+template <class Step>
+TX_COLD graph graph_of() {
+  return exec::thawed(exec::kept_graph<typename Step::source>{});
+}
+
+}  // namespace tx

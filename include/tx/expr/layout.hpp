@@ -175,9 +175,10 @@ struct parameter_view {
 
 namespace detail {
 
-TX_COLD inline std::string member_path(std::string const& outer, std::string_view member) {
+// An element of a std::array has no name but its number.
+TX_COLD inline std::string member_path(std::string const& outer, std::string_view member, std::size_t number) {
   std::string path = outer.empty() ? outer : outer + ".";
-  return path.append(member);
+  return member.empty() ? path + std::to_string(number) : path.append(member);
 }
 
 template <class Model>
@@ -206,7 +207,7 @@ struct parameter_namer {
     } else if constexpr (std::is_class_v<M>) {
       using tuple = decltype(members(std::declval<M&>()));
       [&]<std::size_t... I>(std::index_sequence<I...>) {
-        (visit<std::remove_reference_t<std::tuple_element_t<I, tuple>>>(member_path(name, member_name<M, I>())), ...);
+        (visit<std::remove_reference_t<std::tuple_element_t<I, tuple>>>(member_path(name, member_name<M, I>(), I)), ...);
       }(std::make_index_sequence<static_cast<std::size_t>(count_members<M>())>{});
     }
   }

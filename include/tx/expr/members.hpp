@@ -42,7 +42,8 @@ inline constexpr int max_members = 24;
 template <class T>
 constexpr int count_members() {
   static_assert(std::is_aggregate_v<T>,
-                "tx: a model is an aggregate: a struct with public members, no constructors and no private state");
+                "tx: a member of a model is a param, a number or an aggregate of such, and this class (T) is none: it "
+                "has constructors or private members. FIX: a std::array or repeat<N, Block> in place of a std::vector");
   static_assert(!has_base<T>, "tx: a model has no base class: it might have a member of one name with the model's. FIX: make the base a member");
   static_assert(!takes_members<T, max_members + 1>(), "tx: a module has at most 24 members; group some in a struct");
   int found = 0;

@@ -45,14 +45,22 @@ struct vjp_context {
 
   constexpr node const& self() const { return (*g)[id]; }
   constexpr attributes const& at() const { return (*g)[id].at; }
-  constexpr var in(int k) { return forward(g->input(id, k)); }
+  constexpr var in(int k) { return forward(input(k)); }
   constexpr var out() { return forward(id); }
-  constexpr value_info in_info(int k) const { return g->info(g->input(id, k)); }
-  constexpr bool needs(int k) const { return wanted(g->input(id, k)); }
-  constexpr void accumulate(int k, var value) { add(g->input(id, k), value); }
+  constexpr value_info in_info(int k) const { return g->info(input(k)); }
+  constexpr bool needs(int k) const { return wanted(input(k)); }
+  constexpr void accumulate(int k, var value) { add(input(k), value); }
 
  protected:
   constexpr ~vjp_context() = default;
+
+ private:
+  // Behind the operands of a node lie those of the next, which would take the gradient in silence.
+  constexpr int input(int k) const {
+    if (k < 0 || k >= self().inputs)
+      throw invalid("a gradient rule names an input that its op does not have. FIX: c.accumulate(k, ...) and c.in(k) with k from 0 on, below the op's number of operands");
+    return g->input(id, k);
+  }
 };
 
 // What a simplification rule sees: a node about to be emitted.

@@ -4,6 +4,7 @@
 
 #include <tx/io/safetensors.hpp>
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 
@@ -69,6 +70,24 @@ inline std::vector<tensor_info> infos_of(std::vector<tensor_place> const& places
   return out;
 }
 
+// What a file may have in place of a tensor it lacks: the unused name that has most characters in common with it,
+// counted from both ends; empty where all are used.
+inline std::string nearest_unused(safetensors const& file, std::string const& wanted,
+                                  std::vector<tensor_place> const& places) {
+  std::string nearest;
+  std::ptrdiff_t most = -1;
+  for (tensor_info const& t : file.tensors()) {
+    if (std::ranges::any_of(places, [&](tensor_place const& p) { return p.name == t.name; })) continue;
+    auto const front = std::ranges::mismatch(wanted, t.name).in1 - wanted.begin();
+    auto const back =
+        std::mismatch(wanted.rbegin(), wanted.rend(), t.name.rbegin(), t.name.rend()).first - wanted.rbegin();
+    if (front + back <= most) continue;
+    most = front + back;
+    nearest = t.name;
+  }
+  return nearest;
+}
+
 // Finds every place's tensor in a file, in order. Throws format_error for missing and unknown tensors, shape_error with both
 // shapes for another shape or type, value_error for what the options refuse.
 inline std::vector<tensor_info const*> match(safetensors const& file, std::string const& name, std::vector<tensor_place> const& places,
@@ -76,7 +95,12 @@ inline std::vector<tensor_info const*> match(safetensors const& file, std::strin
   std::vector<tensor_info const*> found;
   for (auto const& p : places) {
     tensor_info const* const t = file.find(p.name);
-    if (t == nullptr) throw format_error(name + " lacks the tensor " + p.name);
+    if (t == nullptr) {
+      std::string const other = nearest_unused(file, p.name, places);
+      throw format_error(name + " lacks the tensor " + p.name +
+                         (other.empty() ? "" : "; of other names it has " + shown(other)) +
+                         ". FIX: the model that it was saved from; members' names are the tensors' names");
+    }
     if (t->shape != p.shape || t->type != p.type)
       throw shape_error(name + ": tensor " + p.name + " is " + name_of(t->type) + shape_text(t->shape) + "; the model was compiled for " +
                         name_of(p.type) + shape_text(p.shape));
@@ -90,7 +114,10 @@ inline std::vector<tensor_info const*> match(safetensors const& file, std::strin
   for (tensor_info const& t : file.tensors()) {
     bool known = false;
     for (tensor_info const* f : found) known = known || f == &t;
-    if (!known) throw format_error(name + " has the tensor " + t.name + ", which the model lacks");
+    if (!known) {
+      throw format_error(name + " has the tensor " + t.name +
+                         ", which the model lacks. FIX: the model that it was saved from");
+    }
   }
   return found;
 }

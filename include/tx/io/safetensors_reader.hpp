@@ -68,7 +68,8 @@ class safetensors {
     std::uint64_t length = 0;
     std::memcpy(&length, data_.data(), 8);
     if (length > max_safetensors_header) {
-      fail("header of " + std::to_string(length) + " bytes, allowed are " + std::to_string(max_safetensors_header));
+      fail("header of " + std::to_string(length) + " bytes, allowed are " + std::to_string(max_safetensors_header) +
+           "; is it a safetensors file?");
     }
     if (length > data_.size() - 8) fail("header of " + std::to_string(length) + " bytes goes past the file's end");
     detail::safetensors_header header(source);

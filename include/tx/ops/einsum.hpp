@@ -61,6 +61,8 @@ constexpr einsum_axes parse_einsum(std::string_view text) {
       throw invalid("einsum: the string holds something else than letters, commas and one \"->\". FIX: as in \"bij,bjk->bik\"");
     }
   }
+  if (!arrow && axes.operands.size() == 1)
+    throw invalid("einsum: the string has neither commas nor \"->\". FIX: commas between the operands' letters, \"->\" before the result's, as in \"ij,jk->ik\"");
   if (!arrow)
     throw invalid("einsum: the string does not name the result. FIX: add \"->\" and its letters, as in \"ij,jk->ik\"");
   for (int i = 0; i < axes.result.count; ++i) {

@@ -68,12 +68,16 @@ constexpr int overwritten(graph const& g, fusion const& f, int id) {
 }
 
 // Why two neighbouring ops are in different kernels; the text of explain().
-enum class fusion_answer : std::uint8_t { fused, other_region, not_fusible, other_space, other_access, order, hazard, full };
+enum class fusion_answer : std::uint8_t {
+  fused, other_region, not_computed, view, not_fusible, other_space, other_access, order, hazard, full
+};
 
 constexpr char const* to_text(fusion_answer a) {
   switch (a) {
     case fusion_answer::fused: return "they are fused";
     case fusion_answer::other_region: return "one is inside a repeated block, the other is not";
+    case fusion_answer::not_computed: return "the producer is not computed: it is an argument, a parameter, a state or a constant";
+    case fusion_answer::view: return "the consumer is a view, which is no part of a kernel: its readers address what it shows";
     case fusion_answer::not_fusible: return "the producer is a kernel of its own";
     case fusion_answer::other_space: return "the consumer has other rows and columns than the producer's kernel";
     case fusion_answer::other_access: return "the consumer needs elements of other rows, or a sum over all rows that is not complete yet";

@@ -32,7 +32,9 @@ struct averaged {
            detail::optimizer_identity<Optimizer>();
   }
   static constexpr var update(update_context& u) {
+    u.state.count = states - 1;  // the average is none of its states
     var const next = Optimizer::update(u);
+    u.state.count = states;
     var& average = u.state[states - 1];
     var const share = where(less(u.step, 1.5), u.step, 1 - Options.decay);  // all of it in step 1
     average = average + (next - average) * share;

@@ -30,14 +30,26 @@ namespace tx {
 
 inline constexpr int max_states = 4;
 
+// The states that an optimizer has said it keeps, and no others.
+struct optimizer_states {
+  var items[max_states];
+  int count = 0;
+
+  constexpr var& operator[](int k) {
+    if (k < 0 || k >= count)
+      throw invalid("an optimizer's update reads or writes a state[k] that it does not keep. FIX: `states` in the optimizer, above the largest k");
+    return items[k];
+  }
+};
+
 // What an optimizer sees of a tensor; state[] is replaced by its next value.
 struct update_context {
   var parameter;
   var gradient;
-  var state[max_states];
+  optimizer_states state;
   var rate;           // scalar
   var decay;          // scalar: what it does is the optimizer's
-  var step;           // scalar, 1 in the first step
+  var step;           // scalar, 1 in the first step; of the parameter's type, as rate and decay are
   int own_rank = -1;  // axes of a tensor without those of repeats; -1: more than one may be shown
 
   // sqrt of the sum of squares of each tensor: [iterations..., extents...] -> [iterations..., 1...]

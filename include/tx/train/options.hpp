@@ -16,7 +16,7 @@ struct gradient_norm {};
 // f16, whose smallest number is 6e-8, loses small gradients; bf16 has the range of f32.
 template <class Half>
 struct mixed {
-  static_assert(is_half(dtype_v<Half>), "mixed<...> takes bf16 or f16");
+  static_assert(is_half(dtype_v<Half>), "tx::mixed takes a half. FIX: mixed<bf16> or mixed<f16>, or no such option for products of f32");
 };
 
 // step::memory.activations is at most Bytes: products of repeated blocks are computed again in the backward pass as far as that
@@ -24,7 +24,7 @@ struct mixed {
 // a compile error names that.
 template <std::int64_t Bytes>
 struct recompute {
-  static_assert(Bytes >= 0, "recompute<...> takes a number of bytes");
+  static_assert(Bytes >= 0, "tx::recompute takes a number of bytes. FIX: 0 or more");
 };
 
 // A batch in N parts, one after the other: activations of a part, gradients of all summed, one update. The loss is recorded for a
@@ -32,7 +32,7 @@ struct recompute {
 // labels that are not ignored, of weights) is not that of the whole batch: divide by a number known for all of it.
 template <int N>
 struct accumulate {
-  static_assert(N >= 1, "accumulate<...> takes a number of parts");
+  static_assert(N >= 1, "tx::accumulate takes a number of parts. FIX: 1 or more");
 };
 
 template <compile_options Options>
@@ -66,17 +66,24 @@ struct step_option<gradient_norm> {
 template <class Half>
 struct step_option<mixed<Half>> {
   static constexpr void set(step_options& o) {
+    static_assert(sizeof(mixed<Half>) > 0);  // its own assertion: an option that is named alone is no complete type
     o.mixes = true;
     o.half = dtype_v<Half>;
   }
 };
 template <std::int64_t Bytes>
 struct step_option<recompute<Bytes>> {
-  static constexpr void set(step_options& o) { o.activations = Bytes; }
+  static constexpr void set(step_options& o) {
+    static_assert(sizeof(recompute<Bytes>) > 0);
+    o.activations = Bytes;
+  }
 };
 template <int N>
 struct step_option<accumulate<N>> {
-  static constexpr void set(step_options& o) { o.parts = N; }
+  static constexpr void set(step_options& o) {
+    static_assert(sizeof(accumulate<N>) > 0);
+    o.parts = N;
+  }
 };
 template <compile_options Options>
 struct step_option<compiled_with<Options>> {

@@ -40,13 +40,22 @@ constexpr void append_update(gradient_site& site, std::int64_t first, int group,
   u.parameter = site.value;
   u.gradient = site.gradient;
   int state[max_states] = {};
+  u.state.count = Optimizer::states;
   for (int s = 0; s < Optimizer::states; ++s) u.state[s] = site.leaf(block_info, attributes{{1 + s, first}}, state[s]);
   u.rate = scalar_of(scalar::group_rates, 2 * group);
   u.decay = scalar_of(scalar::group_rates, 2 * group + 1);
   u.step = scalar_of(scalar::step);
   if (sees_whole_tensors<Optimizer>) u.own_rank = own_rank;
-  site.assign(site.parameter, Optimizer::update(u));
-  for (int s = 0; s < Optimizer::states; ++s) site.assign(state[s], u.state[s]);
+  auto fits = [&](var const& next) { return next.valid() && next.info() == site.value.info(); };
+  var const next = Optimizer::update(u);
+  if (!fits(next))
+    throw invalid("an optimizer's update returns another shape or type than the parameter's. FIX: the parameter's next value, computed element by element; what norm() gives broadcasts");
+  site.assign(site.parameter, next);
+  for (int s = 0; s < Optimizer::states; ++s) {
+    if (!fits(u.state[s]))
+      throw invalid("an optimizer's update stores a state of another shape or type than the parameter's. FIX: a number for each element in each u.state[k]");
+    site.assign(state[s], u.state[s]);
+  }
 }
 
 // Updates all parameters of a group together, from a flat gradient of its rows.

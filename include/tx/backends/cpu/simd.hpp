@@ -30,6 +30,10 @@ struct simd {
   TX_INLINE simd(T x)
     requires(!std::is_same_v<T, bool>)
       : v(x - vec{}) {}  // x - 0 keeps the sign of -0
+  // V(0.05) in a rule that is written once for all types.
+  template <std::floating_point S>
+    requires(std::is_floating_point_v<T> && !std::is_same_v<S, T>)
+  TX_INLINE explicit simd(S x) : simd(static_cast<T>(x)) {}
   template <std::same_as<bool> B>
   TX_INLINE simd(B x)
     requires std::is_same_v<T, bool>
