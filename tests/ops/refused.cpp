@@ -246,6 +246,16 @@ TEST_CASE("reductions and losses refuse what they cannot reduce", "[refused]") {
   refused("a reduction over the last axis needs a last axis", [](inputs& in) { emit(row_sum_info, {in.f32s<>()}); });
   refused("a reduction over a bounded axis is not a row reduction",
           [](inputs& in) { emit(row_sum_info, {in.f32s<some>()}); });
+  constexpr auto number_wanted = "this op needs numbers, not bool. FIX: ";
+  refused(number_wanted, [](inputs& in) { in.of<bool, 4>() + in.of<bool, 4>(); });
+  refused(number_wanted, [](inputs& in) { in.of<bool, 4>() - in.of<bool, 4>(); });
+  refused(number_wanted, [](inputs& in) { in.of<bool, 4>() * in.of<bool, 4>(); });
+  refused(number_wanted, [](inputs& in) { in.of<bool, 4>() / in.of<bool, 4>(); });
+  refused(number_wanted, [](inputs& in) { -in.of<bool, 4>(); });
+  refused(number_wanted, [](inputs& in) { abs(in.of<bool, 4>()); });
+  refused("sum, mean: elements are bool. FIX: ", [](inputs& in) { sum(in.of<bool, 4>()); });
+  refused("sum, mean: elements are bool. FIX: ", [](inputs& in) { sum<1>(in.of<bool, 4, 1>()); });
+  refused("sum, mean: elements are bool. FIX: ", [](inputs& in) { mean<0>(in.of<bool, 4>()); });
   refused("prod: elements are bool. FIX: ", [](inputs& in) { prod<-1>(in.of<bool, 2, 2>()); });
   refused("cumsum: elements are bool. FIX: ", [](inputs& in) { cumsum<0>(in.of<bool, 2>()); });
   refused("cumsum: the tensor has no such axis. FIX: ", [](inputs& in) { cumsum<1>(in.f32s<2>()); });
