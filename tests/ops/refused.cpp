@@ -106,6 +106,17 @@ TEST_CASE("elementwise ops refuse shapes and types that do not meet", "[refused]
   });
   refused("reciprocal: an integer has none. FIX: ", [](inputs& in) { reciprocal(in.ids<2>()); });
   refused("a fraction meets an integer tensor. FIX: ", [](inputs& in) { in.ids<2>() * 0.5; });
+  constexpr auto beyond_type = "a number meets integers of a type that does not hold it. FIX: ";
+  refused(beyond_type, [](inputs& in) { in.ids<2>() + 5000000000; });
+  refused(beyond_type, [](inputs& in) { 2147483648u - in.ids<2>(); });
+  refused(beyond_type, [](inputs& in) { less(in.of<u8, 2>(), -1); });
+  refused(beyond_type, [](inputs& in) { maximum(in.of<i8, 2>(), 128.0); });
+  refused(beyond_type, [](inputs& in) { maximum(in.ids<2>(), -std::numeric_limits<double>::infinity()); });
+  constexpr auto beyond_f64 = "a number meets integers, and f64 does not hold it. FIX: ";
+  refused(beyond_f64, [](inputs& in) { in.of<i64, 2>() + 9007199254740993; });
+  refused(beyond_f64, [](inputs& in) { in.of<i64, 2>() + std::numeric_limits<i64>::max(); });
+  refused(beyond_f64, [](inputs& in) { in.of<i64, 2>() + (std::uint64_t{1} << 63); });
+  refused(beyond_f64, [](inputs& in) { in.of<i64, 2>() + 1e300; });
   refused("a result of a run is a view of numbers, not a part of a graph. FIX: ",
           [](inputs&) { exp(tensor<float, 2>{}); });
 }

@@ -101,14 +101,13 @@ class values<exec::fused<Exact, exec::ins<In...>, exec::lets<Let...>, exec::outs
   }
 
  private:
-  static constexpr dtype types[] = {In::sig.type..., Let::type..., dtype::f32};
   template <int O>
   static constexpr exec::out_sig out_of = std::tuple_element_t<O, std::tuple<Out...>>::sig;
   template <int O>
   using row_of = std::vector<number_t<out_of<O>.type>>;
 
   template <int V>
-  number_t<types[V]> at(std::int64_t row, std::int64_t col) const {
+  auto at(std::int64_t row, std::int64_t col) const {
     if constexpr (V < inputs) {
       constexpr exec::in_sig sig = input<V>::sig;
       if constexpr (sig.how == exec::access::product) {
@@ -116,10 +115,11 @@ class values<exec::fused<Exact, exec::ins<In...>, exec::lets<Let...>, exec::outs
       } else {
         exec::operand_ref const& r = in_[V - has_product];
         if constexpr (sig.how == exec::access::constant) return as<is_half(sig.type) ? dtype::f32 : sig.type>(r.value);
-        else if constexpr (sig.how == exec::access::position) return r.rank == 0 ? col : row / r.stride[0] % r.extent[0];
+        else if constexpr (sig.how == exec::access::position)
+          return as<sig.type>(r.rank == 0 ? col : row / r.stride[0] % r.extent[0]);
         else if constexpr (sig.how == exec::access::random) {
           auto const column = static_cast<std::uint32_t>(col);
-          return to_uniform(random_block(f_.key, f_.stream(r), f_.random_row(r, row), column)[column % 4]);
+          return as<sig.type>(to_uniform(random_block(f_.key, f_.stream(r), f_.random_row(r, row), column)[column % 4]));
         } else {
           std::int64_t const k = exec::row_offset(r, row) + (sig.how == exec::access::row ? 0 : col * r.col);
           return load<sig.type>(f_.at<std::byte>(r) + k * size_of(sig.type));
