@@ -229,7 +229,8 @@ TEST_CASE("second derivatives of powers are finite at 0, with a tensor as expone
   auto const first = op.differentiate(filled(x.dims, 1));
   for (int by : {0, 1}) {
     INFO("first to operand " << by);
-    auto const second = tx::gradients(op.g, tx::sum_all(tx::var{&op.g, first[by]}).id, {op.leaves[0].id, op.leaves[1].id});
+    var const all = tx::sum_all(var{&op.g, first[by]});
+    auto const second = tx::gradients(op.g, all.id, {op.leaves[0].id, op.leaves[1].id});
     op.g.outputs.clear();
     for (int id : second) op.g.outputs.push_back({id});
     for (bool simplified : {false, true}) {

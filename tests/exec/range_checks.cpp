@@ -54,7 +54,9 @@ constexpr auto flipped_part = [](table const& m, ids_of<6> ids) { return take(m.
 constexpr auto flipped_columns = [](table const& m, ids_of<6> ids) {
   return take(m.rows, slice<0, 0, 2>(reshape<6>(flip<0, 1>(reshape<2, 3>(ids)))));
 };
-constexpr auto moved = [](table const& m, ids_of<6> ids) { return take(m.rows, reshape<6>(transpose(reshape<2, 3>(ids)))); };
+constexpr auto moved = [](table const& m, ids_of<6> ids) {
+  return take(m.rows, reshape<6>(transpose(reshape<2, 3>(ids))));
+};
 constexpr auto column = [](table const& m, ids_of<6> ids) { return take(m.rows, slice<1, 1, 1>(reshape<2, 3>(ids))); };
 constexpr auto columns = [](table const& m, ids_of<8> ids) { return take(m.rows, slice<1, 1, 2>(reshape<2, 4>(ids))); };
 constexpr auto repeated = [](table const& m, ids_of<2> ids) {

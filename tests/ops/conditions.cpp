@@ -1,4 +1,4 @@
-// What bool tensors can be: compared (false is less than true), reduced to any and all, selected. Arithmetic is refused.
+// What bool tensors can be: compared (false is less than true), reduced to any and all, selected. No arithmetic.
 #include <tx/backends/cpu.hpp>
 #include <tx/backends/reference.hpp>
 #include <tx/exec/executor.hpp>

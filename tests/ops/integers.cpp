@@ -103,7 +103,7 @@ void check_exact() {
   for (std::size_t c = 0; c < 3; ++c) CHECK(r.of_columns[c] == left[c] / 4 + left[c + 3] / 4);
 }
 
-// ---- ids that a program computes -------------------------------------------------------------------------------------
+// ---- ids that a program computes -----------------------------------------------------------------------------------
 
 struct looked_up {
   tensor<float, 3, 2> hot, bags;
@@ -122,7 +122,7 @@ void check_ids() {
   CHECK(r.loss[0] == 2);  // two of three rows have a label
 }
 
-// ---- conversions -----------------------------------------------------------------------------------------------------
+// ---- conversions ---------------------------------------------------------------------------------------------------
 
 struct converted {
   tensor<i64, 6> to_i64;

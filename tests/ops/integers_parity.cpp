@@ -1,5 +1,5 @@
 // Ops on integers of all sizes against PyTorch's (tests/parity/integers.py), at the ends of their ranges: small ones
-// wrap around within a fused kernel as they do in memory. Numbers are compared as f64; tests/ops/integers.cpp has larger ones.
+// wrap around within a fused kernel as they do in memory. Numbers are compared as f64; integers.cpp has larger ones.
 #include "torch_groups.hpp"
 
 #include <tx/ops/abs.hpp>

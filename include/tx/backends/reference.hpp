@@ -1,5 +1,5 @@
-// The reference backend: plain loops over any program, in f64, and in i64 for integers. Slow, short, and what every other
-// backend is tested against. Storage keeps the element types of the program; use f64 tensors for f64 results.
+// The reference backend: plain loops over any program, in f64, and in i64 for integers. Slow, short, and what every
+// other backend is tested against. Storage keeps the element types of the program; use f64 tensors for f64 results.
 #pragma once
 
 #include <tx/core/math.hpp>
@@ -119,7 +119,8 @@ class values<exec::fused<Exact, exec::ins<In...>, exec::lets<Let...>, exec::outs
           return as<sig.type>(r.rank == 0 ? col : row / r.stride[0] % r.extent[0]);
         else if constexpr (sig.how == exec::access::random) {
           auto const column = static_cast<std::uint32_t>(col);
-          return as<sig.type>(to_uniform(random_block(f_.key, f_.stream(r), f_.random_row(r, row), column)[column % 4]));
+          auto const block = random_block(f_.key, f_.stream(r), f_.random_row(r, row), column);
+          return as<sig.type>(to_uniform(block[column % 4]));
         } else {
           std::int64_t const k = exec::row_offset(r, row) + (sig.how == exec::access::row ? 0 : col * r.col);
           return load<sig.type>(f_.at<std::byte>(r) + k * size_of(sig.type));

@@ -322,8 +322,10 @@ class executor {
           }
           auto const value = static_cast<std::int64_t>(values[static_cast<std::size_t>(i)]);
           if ((value >= c.first && value < c.end) || value == c.also) continue;
-          throw value_error("executor: argument " + std::to_string(c.input) + " holds " + std::to_string(value) + " at element " + std::to_string(i) +
-                            "; an id or label must be " + (value < c.first ? "at least " + std::to_string(c.first) : "below " + std::to_string(c.end)));
+          std::string const bound =
+              value < c.first ? "at least " + std::to_string(c.first) : "below " + std::to_string(c.end);
+          throw value_error("executor: argument " + std::to_string(c.input) + " holds " + std::to_string(value) +
+                            " at element " + std::to_string(i) + "; an id or label must be " + bound);
         }
       };
       along(along, 0, c.offset);

@@ -95,8 +95,8 @@ struct result_ref {
   std::int64_t offset = 0;  // bytes
 };
 
-// An argument of which elements must lie in [first, end) or be `also`: those from `offset` on, in steps along each axis; of
-// a bounded argument those that there are.
+// An argument of which elements must lie in [first, end) or be `also`: those from `offset` on, in steps along each
+// axis; of a bounded argument those that there are.
 struct range_check {
   int input = 0;
   std::int64_t first = 0;

@@ -1,7 +1,7 @@
 // What an op promises of an argument's elements (ops/in_range.hpp), for the executor to check before a run. Where it is
-// promised of a part of an argument, by slices, only that part is checked: other elements may mean something else, as the
-// columns of a packed batch do. Ops that move elements (reshape, transpose, flip) and those that repeat them lead to the
-// argument too.
+// promised of a part of an argument, by slices, only that part is checked: other elements may mean something else, as
+// the columns of a packed batch do. Ops that move elements (reshape, transpose, flip) and those that repeat them lead
+// to the argument too.
 #pragma once
 
 #include <tx/exec/lowered.hpp>

@@ -58,8 +58,8 @@ struct op_info {
   void (*vjp)(vjp_context& c) = nullptr;
   // Returns the id of an equal, simpler value, or -1.
   int (*simplify)(simplify_context& c) = nullptr;
-  // Views: how the strides over the input become strides over the result; false where elements would have to move. An op
-  // that moves them may have it too, for what asks where they come from.
+  // Views: how the strides over the input become strides over the result; false where elements would have to move. Ops
+  // that move them may have it too, for what asks where they come from.
   bool (*restride)(strided& s, shape const& from, shape const& to, attributes const& at) = nullptr;
   // Views: a selection of the result becomes the one of the input it is read from, and `at` the attributes of the view from
   // that to the selected result; false where there is none. Null: a view that keeps every element in its place.

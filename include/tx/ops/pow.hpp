@@ -1,7 +1,7 @@
 // pow(x, y): x to the power y, tensors or numbers, with numpy broadcasting; special values are std::pow's.
 // Gradients at x = 0 are their limits: to x that of pow(x, 0) is 0 and that of pow(x, 1) is 1, to y it is 0 where y >= 0.
-// Where x is below 0 the gradient to y is NaN, as log(x) is. Second derivatives are right where they are finite; at x = 0 some
-// others (to x and y, y being 0 or 1) are finite though their limits are not.
+// Where x is below 0 the gradient to y is NaN, as log(x) is. Second derivatives are right where they are finite; at
+// x = 0 some others (to x and y, y being 0 or 1) are finite though their limits are not.
 #pragma once
 
 #include <tx/ops/elementwise.hpp>
@@ -47,8 +47,8 @@ requires(handle<X> || handle<Y>) constexpr auto pow(X const& x, Y const& y) {
 #include <tx/ops/where.hpp>
 
 namespace tx::detail {
-// y x^(y - 1), as y / x where y is 0: at x = 0 that is no product of 0 and infinity. What a `where` does not take is finite,
-// or the slope of this would be NaN: 0 times infinity again.
+// y x^(y - 1), as y / x where y is 0: at x = 0 that is no product of 0 and infinity. What a `where` does not take is
+// finite, or the slope of this would be NaN: 0 times infinity again.
 constexpr var pow_slope(var x, var y) {
   var const none = equal(y, 0.0);
   var const some = where(none, 1.0, y);
