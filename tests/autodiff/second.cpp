@@ -217,6 +217,35 @@ TEST_CASE("derivatives of powers at 0 are no quotients of zeros", "[second]") {
   }
 }
 
+TEST_CASE("second derivatives of powers are finite at 0, with a tensor as exponent", "[second]") {
+  array const x{make_dims({7}), {0, 0, 0, 0, 2, 2, -2}};
+  array const y{make_dims({7}), {0, 1, 2, 3, 0, 3, 2}};
+  double const unknown = std::nan("");  // infinite, or no number
+  double const mixed = 4 * (1 + 3 * std::log(2.0)), twice = 8 * std::log(2.0) * std::log(2.0);
+  values const to_xx{0, 0, 2, 0, 0, 12, 2};
+  values const to_xy{unknown, unknown, 0, 0, 0.5, mixed, unknown};
+  values const to_yy{0, 0, 0, 0, std::log(2.0) * std::log(2.0), twice, unknown};
+  built_op op({x, y}, [](vars const& v) { return tx::pow(v[0], v[1]); });
+  auto const first = op.differentiate(filled(x.dims, 1));
+  for (int by : {0, 1}) {
+    INFO("first to operand " << by);
+    var const all = tx::sum_all(var{&op.g, first[by]});
+    auto const second = tx::gradients(op.g, all.id, {op.leaves[0].id, op.leaves[1].id});
+    op.g.outputs.clear();
+    for (int id : second) op.g.outputs.push_back({id});
+    for (bool simplified : {false, true}) {
+      auto const told = run_graph(op.g, {x, y, filled(x.dims, 1)}, simplified);
+      for (int to : {0, 1}) {
+        values const& wanted = by != to ? to_xy : to == 0 ? to_xx : to_yy;
+        for (std::size_t i = 0; i < wanted.size(); ++i) {
+          INFO("then to operand " << to << ", " << x.v[i] << " to the power " << y.v[i]);
+          if (!std::isnan(wanted[i])) CHECK(told[static_cast<std::size_t>(to)][i] == Approx(wanted[i]).margin(1e-15));
+        }
+      }
+    }
+  }
+}
+
 TEST_CASE("an op whose gradient has none is named", "[second]") {
   array const x = spread({2, 3});
   built_op op({x}, [](vars const& v) { return tx::prod<1>(v[0]); });

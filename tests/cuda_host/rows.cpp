@@ -64,12 +64,14 @@ struct all_types {
   t<bool, 4, 9> m;
   t<double, 4, 1> d;
   t<bool, 4, 9> wrapped;
+  t<float, 4, 1> sums;
 };
 constexpr auto to_all_types = [](t<float, 4, 9> x, t<int, 4, 9> i) {
   auto const b = tx::cast<tx::bf16>(x * 3);
   auto const d = tx::cast<double>(x);
   auto const u = tx::cast<tx::u8>(i * 20);  // negative ones and sums of large ones wrap around
-  return all_types{b, tx::cast<tx::f16>(x), i * i - 3, tx::less(0, i), tx::sum<1>(d * d), tx::less(u + u, u)};
+  return all_types{b, tx::cast<tx::f16>(x), i * i - 3, tx::less(0, i), tx::sum<1>(d * d), tx::less(u + u, u),
+                   tx::cast<float>(tx::sum<1>(tx::cast<tx::bf16>(i * i * 37)))};  // rounded before it is read
 };
 
 }  // namespace
@@ -136,6 +138,7 @@ TEST_CASE("Element types: halves, integers, bool and f64") {
     for (auto x : r.m) v.push_back(x);
     for (auto x : r.d) v.push_back(x);
     for (auto x : r.wrapped) v.push_back(x);
+    for (auto x : r.sums) v.push_back(x);
     return v;
   };
   CHECK(distance(widened(interpreted{}), widened(tx::reference{})) < 1e-7);

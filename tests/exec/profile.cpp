@@ -16,6 +16,7 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <chrono>
 #include <vector>
 
 namespace {
@@ -55,12 +56,14 @@ TEST_CASE("a log has an event for each kernel that ran") {
   exec::kernel_log log;
   run(x);
   run.profile(&log);
+  auto const began = std::chrono::steady_clock::now();
   run(x);
   int const calls = calls_of<step::program>(0);
   REQUIRE(calls > 6);
   REQUIRE(log.events.size() == static_cast<std::size_t>(calls));
   run(x);
   REQUIRE(log.events.size() == static_cast<std::size_t>(2 * calls));
+  std::chrono::duration<double> const took = std::chrono::steady_clock::now() - began;
   run.profile(nullptr);
   run(x);
   CHECK(log.events.size() == static_cast<std::size_t>(2 * calls));
@@ -69,13 +72,18 @@ TEST_CASE("a log has an event for each kernel that ran") {
   REQUIRE(kernels.size() == log.events.size());
   CHECK(kernels.front().start == 0);
   std::int64_t forward = 0, last = 0;
+  double seconds = 0;
   for (std::size_t i = 0; i < kernels.size(); ++i) {
     CHECK(kernels[i].seconds >= 0);
+    seconds += kernels[i].seconds;
     CHECK_FALSE(kernels[i].name.empty());
     if (i > 0) CHECK(kernels[i].start >= kernels[i - 1].start + kernels[i - 1].seconds - 1e-9);
     last = std::max(last, kernels[i].iteration);
     if (kernels[i].name.starts_with("matmul") && kernels[i].rows == 16) forward += 2 * 16 * 8 * 8;
   }
+  CHECK(seconds > 0);  // all of it within the two runs
+  CHECK(seconds <= took.count());
+  CHECK(kernels.back().start + kernels.back().seconds <= took.count());
   CHECK(last == 2);
   CHECK(forward >= 2 * (3 + 2) * 2 * 16 * 8 * 8);  // forward in each of three blocks, to the input in two of them; two runs
   CHECK_THROWS_WITH((profile_of<function<layer, one_layer>>(log)), Catch::Contains("another program"));

@@ -27,9 +27,10 @@ std::vector<float> numbers(T const& t) {
   return std::vector<float>(t.begin(), t.end());
 }
 bool same(std::vector<float> const& a, std::vector<float> const& b) {
+  if (a.size() != b.size()) return false;
   for (std::size_t i = 0; i < b.size(); ++i)
     if (!(std::abs(a[i] - b[i]) < 1e-6f || a[i] == b[i] || (std::isnan(a[i]) && std::isnan(b[i])))) return false;
-  return a.size() == b.size();
+  return true;
 }
 
 struct special_result {

@@ -1,5 +1,5 @@
 // Ops on integers of all sizes against PyTorch's (tests/parity/integers.py), at the ends of their ranges: small ones
-// wrap around within a fused kernel as they do in memory.
+// wrap around within a fused kernel as they do in memory. Numbers are compared as f64; integers.cpp has larger ones.
 #include "torch_groups.hpp"
 
 #include <tx/ops/abs.hpp>
@@ -107,6 +107,7 @@ TEST_CASE("integers are PyTorch's, a kernel for each op") { check_integers<tx::i
 TEST_CASE("integers are PyTorch's: reference") {
   check_integers<tx::u8, tx::reference>("u8");
   check_integers<tx::i16, tx::reference>("i16");
+  check_integers<tx::i64, tx::reference>("i64");
 }
 
 TEST_CASE("integer quotients: 0 by 0, no trap at the end of the range") {

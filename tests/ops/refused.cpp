@@ -106,6 +106,17 @@ TEST_CASE("elementwise ops refuse shapes and types that do not meet", "[refused]
   });
   refused("reciprocal: an integer has none. FIX: ", [](inputs& in) { reciprocal(in.ids<2>()); });
   refused("a fraction meets an integer tensor. FIX: ", [](inputs& in) { in.ids<2>() * 0.5; });
+  constexpr auto beyond_type = "a number meets integers of a type that does not hold it. FIX: ";
+  refused(beyond_type, [](inputs& in) { in.ids<2>() + 5000000000; });
+  refused(beyond_type, [](inputs& in) { 2147483648u - in.ids<2>(); });
+  refused(beyond_type, [](inputs& in) { less(in.of<u8, 2>(), -1); });
+  refused(beyond_type, [](inputs& in) { maximum(in.of<i8, 2>(), 128.0); });
+  refused(beyond_type, [](inputs& in) { maximum(in.ids<2>(), -std::numeric_limits<double>::infinity()); });
+  constexpr auto beyond_f64 = "a number meets integers, and f64 does not hold it. FIX: ";
+  refused(beyond_f64, [](inputs& in) { in.of<i64, 2>() + 9007199254740993; });
+  refused(beyond_f64, [](inputs& in) { in.of<i64, 2>() + std::numeric_limits<i64>::max(); });
+  refused(beyond_f64, [](inputs& in) { in.of<i64, 2>() + (std::uint64_t{1} << 63); });
+  refused(beyond_f64, [](inputs& in) { in.of<i64, 2>() + 1e300; });
   refused("a result of a run is a view of numbers, not a part of a graph. FIX: ",
           [](inputs&) { exp(tensor<float, 2>{}); });
 }
@@ -248,6 +259,16 @@ TEST_CASE("reductions and losses refuse what they cannot reduce", "[refused]") {
   refused("a reduction over the last axis needs a last axis", [](inputs& in) { emit(row_sum_info, {in.f32s<>()}); });
   refused("a reduction over a bounded axis is not a row reduction",
           [](inputs& in) { emit(row_sum_info, {in.f32s<some>()}); });
+  constexpr auto number_wanted = "this op needs numbers, not bool. FIX: ";
+  refused(number_wanted, [](inputs& in) { in.of<bool, 4>() + in.of<bool, 4>(); });
+  refused(number_wanted, [](inputs& in) { in.of<bool, 4>() - in.of<bool, 4>(); });
+  refused(number_wanted, [](inputs& in) { in.of<bool, 4>() * in.of<bool, 4>(); });
+  refused(number_wanted, [](inputs& in) { in.of<bool, 4>() / in.of<bool, 4>(); });
+  refused(number_wanted, [](inputs& in) { -in.of<bool, 4>(); });
+  refused(number_wanted, [](inputs& in) { abs(in.of<bool, 4>()); });
+  refused("sum, mean: elements are bool. FIX: ", [](inputs& in) { sum(in.of<bool, 4>()); });
+  refused("sum, mean: elements are bool. FIX: ", [](inputs& in) { sum<1>(in.of<bool, 4, 1>()); });
+  refused("sum, mean: elements are bool. FIX: ", [](inputs& in) { mean<0>(in.of<bool, 4>()); });
   refused("prod: elements are bool. FIX: ", [](inputs& in) { prod<-1>(in.of<bool, 2, 2>()); });
   refused("cumsum: elements are bool. FIX: ", [](inputs& in) { cumsum<0>(in.of<bool, 2>()); });
   refused("cumsum: the tensor has no such axis. FIX: ", [](inputs& in) { cumsum<1>(in.f32s<2>()); });

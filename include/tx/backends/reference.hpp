@@ -1,5 +1,5 @@
-// The reference backend: plain loops in f64 over any program. Slow, short, and what every other backend is tested against.
-// Storage keeps the element types of the program; use f64 tensors for f64 results.
+// The reference backend: plain loops over any program, in f64, and in i64 for integers. Slow, short, and what every
+// other backend is tested against. Storage keeps the element types of the program; use f64 tensors for f64 results.
 #pragma once
 
 #include <tx/core/math.hpp>
@@ -12,13 +12,62 @@
 
 namespace tx::backends::plain {
 
+// An integer of 64 bits that wraps around, with the functions that rules ask of numbers.
+struct integer {
+  std::int64_t v = 0;
+
+  constexpr integer() = default;
+  constexpr integer(std::int64_t x) : v(x) {}
+  template <class T>
+    requires std::is_arithmetic_v<T>
+  explicit constexpr operator T() const {
+    return static_cast<T>(v);
+  }
+  constexpr std::uint64_t bits() const { return static_cast<std::uint64_t>(v); }
+  static constexpr integer of(std::uint64_t bits) { return static_cast<std::int64_t>(bits); }
+
+  friend constexpr integer operator+(integer a, integer b) { return of(a.bits() + b.bits()); }
+  friend constexpr integer operator-(integer a, integer b) { return of(a.bits() - b.bits()); }
+  friend constexpr integer operator*(integer a, integer b) { return of(a.bits() * b.bits()); }
+  friend constexpr integer operator/(integer a, integer b) { return divide(a, b); }
+  friend constexpr integer operator-(integer a) { return of(0 - a.bits()); }
+  friend constexpr integer operator&(integer a, integer b) { return a.v & b.v; }
+  friend constexpr integer operator|(integer a, integer b) { return a.v | b.v; }
+  friend constexpr integer operator^(integer a, integer b) { return a.v ^ b.v; }
+  friend constexpr integer operator<<(integer a, int n) { return of(a.bits() << n); }
+  friend constexpr integer operator>>(integer a, int n) { return a.v >> n; }
+  friend constexpr auto operator<=>(integer const&, integer const&) = default;
+  friend constexpr integer min(integer a, integer b) { return b < a ? b : a; }
+  friend constexpr integer max(integer a, integer b) { return a < b ? b : a; }
+  friend constexpr integer abs(integer a) { return a < 0 ? -a : a; }
+  friend constexpr integer floor(integer a) { return a; }
+  friend constexpr integer fma(integer a, integer b, integer c) { return a * b + c; }
+  friend constexpr integer divide(integer a, integer b) { return math::divide(a.v, b.v); }
+  friend constexpr integer select(bool condition, integer a, integer b) { return condition ? a : b; }
+};
+
+// What values of a type are computed in.
 template <dtype D>
-double load(std::byte const* p) {
-  return static_cast<double>(number_of(*reinterpret_cast<element_t<D> const*>(p)));
+using number_t = std::conditional_t<D == dtype::boolean, bool, std::conditional_t<is_integer(D), integer, double>>;
+
+// What an element of type D makes of a number; f32 keeps f64's bits until it is stored.
+template <dtype D, class X>
+number_t<D> as(X x) {
+  using T = element_t<D>;
+  if constexpr (is_half(D)) return static_cast<double>(exec::element_of<T>(static_cast<double>(x)).widen());
+  else if constexpr (is_float(D)) return static_cast<double>(x);
+  else if constexpr (std::is_floating_point_v<X>) return number_t<D>(exec::element_of<T>(static_cast<double>(x)));
+  else return number_t<D>(static_cast<T>(x));
+}
+
+template <dtype D>
+number_t<D> load(std::byte const* p) {
+  return number_t<D>(number_of(*reinterpret_cast<element_t<D> const*>(p)));
 }
 template <dtype D>
-void store(std::byte* p, double value) {
-  *reinterpret_cast<element_t<D>*>(p) = exec::element_of<element_t<D>>(value);
+void store(std::byte* p, number_t<D> value) {
+  if constexpr (is_float(D)) *reinterpret_cast<element_t<D>*>(p) = exec::element_of<element_t<D>>(value);
+  else *reinterpret_cast<element_t<D>*>(p) = static_cast<element_t<D>>(value);
 }
 
 template <class F>
@@ -42,31 +91,36 @@ class values<exec::fused<Exact, exec::ins<In...>, exec::lets<Let...>, exec::outs
   // anything is written, and the results of a row before any of them is.
   void run() {
     [&]<int... O>(std::integer_sequence<int, O...>) {
-      std::vector<double> sums[sizeof...(Out)] = {sum_columns<O>()...};
-      std::vector<double> row_values[sizeof...(Out)];
+      std::tuple<row_of<O>...> const sums{sum_columns<O>()...};
       for (std::int64_t row = f_.first_row(c_); row < f_.end_row(c_); ++row) {
-        ((row_values[O] = map_row<O>(row)), ...);
-        (write<O>(row, row_values[O]), ...);
+        std::tuple<row_of<O>...> const row_values{map_row<O>(row)...};
+        (write<O>(row, std::get<O>(row_values)), ...);
       }
-      (write<O>(-1, sums[O]), ...);
+      (write<O>(-1, std::get<O>(sums)), ...);
     }(std::make_integer_sequence<int, sizeof...(Out)>{});
   }
 
  private:
+  template <int O>
+  static constexpr exec::out_sig out_of = std::tuple_element_t<O, std::tuple<Out...>>::sig;
+  template <int O>
+  using row_of = std::vector<number_t<out_of<O>.type>>;
+
   template <int V>
-  double at(std::int64_t row, std::int64_t col) const {
+  auto at(std::int64_t row, std::int64_t col) const {
     if constexpr (V < inputs) {
       constexpr exec::in_sig sig = input<V>::sig;
       if constexpr (sig.how == exec::access::product) {
         return product_[static_cast<std::size_t>(row * c_.cols + col)];
       } else {
         exec::operand_ref const& r = in_[V - has_product];
-        if constexpr (sig.how == exec::access::constant) return r.value;
+        if constexpr (sig.how == exec::access::constant) return as<is_half(sig.type) ? dtype::f32 : sig.type>(r.value);
         else if constexpr (sig.how == exec::access::position)
-          return static_cast<double>(r.rank == 0 ? col : row / r.stride[0] % r.extent[0]);
+          return as<sig.type>(r.rank == 0 ? col : row / r.stride[0] % r.extent[0]);
         else if constexpr (sig.how == exec::access::random) {
           auto const column = static_cast<std::uint32_t>(col);
-          return to_uniform(random_block(f_.key, f_.stream(r), f_.random_row(r, row), column)[column % 4]);
+          auto const block = random_block(f_.key, f_.stream(r), f_.random_row(r, row), column);
+          return as<sig.type>(to_uniform(block[column % 4]));
         } else {
           std::int64_t const k = exec::row_offset(r, row) + (sig.how == exec::access::row ? 0 : col * r.col);
           return load<sig.type>(f_.at<std::byte>(r) + k * size_of(sig.type));
@@ -74,39 +128,24 @@ class values<exec::fused<Exact, exec::ins<In...>, exec::lets<Let...>, exec::outs
       }
     } else {
       using l = let<V - inputs>;
-      double x = 0;
-      if constexpr (l::shape == exec::form::row_reduce) {
-        x = l::rule::template identity<double>();
-        for (std::int64_t c = 0; c < c_.cols; ++c) x = l::rule::apply(x, at<l::operand[0]>(row, c));
-      } else if constexpr (l::shape == exec::form::col_reduce) {
-        x = l::rule::template identity<double>();
-        for (std::int64_t r = 0; r < f_.rows(c_); ++r) x = l::rule::apply(x, at<l::operand[0]>(r, col));
-      } else if constexpr (l::count == 1) {
-        x = static_cast<double>(l::rule::apply(operand<l, 0>(row, col)));
-      } else if constexpr (l::count == 2) {
-        x = static_cast<double>(l::rule::apply(operand<l, 0>(row, col), operand<l, 1>(row, col)));
+      if constexpr (l::shape == exec::form::map) {
+        return [&]<int... K>(std::integer_sequence<int, K...>) {
+          return as<l::type>(l::rule::apply(at<l::operand[K]>(row, col)...));
+        }(std::make_integer_sequence<int, l::count>{});
       } else {
-        x = static_cast<double>(l::rule::apply(operand<l, 0>(row, col), operand<l, 1>(row, col), operand<l, 2>(row, col)));
+        using T = number_t<l::type>;
+        T x(l::rule::template identity<std::conditional_t<is_float(l::type), double, element_t<l::type>>>());
+        bool const by_row = l::shape == exec::form::row_reduce;
+        for (std::int64_t k = 0; k < (by_row ? c_.cols : f_.rows(c_)); ++k)
+          x = static_cast<T>(l::rule::apply(x, at<l::operand[0]>(by_row ? row : k, by_row ? k : col)));
+        return as<l::type>(x);
       }
-      if constexpr (is_half(l::type) || is_integer(l::type)) return static_cast<double>(number_of(exec::element_of<element_t<l::type>>(x)));
-      else return x;
     }
   }
-  // Conditions are bool, everything else f64.
-  template <class L, int K>
-  auto operand(std::int64_t row, std::int64_t col) const {
-    constexpr int v = L::operand[K];
-    constexpr dtype types[] = {In::sig.type..., Let::type..., dtype::f32};
-    if constexpr (types[v] == dtype::boolean) return at<v>(row, col) != 0;
-    else return at<v>(row, col);
-  }
 
   template <int O>
-  static constexpr exec::out_sig out_of = std::tuple_element_t<O, std::tuple<Out...>>::sig;
-
-  template <int O>
-  std::vector<double> sum_columns() const {
-    std::vector<double> v;
+  row_of<O> sum_columns() const {
+    row_of<O> v;
     if constexpr (out_of<O>.shape == exec::form::col_reduce) {
       constexpr int value = out_of<O>.value;
       bool const differ = exec::program_of<exec::fused<Exact, exec::ins<In...>, exec::lets<Let...>, exec::outs<Out...>>>
@@ -116,14 +155,14 @@ class values<exec::fused<Exact, exec::ins<In...>, exec::lets<Let...>, exec::outs
     return v;
   }
   template <int O>
-  std::vector<double> map_row(std::int64_t row) const {
-    std::vector<double> v;
+  row_of<O> map_row(std::int64_t row) const {
+    row_of<O> v;
     if constexpr (out_of<O>.shape != exec::form::col_reduce)
       for (std::int64_t c = 0; c < (out_of<O>.per_row ? 1 : c_.cols); ++c) v.push_back(at<out_of<O>.value>(row, c));
     return v;
   }
   template <int O>
-  void write(std::int64_t row, std::vector<double> const& row_values) const {
+  void write(std::int64_t row, row_of<O> const& row_values) const {
     exec::operand_ref const& r = out_[O];
     std::int64_t const first = row < 0 ? 0 : exec::row_offset(r, row);
     for (std::size_t c = 0; c < row_values.size(); ++c)

@@ -120,6 +120,14 @@ constexpr bool is_half(dtype d) { return d == dtype::bf16 || d == dtype::f16; }
 constexpr dtype sum_type(dtype d) { return is_half(d) ? dtype::f32 : d; }
 constexpr bool is_integer(dtype d) { return !is_float(d) && d != dtype::boolean; }
 
+// Is it a number of that integer type?
+constexpr bool holds(dtype d, std::int64_t value) {
+  if (d == dtype::i64) return true;
+  if (d == dtype::u8) return 0 <= value && value < 256;
+  std::int64_t const end = std::int64_t{1} << (8 * size_of(d) - 1);
+  return -end <= value && value < end;
+}
+
 constexpr char const* name_of(dtype d) {
   constexpr char const* names[] = {"f64", "f32", "bf16", "f16", "i64", "i32", "i16", "i8", "u8", "bool"};
   return names[static_cast<int>(d)];

@@ -281,12 +281,22 @@ class executor {
   template <class T, std::size_t N>
   static void check_range(std::span<T, N> values, exec::range_check const& c) {
     if constexpr (std::is_integral_v<T>) {
-      for (std::size_t i = 0; i < values.size(); ++i) {
-        auto const value = static_cast<std::int64_t>(values[i]);
-        if ((value >= c.first && value < c.end) || value == c.also) continue;
-        throw value_error("executor: argument " + std::to_string(c.input) + " holds " + std::to_string(value) + " at element " + std::to_string(i) +
-                          "; an id or label must be " + (value < c.first ? "at least " + std::to_string(c.first) : "below " + std::to_string(c.end)));
-      }
+      auto const all = static_cast<std::int64_t>(values.size());
+      auto const along = [&](auto const& self, int axis, std::int64_t from) -> void {
+        for (std::int64_t k = 0, i = from; k < c.extent[axis] && i < all; ++k, i += c.stride[axis]) {
+          if (axis + 1 < max_rank && c.stride[axis + 1] != 0) {
+            self(self, axis + 1, i);
+            continue;
+          }
+          auto const value = static_cast<std::int64_t>(values[static_cast<std::size_t>(i)]);
+          if ((value >= c.first && value < c.end) || value == c.also) continue;
+          std::string const bound =
+              value < c.first ? "at least " + std::to_string(c.first) : "below " + std::to_string(c.end);
+          throw value_error("executor: argument " + std::to_string(c.input) + " holds " + std::to_string(value) +
+                            " at element " + std::to_string(i) + "; an id or label must be " + bound);
+        }
+      };
+      along(along, 0, c.offset);
     }
   }
 

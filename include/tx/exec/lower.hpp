@@ -15,7 +15,7 @@ class lowerer {
 
   constexpr lowered run() {
     find_stored();
-    out_.checks = range_checks(g_, f_);
+    out_.checks = range_checks(g_);
     out_.sites = g_.sites;
     for (int i = 0; i < f_.groups.size(); ++i) lower_group(i);
     arena_planner arena(g_, f_, where_, t_, stored_, out_);

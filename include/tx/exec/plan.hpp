@@ -95,12 +95,16 @@ struct result_ref {
   std::int64_t offset = 0;  // bytes
 };
 
-// An argument whose elements must lie in [first, end) or be `also`.
+// An argument of which elements must lie in [first, end) or be `also`: those from `offset` on, in steps along each
+// axis; of a bounded argument those that there are.
 struct range_check {
   int input = 0;
   std::int64_t first = 0;
   std::int64_t end = 0;
   std::int64_t also = 0;
+  std::int64_t offset = 0;
+  std::int64_t extent[max_rank] = {1, 1, 1, 1, 1, 1};
+  std::int64_t stride[max_rank] = {};
   constexpr bool operator==(range_check const&) const = default;
 };
 

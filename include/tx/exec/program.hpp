@@ -11,7 +11,7 @@ namespace detail {
 
 // What one constant evaluation hands over; the exact sizes are known only after it.
 struct capacity {
-  static constexpr int kernels = 512, ins = 8192, lets = 8192, outs = 2048, calls = 8192, operands = 32768, steps = 8192, loops = 64, results = 32, checks = 32, sites = 256, site_of = 16384;
+  static constexpr int kernels = 512, ins = 8192, lets = 8192, outs = 2048, calls = 8192, operands = 32768, steps = 8192, loops = 64, results = 32, checks = 128, sites = 256, site_of = 16384;
 };
 struct loose_tables {
   bounded_array<kernel_sig, capacity::kernels> kernels;

@@ -58,7 +58,8 @@ struct op_info {
   void (*vjp)(vjp_context& c) = nullptr;
   // Returns the id of an equal, simpler value, or -1.
   int (*simplify)(simplify_context& c) = nullptr;
-  // Views: how the strides over the input become strides over the result; false where elements would have to move.
+  // Views: how the strides over the input become strides over the result; false where elements would have to move. Ops
+  // that move them may have it too, for what asks where they come from.
   bool (*restride)(strided& s, shape const& from, shape const& to, attributes const& at) = nullptr;
   // Views: a selection of the result becomes the one of the input it is read from, and `at` the attributes of the view from
   // that to the selected result; false where there is none. Null: a view that keeps every element in its place.
@@ -67,7 +68,7 @@ struct op_info {
   double (*fold)(double const* in) = nullptr;
   // Reductions: two elements, or sums of such, combined; null where only kernels can. For explaining what a kernel computed.
   double (*combine)(double a, double b) = nullptr;
-  bool states_range = false;   // a view whose operand's elements lie in [at.v[0], at.v[1]) or are at.v[2]; checked where that is an argument
+  bool states_range = false;   // a view whose operand's elements lie in [at.v[0], at.v[1]) or are at.v[2]; checked where that shows an argument
   bool random = false;         // index: drawn for each element, not a position along the axis at.v[0]
   bool costly = false;         // worth keeping rather than computing twice within a row
   bool differentiable = true;  // false: gradients stop here without an error

@@ -19,7 +19,7 @@ namespace detail {
 constexpr void abs_vjp(vjp_context& c);
 }  // namespace detail
 
-inline constexpr op_info abs_info = elementwise_op<rules::abs, 1>("abs", detail::abs_vjp, false, detail::same_infer);
+inline constexpr op_info abs_info = elementwise_op<rules::abs, 1>("abs", detail::abs_vjp, false, detail::number_infer);
 template <>
 struct scalar_rule<&abs_info> {
   using type = rules::abs;

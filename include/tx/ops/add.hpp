@@ -19,7 +19,8 @@ constexpr void add_vjp(vjp_context& c);
 constexpr int add_simplify(simplify_context& c);
 }  // namespace detail
 
-inline constexpr op_info add_info = elementwise_op<rules::add, 2>("add", detail::add_vjp, false, detail::same_infer, detail::add_simplify);
+inline constexpr op_info add_info =
+    elementwise_op<rules::add, 2>("add", detail::add_vjp, false, detail::number_infer, detail::add_simplify);
 template <>
 struct scalar_rule<&add_info> {
   using type = rules::add;

@@ -16,10 +16,15 @@ struct copy {
 
 namespace detail {
 constexpr value_info copy_infer(value_info const* in, int, attributes const&) { return in[0]; }
+constexpr bool copy_restride(strided&, shape const&, shape const&, attributes const&) { return true; }
 }  // namespace detail
 
 // at.v[0]: a number that keeps copies of one value apart.
-inline constexpr op_info copy_info{.name = "copy", .kind = op_kind::elementwise, .arity = 1, .infer = detail::copy_infer};
+inline constexpr op_info copy_info{.name = "copy",
+                                   .kind = op_kind::elementwise,
+                                   .arity = 1,
+                                   .infer = detail::copy_infer,
+                                   .restride = detail::copy_restride};
 template <>
 struct scalar_rule<&copy_info> {
   using type = rules::copy;

@@ -20,7 +20,8 @@ constexpr void div_vjp(vjp_context& c);
 constexpr int div_simplify(simplify_context& c);
 }  // namespace detail
 
-inline constexpr op_info div_info = elementwise_op<rules::div, 2>("div", detail::div_vjp, false, detail::same_infer, detail::div_simplify);
+inline constexpr op_info div_info =
+    elementwise_op<rules::div, 2>("div", detail::div_vjp, false, detail::number_infer, detail::div_simplify);
 template <>
 struct scalar_rule<&div_info> {
   using type = rules::div;

@@ -7,6 +7,7 @@
 
 #include <tx/ops/cast.hpp>
 #include <tx/ops/div.hpp>
+#include <tx/ops/iota.hpp>
 #include <tx/ops/less.hpp>
 #include <tx/ops/less_equal.hpp>
 #include <tx/ops/logical_and.hpp>
@@ -47,7 +48,7 @@ struct embedding_bag_fn {
     if constexpr (Mode == bag_mode::sum) return sums;
     if (table.dims().tag)
       throw invalid("embedding_bag: a mean or maximum over a table with a bounded number of rows. FIX: bag_mode::sum, or a fixed one");
-    var const places = cast(ids, dtype::i32);
+    var const places = as_positions(ids);
     var const named = logical_and(less_equal(0, places), less(places, table.dims().dim[0]));
     var const count = sum_fn<-1>{}(cast(named, table.type()));  // [..., 1]
     if constexpr (Mode == bag_mode::mean) return sums / maximum(count, 1);

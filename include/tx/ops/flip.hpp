@@ -10,6 +10,11 @@ namespace detail {
 constexpr value_info flip_infer(value_info const* in, int, attributes const&) { return in[0]; }
 constexpr void flip_vjp(vjp_context& c);
 constexpr int flip_simplify(simplify_context& c);
+constexpr bool flip_restride(strided& s, shape const& from, shape const&, attributes const& at) {
+  s.offset += (from.dim[at.v[0]] - 1) * s.stride[at.v[0]];
+  s.stride[at.v[0]] *= -1;
+  return true;
+}
 }  // namespace detail
 
 // at.v[0]: axis.
@@ -18,7 +23,8 @@ inline constexpr op_info flip_info{.name = "flip",
                                    .arity = 1,
                                    .infer = detail::flip_infer,
                                    .vjp = detail::flip_vjp,
-                                   .simplify = detail::flip_simplify};
+                                   .simplify = detail::flip_simplify,
+                                   .restride = detail::flip_restride};
 
 namespace rules {
 struct flip {

@@ -1,6 +1,7 @@
 // in_range(x, first, end): x, integers of which the caller promises first <= x < end; in_range(x, first, end, also): or x == also.
-// Where x is an argument of the program the promise is checked before each run; value_error names the argument, the position and
-// the element.
+// Where x is an argument of the program, or shows elements of one (slices, other shapes and orders), the promise is
+// checked before each run for all that x shows, read or not; value_error names the argument, the position and the
+// element.
 #pragma once
 
 #include <tx/expr/var.hpp>

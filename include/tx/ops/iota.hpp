@@ -1,7 +1,8 @@
 // iota<Axis>(like): the position along an axis, as i32, in the shape of another tensor.
 #pragma once
 
-#include <tx/ops/lift.hpp>
+#include <tx/ops/cast.hpp>
+#include <tx/ops/equal.hpp>
 
 namespace tx {
 
@@ -16,6 +17,13 @@ constexpr var iota(graph& g, shape const& dims, int axis) {
 }
 
 namespace detail {
+// Ids, to be compared with positions: in a type that holds both.
+constexpr var as_positions(var ids) { return ids.type() == dtype::i64 ? ids : cast(ids, dtype::i32); }
+// Where the position along the last axis is the row's id: ids [..., 1] made so -> [..., C] bool.
+constexpr var at_positions(shape const& dims, var ids) {
+  return equal(cast(iota(*ids.g, dims, -1), ids.type()), ids);
+}
+
 template <int Axis>
 struct iota_fn {
   constexpr var operator()(var like) const { return iota(*like.g, like.dims(), Axis); }

@@ -51,11 +51,24 @@ constexpr graph* graph_of(A const& a) {
     return nullptr;
 }
 
+// A graph holds numbers as f64: one that meets integers must be a number of their type, and one that f64 holds.
+template <class A>
+constexpr void check_integer(A a, dtype type) {
+  auto const value = static_cast<double>(a);
+  bool const within = -0x1p63 <= value && value < 0x1p63;
+  auto const whole = static_cast<std::int64_t>(within ? value : 0);
+  if (within && static_cast<double>(whole) != value)
+    throw invalid("a fraction meets an integer tensor. FIX: cast<tx::f32>(...) the tensor first");
+  if (type != dtype::i64 && (!within || !holds(type, whole)))
+    throw invalid("a number meets integers of a type that does not hold it. FIX: cast<tx::i64>(...) the tensor first");
+  if (!within || static_cast<A>(whole) != a)
+    throw invalid("a number meets integers, and f64 does not hold it. FIX: pass it as an argument, a tensor<tx::i64>");
+}
+
 template <class A>
 constexpr var untyped(A const& a, graph* g, dtype weak) {
   if constexpr (number<A>) {
-    if (is_integer(weak) && static_cast<double>(static_cast<std::int64_t>(a)) != static_cast<double>(a))
-      throw invalid("a fraction meets an integer tensor. FIX: cast<tx::f32>(...) the tensor first");
+    if (is_integer(weak)) check_integer(a, weak);
     return constant(*g, weak, static_cast<double>(a));
   } else {
     return a;

@@ -1,5 +1,5 @@
 // max<axes...>(x): the largest element over axes, which stay with extent 1. Ties share the gradient.
-// NaN beside numbers is passed over; -infinity where there is nothing else.
+// NaN beside numbers is passed over; -infinity where there is nothing else. Of conditions: does any hold?
 // Errors: an axis there is not, an empty or a bounded one.
 #pragma once
 

@@ -1,5 +1,5 @@
 // mean<axes...>(x): the average over axes, which stay with extent 1; without axes over all, giving a scalar.
-// Errors: an axis there is not; a bounded axis; a tensor without elements.
+// Errors: bool; an axis there is not; a bounded axis; a tensor without elements.
 #pragma once
 
 #include <tx/ops/in_f32.hpp>

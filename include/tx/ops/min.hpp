@@ -1,5 +1,6 @@
 // min<axes...>(x): the smallest element over axes, which stay with extent 1; without axes over all, giving a scalar.
-// Ties share the gradient. NaN beside numbers is passed over; infinity where there is nothing else.
+// Ties share the gradient. NaN beside numbers is passed over; infinity where there is nothing else. Of conditions:
+// do all hold?
 // Errors: an axis there is not, an empty or a bounded one.
 #pragma once
 

@@ -19,7 +19,8 @@ constexpr void mul_vjp(vjp_context& c);
 constexpr int mul_simplify(simplify_context& c);
 }  // namespace detail
 
-inline constexpr op_info mul_info = elementwise_op<rules::mul, 2>("mul", detail::mul_vjp, false, detail::same_infer, detail::mul_simplify);
+inline constexpr op_info mul_info =
+    elementwise_op<rules::mul, 2>("mul", detail::mul_vjp, false, detail::number_infer, detail::mul_simplify);
 template <>
 struct scalar_rule<&mul_info> {
   using type = rules::mul;

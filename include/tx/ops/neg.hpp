@@ -18,7 +18,7 @@ namespace detail {
 constexpr void neg_vjp(vjp_context& c);
 }  // namespace detail
 
-inline constexpr op_info neg_info = elementwise_op<rules::neg, 1>("neg", detail::neg_vjp, false, detail::same_infer);
+inline constexpr op_info neg_info = elementwise_op<rules::neg, 1>("neg", detail::neg_vjp, false, detail::number_infer);
 template <>
 struct scalar_rule<&neg_info> {
   using type = rules::neg;

@@ -41,7 +41,7 @@ namespace detail {
 
 // Where each row's label lies among the classes.
 struct labelled {
-  var column;  // [..., 1] i32, the label
+  var column;  // [..., 1], the label
   var hit;     // [..., C] bool
 };
 constexpr labelled find_labels(var scores, var labels, std::int64_t also) {
@@ -52,8 +52,8 @@ constexpr labelled find_labels(var scores, var labels, std::int64_t also) {
     if (rows.dim[i] != labels.dims().dim[i])
       throw invalid("cross_entropy, nll: labels and logits differ in their leading extents. FIX: make them equal");
   rows.dim[rows.rank - 1] = 1;
-  var const column = cast(reshape(in_range(labels, 0, scores.dims().last(), also), rows), dtype::i32);
-  return {column, equal(iota(*scores.g, scores.dims(), -1), column)};
+  var const column = as_positions(reshape(in_range(labels, 0, scores.dims().last(), also), rows));
+  return {column, at_positions(scores.dims(), column)};
 }
 
 // -log_probabilities[label] of each row: [..., C], [...] -> [...]

@@ -22,8 +22,7 @@ struct one_hot_fn {
     wide.dim[wide.rank++] = Classes;
     shape column = wide;
     column.dim[column.rank - 1] = 1;
-    var const id = cast(reshape(in_range(ids, 0, Classes), column), dtype::i32);
-    return cast(equal(iota(*ids.g, wide, -1), id), To);
+    return cast(at_positions(wide, as_positions(reshape(in_range(ids, 0, Classes), column))), To);
   }
 };
 }  // namespace detail

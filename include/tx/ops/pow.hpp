@@ -1,6 +1,7 @@
 // pow(x, y): x to the power y, tensors or numbers, with numpy broadcasting; special values are std::pow's.
 // Gradients at x = 0 are their limits: to x that of pow(x, 0) is 0 and that of pow(x, 1) is 1, to y it is 0 where y >= 0.
-// Where x is below 0 the gradient to y is NaN, as log(x) is.
+// Where x is below 0 the gradient to y is NaN, as log(x) is. Second derivatives are right where they are finite; at
+// x = 0 some others (to x and y, y being 0 or 1) are finite though their limits are not.
 #pragma once
 
 #include <tx/ops/elementwise.hpp>
@@ -46,6 +47,13 @@ requires(handle<X> || handle<Y>) constexpr auto pow(X const& x, Y const& y) {
 #include <tx/ops/where.hpp>
 
 namespace tx::detail {
+// y x^(y - 1), as y / x where y is 0: at x = 0 that is no product of 0 and infinity. What a `where` does not take is
+// finite, or the slope of this would be NaN: 0 times infinity again.
+constexpr var pow_slope(var x, var y) {
+  var const none = equal(y, 0.0);
+  var const some = where(none, 1.0, y);
+  return where(none, y / where(equal(x, 0.0), 1.0, x), pow(x, some - 1.0) * some);
+}
 constexpr void pow_vjp(vjp_context& c) {
   var const x = c.in(0);
   var const y = c.in(1);
@@ -57,11 +65,11 @@ constexpr void pow_vjp(vjp_context& c) {
     else if (known)
       c.accumulate(0, c.gradient * (pow(x, exponent - 1) * exponent));
     else
-      c.accumulate(0, where(equal(y, 0.0), 0.0, c.gradient * (pow(x, y - 1.0) * y)));
+      c.accumulate(0, c.gradient * pow_slope(x, y));
   }
   if (c.needs(1)) {
     var const flat_here = logical_and(equal(x, 0.0), less_equal(0.0, y));
-    c.accumulate(1, where(flat_here, 0.0, c.gradient * (c.out() * log(x))));
+    c.accumulate(1, c.gradient * (c.out() * log(where(flat_here, 1.0, x))));
   }
 }
 

@@ -43,10 +43,11 @@ constexpr bool reshape_restride(strided& s, shape const& from, shape const& to, 
         want *= to.dim[j++];
       }
     }
-    std::int64_t inner = -1;  // stride of the run, and a check that it is one
+    bool found = false;  // stride of the run, and a check that it is one
+    std::int64_t inner = 0;
     for (int k = i - 1; k >= i0; --k) {
       if (from.dim[k] == 1) continue;
-      if (inner >= 0) {
+      if (found) {
         std::int64_t run = s.stride[k + 1];
         int next = k + 1;
         while (next < i && from.dim[next] == 1) ++next;
@@ -54,9 +55,10 @@ constexpr bool reshape_restride(strided& s, shape const& from, shape const& to, 
         if (s.stride[k] != run) return to.count() == 0;
       } else {
         inner = s.stride[k];
+        found = true;
       }
     }
-    std::int64_t step = inner < 0 ? 0 : inner;
+    std::int64_t step = inner;
     for (int k = j - 1; k >= j0; --k) {
       out.stride[k] = to.dim[k] == 1 ? 0 : step;
       step *= to.dim[k];

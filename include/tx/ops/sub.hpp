@@ -19,7 +19,8 @@ constexpr void sub_vjp(vjp_context& c);
 constexpr int sub_simplify(simplify_context& c);
 }  // namespace detail
 
-inline constexpr op_info sub_info = elementwise_op<rules::sub, 2>("sub", detail::sub_vjp, false, detail::same_infer, detail::sub_simplify);
+inline constexpr op_info sub_info =
+    elementwise_op<rules::sub, 2>("sub", detail::sub_vjp, false, detail::number_infer, detail::sub_simplify);
 template <>
 struct scalar_rule<&sub_info> {
   using type = rules::sub;

@@ -1,4 +1,5 @@
 // sum<axes...>(x): adds over axes and keeps them with extent 1; without axes over all, giving a scalar.
+// Errors: bool; an axis there is not.
 #pragma once
 
 #include <tx/ops/transpose.hpp>
@@ -129,7 +130,10 @@ constexpr var reduce_axes(var x, int const* axes, int count, op_info const& rows
 
 }  // namespace detail
 
-constexpr var sum(var x, int const* axes, int count) { return detail::reduce_axes(x, axes, count, row_sum_info, &col_sum_info); }
+constexpr var sum(var x, int const* axes, int count) {
+  if (x.type() == dtype::boolean) throw invalid("sum, mean: elements are bool. FIX: cast<tx::i32>(x) first");
+  return detail::reduce_axes(x, axes, count, row_sum_info, &col_sum_info);
+}
 
 // Everything: a scalar.
 constexpr var sum_all(var x) {

@@ -27,6 +27,12 @@ constexpr selection part_read(graph const& g, int id, int k, selection part, att
   }
 }
 
+// Are its elements an argument's? What is promised of them is promised of all.
+constexpr bool shows_argument(graph const& g, int id) {
+  while (g[id].op->restride != nullptr) id = g.input(id, 0);
+  return g[id].op == &input_info;
+}
+
 constexpr bool can_narrow(graph const& g, int id, selection part) {
   node const& n = g[id];
   if (n.region != 0) return false;
@@ -36,6 +42,7 @@ constexpr bool can_narrow(graph const& g, int id, selection part) {
     case op_kind::row_reduce: return part.axis + 1 != n.info.dims.rank;
     case op_kind::index: return n.op->random;
     case op_kind::view: {
+      if (n.op->states_range && shows_argument(g, id)) return false;
       attributes at = n.at;
       return n.op->narrow == nullptr || n.op->narrow(part, g.info(g.input(n, 0)).dims, n.info.dims, at);
     }

@@ -44,16 +44,16 @@ constexpr bool is_outside(graph const& g, int id) {
 constexpr int fold(graph& g, node const& n, int const* in) {
   if (n.op->fold == nullptr || n.inputs > 3) return -1;
   double values[3] = {};
-  for (int k = 0; k < n.inputs; ++k)
+  for (int k = 0; k < n.inputs; ++k) {
     if (!is_constant(g, in[k], values[k])) return -1;
+    if (is_integer(g.info(in[k]).type) && !(math::constant::magnitude(values[k]) < 0x1p53)) return -1;
+  }
   double value = n.op->fold(values);
   if (is_integer(n.info.type)) {
-    if (!(math::constant::magnitude(value) < 0x1p53)) return -1;  // what that is, the backend knows
-    value = static_cast<double>(static_cast<std::int64_t>(value));
-    int const bits = 8 * static_cast<int>(size_of(n.info.type));
-    double const below = n.info.type == dtype::u8 ? 0.0 : -static_cast<double>(std::uint64_t{1} << (bits - 1));
-    double const above = n.info.type == dtype::u8 ? 256.0 : -below;
-    if (!(below <= value && value < above)) return -1;
+    if (!(math::constant::magnitude(value) < 0x1p53)) return -1;  // beyond, f64 skips numbers: the backend computes it
+    auto const whole = static_cast<std::int64_t>(value);
+    if (!holds(n.info.type, whole)) return -1;
+    value = static_cast<double>(whole);
   }
   return broadcast_to(constant(g, n.info.type, value), n.info.dims).id;
 }

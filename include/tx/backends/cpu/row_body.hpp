@@ -292,7 +292,13 @@ class row_body {
       (reduce_col<C>(c), ...);
       (store<O>(c, n), ...);
     }
-    ((detail::get<types::inputs + R>(scalars_) = combine<typename types::template let<R>::rule>(detail::get<types::inputs + R>(vectors_))), ...);
+    (finish_reduction<R>(), ...);
+  }
+  template <int K>
+  TX_INLINE void finish_reduction() {
+    constexpr int v = types::inputs + K;
+    auto const x = combine<typename types::template let<K>::rule>(detail::get<v>(vectors_));
+    detail::get<v>(scalars_) = as_stored<type_of<v>>(x);
   }
   template <int K>
   TX_INLINE void start_reduction() {

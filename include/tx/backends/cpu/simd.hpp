@@ -70,10 +70,10 @@ struct simd {
   friend TX_INLINE simd operator^(simd a, simd b) { return simd(a.v ^ b.v); }
   friend TX_INLINE simd operator<<(simd a, int n) { return simd(a.v << n); }
   friend TX_INLINE simd operator>>(simd a, int n) { return simd(a.v >> n); }  // arithmetic
-  friend TX_INLINE mask operator<(simd a, simd b) { return to_mask(a.v < b.v); }
-  friend TX_INLINE mask operator<=(simd a, simd b) { return to_mask(a.v <= b.v); }
-  friend TX_INLINE mask operator>(simd a, simd b) { return to_mask(a.v > b.v); }
-  friend TX_INLINE mask operator>=(simd a, simd b) { return to_mask(a.v >= b.v); }
+  friend TX_INLINE mask operator<(simd a, simd b) { return to_mask(order(a) < order(b)); }
+  friend TX_INLINE mask operator<=(simd a, simd b) { return to_mask(order(a) <= order(b)); }
+  friend TX_INLINE mask operator>(simd a, simd b) { return to_mask(order(a) > order(b)); }
+  friend TX_INLINE mask operator>=(simd a, simd b) { return to_mask(order(a) >= order(b)); }
   friend TX_INLINE mask operator==(simd a, simd b) { return to_mask(a.v == b.v); }
   friend TX_INLINE mask operator!=(simd a, simd b) { return to_mask(a.v != b.v); }
   friend TX_INLINE simd operator&&(simd a, simd b) requires std::is_same_v<T, bool> { return simd(a.v & b.v); }
@@ -85,8 +85,8 @@ struct simd {
     else return simd(m.v ? a.v : b.v);
   }
   // As std::min and std::max: the first argument where either is NaN, so max(x, 0) keeps a NaN in x. One instruction.
-  friend TX_INLINE simd min(simd a, simd b) { return simd(b.v < a.v ? b.v : a.v); }
-  friend TX_INLINE simd max(simd a, simd b) { return simd(a.v < b.v ? b.v : a.v); }
+  friend TX_INLINE simd min(simd a, simd b) { return simd(order(b) < order(a) ? b.v : a.v); }
+  friend TX_INLINE simd max(simd a, simd b) { return simd(order(a) < order(b) ? b.v : a.v); }
   friend TX_INLINE simd abs(simd a) {
     if constexpr (std::is_same_v<T, f32>) return simd((vec)((detail::vector_t<i32, W>)a.v & 0x7fffffff));
     else if constexpr (std::is_same_v<T, f64>) return simd((vec)((detail::vector_t<i64, W>)a.v & 0x7fffffffffffffff));
@@ -114,6 +114,11 @@ struct simd {
   }
 
  private:
+  // What comparisons compare: false is less than true, whose lanes are -1.
+  static TX_INLINE vec order(simd a) {
+    if constexpr (std::is_same_v<T, bool>) return -a.v;
+    else return a.v;
+  }
   template <class M>
   static TX_INLINE mask to_mask(M m) {
     if constexpr (sizeof(T) == 8) return mask(__builtin_convertvector(m, detail::vector_t<i32, W>));

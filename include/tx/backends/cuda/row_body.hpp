@@ -187,7 +187,8 @@ class row_body {
   template <int Pass, int K>
   TX_DEVICE void finish_reduction() {
     constexpr int v = types::inputs + K;
-    if constexpr (reduces_row<Pass, K>) get<v>(x_) = team_.template combine<typename let<K>::rule>(get<v>(x_), b_.shared());
+    if constexpr (reduces_row<Pass, K>)
+      get<v>(x_) = as_stored<types::types[v]>(team_.template combine<typename let<K>::rule>(get<v>(x_), b_.shared()));
   }
 
   template <int Pass, int O>
