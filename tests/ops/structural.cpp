@@ -357,7 +357,8 @@ TEST_CASE("structural ops refuse what does not fit, with what to do about it") {
       return v.size() == 1 ? tx::einsum(text, {v[0]}) : tx::einsum(text, {v[0], v[1]});
     });
   };
-  CHECK_THAT(einsum_of("ij", {f({2, 3})}), Contains("does not name the result") && Contains("FIX"));
+  CHECK_THAT(einsum_of("ij", {f({2, 3})}), Contains("neither commas nor") && Contains("FIX"));
+  CHECK_THAT(einsum_of("ij,jk", {f({2, 3}), f({3, 4})}), Contains("does not name the result") && Contains("FIX"));
   CHECK_THAT(einsum_of("ij->ik", {f({2, 3})}), Contains("no operand has") && Contains("FIX"));
   CHECK_THAT(einsum_of("ii->i", {f({2, 2})}), Contains("twice") && Contains("FIX"));
   CHECK_THAT(einsum_of("ij->i...", {f({2, 3})}), Contains("something else") && Contains("FIX"));
