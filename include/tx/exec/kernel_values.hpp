@@ -90,9 +90,11 @@ class kernel_values {
     }
   }
   TX_COLD double product(std::int64_t row, std::int64_t col) const {
+    std::int64_t const depth = f_.depth(k_.c);
+    if (depth == 0) return 0;  // an argument without rows may lie nowhere
     side const a = left(row), b = right(row, col);
     double sum = 0;
-    for (std::int64_t d = 0; d < f_.depth(k_.c); ++d)
+    for (std::int64_t d = 0; d < depth; ++d)
       sum += element_at(k_.sig.type, a.first, d * a.step) * element_at(k_.sig.type, b.first, d * b.step);
     return rounded_to(k_.in(0).type, sum);
   }
