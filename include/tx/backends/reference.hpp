@@ -6,6 +6,7 @@
 #include <tx/exec/elements.hpp>
 #include <tx/exec/frame.hpp>
 #include <tx/exec/scratch.hpp>
+#include <tx/ops/partitioned.hpp>
 
 #include <new>
 #include <vector>

@@ -100,6 +100,13 @@ template <> struct element<dtype::boolean> { using type = bool; };
 template <dtype D>
 using element_t = typename element<D>::type;
 
+// The number an element holds: halves are storage only.
+template <class T>
+TX_HD constexpr auto number_of(T x) {
+  if constexpr (requires { x.widen(); }) return x.widen();
+  else return x;
+}
+
 // Bytes of one element.
 constexpr std::int64_t size_of(dtype d) {
   switch (d) {

@@ -1,7 +1,7 @@
 // Elements whose type is known only at run time, and which of them are no finite numbers.
 #pragma once
 
-#include <tx/ops/partitioned.hpp>
+#include <tx/core/dtype.hpp>
 
 namespace tx::exec {
 

@@ -13,6 +13,7 @@
 namespace tx {
 
 namespace exec {
+
 // Does a program update parameters, and so count their steps?
 template <class Step>
 inline constexpr bool trains = requires { typename Step::optimizer; };

@@ -46,10 +46,7 @@ std::int64_t first_not_finite([[maybe_unused]] std::byte const* from, [[maybe_un
     for (std::int64_t i = 0; i < count; ++i) {
       T value;  // a file aligns nothing
       std::memcpy(&value, from + i * static_cast<std::int64_t>(sizeof value), sizeof value);
-      bool finite;
-      if constexpr (requires { value.widen(); }) finite = std::isfinite(value.widen());  // a half
-      else finite = std::isfinite(value);
-      if (!finite) return i;
+      if (!std::isfinite(number_of(value))) return i;
     }
   return -1;
 }

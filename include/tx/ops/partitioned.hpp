@@ -12,11 +12,4 @@ struct whole_operand {
   shape dims;
 };
 
-// The number an element holds: halves are storage only.
-template <class T>
-TX_HD constexpr auto number_of(T x) {
-  if constexpr (requires { x.widen(); }) return x.widen();
-  else return x;
-}
-
 }  // namespace tx
