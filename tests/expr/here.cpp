@@ -6,7 +6,7 @@
 #include <tx/ops/log.hpp>
 #include <tx/ops/sqrt.hpp>
 #include <tx/ops/sum.hpp>
-#include <tx/passes/place.hpp>
+#include <tx/passes/assign_storage.hpp>
 #include <tx/passes/rewrite.hpp>
 
 #include <catch2/catch.hpp>
@@ -65,7 +65,7 @@ TEST_CASE("passes and shards keep lines, gradients have those of what they are o
   for (int i = forward; i < g.size(); ++i) of_log += g[i].site != 0 && g.sites[g[i].site - 1].line == outer_line;
   CHECK(of_log > 0);
 
-  graph const simple = passes::insert_copies(passes::simplify(g));
+  graph const simple = passes::assign_storage(passes::simplify(g)).nodes;
   CHECK(lines_of(simple, log_info) == std::vector<int>{outer_line});
   CHECK(lines_of(simple, exp_info).front() == -1);
 

@@ -2,7 +2,7 @@
 // scattered.
 #include <tx/ops/exp.hpp>
 #include <tx/ops/transpose.hpp>
-#include <tx/passes/stride.hpp>
+#include <tx/passes/storage_order.hpp>
 
 #include <catch2/catch.hpp>
 

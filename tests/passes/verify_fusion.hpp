@@ -1,6 +1,8 @@
 // What every fusion and schedule must satisfy, element by element, found without the rules that fusing goes by.
 #pragma once
 
+#include "verify_storage.hpp"
+
 #include <tx/passes/bands.hpp>
 #include <tx/passes/fuse.hpp>
 #include <tx/passes/rewrite.hpp>
@@ -61,14 +63,14 @@ class fusion_verifier {
   void check_read(int group, int at, int operand) const {
     tx::passes::group const& gr = f_.groups[group];
     int const id = gr.nodes[at];
-    int base = f_.physical[operand].base;
+    int base = f_.where.of[operand].base;
     if (f_.group_of[base] == group && g_[base].op != &tx::repeat_info) {
       if (!gr.fusible) fail("a kernel of its own reads itself", id);
       bool before = false;
       for (int k = 0; k < at; ++k) before = before || gr.nodes[k] == base;
       if (!before) fail("an operand of the same kernel comes later", id);
-      tx::passes::view const& v = f_.physical[operand];
-      if (v.step != 0) fail("an operand of the same kernel moves with the iteration", id);
+      tx::passes::location const& v = f_.where.of[operand];
+      if (v.step != f_.where.of[base].step) fail("an operand of the same kernel moves with the iteration", id);
       std::int64_t const count = read_count(gr, operand);
       if (count < 0) fail("an operand of the same kernel has another space", id);
       std::int64_t const base_count = g_.info(base).count();
@@ -76,7 +78,7 @@ class fusion_verifier {
       if (f_.levels[base] == level::col) fail("a sum over rows is read in the kernel that makes it", id);
       for (std::int64_t k = 0; k < count; ++k) {
         std::int64_t const mine = base_by_row && count == gr.rows * gr.cols && base_count == gr.rows && gr.cols != 1 ? k / gr.cols : k;
-        if (mine >= base_count || address(g_.info(operand).dims, v.at, k) != address(g_.info(base).dims, f_.order[base], mine))
+        if (mine >= base_count || address(g_.info(operand).dims, v.at, k) != address(g_.info(base).dims, f_.where.of[base].at, mine))
           fail("an operand of the same kernel is of another row or column", id);
       }
       return;
@@ -101,16 +103,16 @@ class fusion_verifier {
 
   // Nobody reads a carry or a leaf after it was overwritten, and its own kernel reads each element before writing that.
   void check_overwrite(int group, int id) const {
-    tx::passes::placement p = f_.places[id];
-    bool const by_slices = p.kind == place_kind::slice && f_.places[p.target].kind == place_kind::replace;
-    if (by_slices) p = f_.places[p.target];
+    tx::passes::placement p = f_.where.places[id];
+    bool const by_slices = p.kind == place_kind::slice && f_.where.places[p.target].kind == place_kind::replace;
+    if (by_slices) p = f_.where.places[p.target];
     if (p.kind != place_kind::replace && (p.kind != place_kind::carry || g_[id].region != g_[p.target].region)) return;
     for (int i = 0; i < f_.groups.size(); ++i)
       for (int reader : f_.groups[i].nodes) {
         if (g_[reader].op->kind == tx::op_kind::region) continue;
         for (int k = 0; k < g_[reader].inputs; ++k) {
           int const operand = g_.input(reader, k);
-          tx::passes::view const& v = f_.physical[operand];
+          tx::passes::location const& v = f_.where.of[operand];
           if (!shares_storage(v.base, p.target)) continue;
           int region = f_.groups[group].region;
           // After its loop a carry is read as its last value; a leaf has none but the new one.
@@ -135,11 +137,12 @@ class fusion_verifier {
   tx::passes::fusion const& f_;
 };
 
-// A recorded graph through the compiler's passes, each step of grouping checked.
+// A recorded graph through the compiler's passes: each step of grouping, then the reads and writes of every variant of its program.
 inline void verify_fusion_of(tx::graph const& recorded) {
-  tx::graph g = tx::passes::insert_copies(tx::passes::simplify(recorded));
+  tx::passes::stored_graph const stored = tx::passes::assign_storage(tx::passes::simplify(recorded));
+  tx::graph const& g = stored.nodes;
   for (bool const enabled : {false, true}) {
-    tx::passes::fusion const f = tx::passes::fuse(g, enabled);
+    tx::passes::fusion const f = tx::passes::fuse(g, stored.where, enabled);
     fusion_verifier(g, f).run();
     tx::passes::fusion const scheduled = tx::passes::schedule(g, f);
     fusion_verifier(g, scheduled).run();
@@ -147,4 +150,6 @@ inline void verify_fusion_of(tx::graph const& recorded) {
     tx::passes::fusion const in_bands = tx::passes::bands(g, scheduled, 64);
     fusion_verifier(g, in_bands).run();
   }
+  for (tx::compile_options const& options : {tx::compile_options{}, {.band_bytes = 64}, {.schedule = false}, {.fuse = false}, {.fuse = false, .schedule = false}})
+    verified(recorded, options);
 }

@@ -1,4 +1,4 @@
-// Where values are stored and how kernels address them.
+// How kernels address what lies where storage was assigned.
 #pragma once
 
 #include <tx/exec/plan.hpp>
@@ -10,37 +10,9 @@ namespace tx::exec::detail {
 using passes::level;
 using passes::place_kind;
 
-// In whose buffer a value lies.
-struct location {
-  int root = -1;            // the node whose buffer it is
-  std::int64_t offset = 0;  // elements
-  std::int64_t step = 0;    // elements per iteration
-};
-
 class addresses {
  public:
   constexpr addresses(graph const& g, passes::fusion const& f) : g_(g), f_(f) {}
-
-  constexpr strided const& order_of(int id) const { return f_.order[id]; }
-
-  constexpr location locate(int id) const {
-    passes::placement const& p = f_.places[id];
-    switch (p.kind) {
-      case place_kind::carry:
-      case place_kind::replace: return locate(p.target);
-      case place_kind::slice: {
-        location l = locate(p.target);
-        l.step = g_.regions[g_[id].region].iterations == 1 ? 0 : g_.info(id).count();
-        return l;
-      }
-      case place_kind::within: {
-        location l = locate(p.target);
-        l.offset += p.offset;
-        return l;
-      }
-      default: return {id, 0, 0};
-    }
-  }
 
   // Bytes of a value's buffer, and of one matrix where there is a band at a time.
   constexpr std::int64_t matrix_bytes(int id) const {
@@ -49,16 +21,17 @@ class addresses {
   constexpr std::int64_t buffer_bytes(int id) const {
     return f_.handed_on[id] ? matrix_bytes(id) * f_.bands[f_.groups[f_.group_of[id]].band].each : g_.info(id).bytes();
   }
-  constexpr bool in_arena(int id) const { return passes::stored_in_arena(g_, f_, passes::storage_root(f_, id)); }
+  constexpr bool in_arena(int id) const { return passes::stored_in_arena(g_, f_, f_.where.of[id].root); }
 
-  constexpr operand_ref at_location(int base, std::int64_t extra, std::int64_t step, dtype type) const {
-    operand_ref r{};
-    r.type = type;
-    location const l = locate(base);
+  // Where the elements that a node shows begin, `extra` elements further on.
+  constexpr operand_ref start_of(int id, std::int64_t extra = 0) const {
+    passes::location const& l = f_.where.of[id];
     node const& root = g_[l.root];
-    std::int64_t const size = size_of(type);
-    r.offset = (l.offset + extra) * size;
-    r.step = (l.step + step) * size;
+    operand_ref r{};
+    r.type = g_.info(id).type;
+    std::int64_t const size = size_of(r.type);
+    r.offset = (l.at.offset + extra) * size;
+    r.step = l.step * size;
     if (root.op == &input_info) {
       if (root.at.v[0] >= max_inputs) throw invalid("a program has at most 22 arguments. FIX: pass fewer, larger tensors");
       r.base = base_input + static_cast<int>(root.at.v[0]);
@@ -92,8 +65,11 @@ class addresses {
     }
   }
 
-  // An operand read (or a result written) by rows and columns; by_row: one element per row.
-  constexpr operand_ref by_rows(operand_ref r, shape const& dims, strided const& at, std::int64_t cols, bool by_row) const {
+  // What a node shows, read or written by rows and columns; by_row: one element per row.
+  constexpr operand_ref by_rows(int id, std::int64_t cols, bool by_row) const {
+    operand_ref r = start_of(id);
+    shape const& dims = g_.info(id).dims;
+    strided const& at = f_.where.of[id].at;
     int last = dims.rank - 1;
     while (last >= 0 && dims.dim[last] == 1) --last;
     if (by_row || cols == 1) {
@@ -105,13 +81,14 @@ class addresses {
     return r;
   }
 
-  constexpr operand_ref matrices(int operand) const {
-    passes::view const& v = f_.physical[operand];
-    shape const& dims = g_.info(operand).dims;
-    operand_ref r = at_location(v.base, v.at.offset, v.step, g_.info(operand).type);
-    set_rows(r, dims, v.at, dims.rank - 2);
-    r.row = v.at.stride[dims.rank - 2];
-    r.col = v.at.stride[dims.rank - 1];
+  // A side of a product: rows of the index are the matrices.
+  constexpr operand_ref matrices(int id) const {
+    operand_ref r = start_of(id);
+    shape const& dims = g_.info(id).dims;
+    strided const& at = f_.where.of[id].at;
+    set_rows(r, dims, at, dims.rank - 2);
+    r.row = at.stride[dims.rank - 2];
+    r.col = at.stride[dims.rank - 1];
     return r;
   }
 

@@ -26,7 +26,7 @@ class arena_planner {
     later_ = false;
     band_ = -1;
     for (output const& o : g_.outputs)
-      if (o.kind == output_kind::result) touch(where_.locate(o.value).root, t_.leave[0], 0);
+      if (o.kind == output_kind::result) touch(f_.where.of[o.value].root, t_.leave[0], 0);
     own_ = buffers_;
     own_of_ = buffer_of_;
     own_kept_ = kept_;
@@ -49,8 +49,8 @@ class arena_planner {
       if (scratch[i].bytes != 0) out_.calls[i].scratch = buffers_[next++].offset;
     for (output const& o : g_.outputs) {
       if (o.kind != output_kind::result) continue;
-      location const l = where_.locate(o.value);
-      out_.results.push_back({g_.info(o.value), buffers_[buffer_of_[l.root]].offset + l.offset * size_of(g_.info(o.value).type)});
+      passes::location const& l = f_.where.of[o.value];
+      out_.results.push_back({g_.info(o.value), buffers_[buffer_of_[l.root]].offset + l.at.offset * size_of(g_.info(o.value).type)});
     }
   }
 
@@ -66,10 +66,10 @@ class arena_planner {
     for (int id : gr.nodes) {
       if (g_[id].op->kind == op_kind::region) continue;
       later_ = g_[id].when != phase::forward;
-      if (stored_[id] && where_.in_arena(id)) touch(where_.locate(id).root, t_.time[i], gr.region);
+      if (stored_[id] && where_.in_arena(id)) touch(f_.where.of[id].root, t_.time[i], gr.region);
       for (int k = 0; k < g_[id].inputs; ++k) {
-        int const base = f_.physical[g_.input(id, k)].base;
-        if (f_.group_of[base] != i && where_.in_arena(base)) touch(where_.locate(base).root, t_.time[i], gr.region);
+        int const base = f_.where.of[g_.input(id, k)].base;
+        if (f_.group_of[base] != i && where_.in_arena(base)) touch(f_.where.of[base].root, t_.time[i], gr.region);
       }
     }
   }
@@ -81,10 +81,10 @@ class arena_planner {
       passes::group const& gr = f_.groups[i];
       if (!gr.fusible || gr.head >= 0 || gr.reduces_rows) continue;
       for (int id : gr.nodes) {
-        if (!stored_[id] || f_.places[id].kind != place_kind::own || f_.levels[id] != level::full || !where_.in_arena(id)) continue;
+        if (!stored_[id] || f_.where.places[id].kind != place_kind::own || f_.levels[id] != level::full || !where_.in_arena(id)) continue;
         passes::buffer& mine = buffers_[buffer_of_[id]];
         for (int base : gr.reads) {
-          if (!where_.in_arena(base) || where_.locate(base).root != base || g_[base].region != gr.region || buffer_of_[base] == buffer_of_[id]) continue;
+          if (!where_.in_arena(base) || f_.where.of[base].root != base || g_[base].region != gr.region || buffer_of_[base] == buffer_of_[id]) continue;
           passes::buffer& other = buffers_[buffer_of_[base]];
           bool const dies = other.last == t_.time[i] && mine.first == t_.time[i] && other.first < mine.first;
           if (!dies || other.bytes != mine.bytes || g_.info(base).type != g_.info(id).type || !reads_same_element(gr, base, id)) continue;
@@ -104,13 +104,13 @@ class arena_planner {
     for (int n : gr.nodes)
       for (int k = 0; k < g_[n].inputs; ++k) {
         int const operand = g_.input(n, k);
-        passes::view const& v = f_.physical[operand];
-        if (v.base != base) continue;
+        passes::location const& l = f_.where.of[operand];
+        if (l.base != base) continue;
         shape const& dims = g_.info(operand).dims;
-        if (v.step != 0 || f_.levels[n] != level::full || dims.rank != g_.info(id).dims.rank) return false;
+        if (l.step != 0 || f_.levels[n] != level::full || dims.rank != g_.info(id).dims.rank) return false;
         for (int a = 0; a < dims.rank; ++a)
           if (dims.dim[a] != g_.info(id).dims.dim[a]) return false;
-        if (!passes::same_strides(v.at, where_.order_of(id), dims)) return false;
+        if (!passes::same_strides(l.at, f_.where.of[id].at, dims)) return false;
       }
     return true;
   }

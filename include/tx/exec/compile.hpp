@@ -11,20 +11,19 @@ namespace tx {
 
 namespace exec {
 
-// The graph as it will be run. The list of passes is this function.
+// What is to be computed. The list of passes over the graph is this function and the next.
 constexpr graph optimise(graph const& recorded) {
-  graph g = verify(recorded);
-  for (auto const pass : {passes::simplify, passes::insert_copies}) {
-    graph next = pass(g);
-    verify(next);
-    g = static_cast<graph&&>(next);
-  }
+  verify(recorded);
+  graph g = passes::simplify(recorded);
+  verify(g);
   return g;
 }
 
-// A program from an optimised graph.
-constexpr lowered plan(graph const& g, compile_options const& options, inspection* seen = nullptr) {
-  passes::fusion f = passes::fuse(g, options.fuse);
+// A program from an optimised graph: where values lie, what is computed together, when, and in which memory.
+constexpr lowered plan(graph const& optimised, compile_options const& options, inspection* seen = nullptr) {
+  passes::stored_graph stored = passes::assign_storage(optimised);
+  graph const& g = verify(stored.nodes);
+  passes::fusion f = passes::fuse(g, static_cast<passes::storage&&>(stored.where), options.fuse);
   if (options.schedule) f = passes::schedule(g, static_cast<passes::fusion&&>(f));
   if (options.fuse) f = passes::bands(g, static_cast<passes::fusion&&>(f), options.band_bytes);
   lowered l = lower(g, f, seen);

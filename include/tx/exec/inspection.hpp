@@ -14,7 +14,7 @@ struct inspection {
   graph nodes{};  // as lowered
   passes::fusion fused{};
   vec<int> group_of_call{};
-  vec<int> buffer_of{};           // node -> the buffer it is the root of, -1: none; see passes::storage_root()
+  vec<int> buffer_of{};           // node -> the buffer it is the root of, -1: none; see passes::location
   vec<passes::buffer> buffers{};  // of values, then of scratch; moments as in timeline.hpp; of 0 bytes: taken over
   vec<int> scratch_of_call{};     // -1: none
 };

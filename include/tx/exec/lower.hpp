@@ -42,10 +42,10 @@ class lowerer {
     stored_ = vec<char>(g_.size(), 0);
     for (int i = 0; i < g_.size(); ++i) {
       if (f_.group_of[i] < 0) continue;
-      if (f_.places[i].kind != place_kind::own || f_.levels[i] == level::col) stored_[i] = 1;
+      if (f_.where.places[i].kind != place_kind::own || f_.levels[i] == level::col) stored_[i] = 1;
       if (g_[i].op->kind == op_kind::region) continue;
       for (int k = 0; k < g_[i].inputs; ++k) {
-        int const base = f_.physical[g_.input(i, k)].base;
+        int const base = f_.where.of[g_.input(i, k)].base;
         if (f_.group_of[base] != f_.group_of[i]) stored_[base] = 1;
       }
     }
@@ -88,21 +88,20 @@ class lowerer {
 
   // The input an operand from outside the group becomes.
   constexpr int outside(draft& d, passes::group const& gr, int operand, level reader) const {
-    passes::view const& v = f_.physical[operand];
-    node const& base = g_[v.base];
-    value_info const& info = g_.info(operand);
-    operand_ref r{};
-    r.type = info.type;
-    if (base.op->kind == op_kind::constant) {
+    int const base = f_.where.of[operand].base;
+    dtype const type = g_.info(operand).type;
+    if (g_[base].op->kind == op_kind::constant) {
+      operand_ref r{};
+      r.type = type;
       r.base = -1;
-      r.value = constant_value(base);
-      return input_value(d, {info.type, access::constant}, r);
+      r.value = constant_value(g_[base]);
+      return input_value(d, {type, access::constant}, r);
     }
-    if (base.op->kind == op_kind::index && f_.group_of[v.base] < 0) return index_input(d, base);
+    if (g_[base].op->kind == op_kind::index && f_.group_of[base] < 0) return index_input(d, g_[base]);
     bool const by_row = reader == level::row;
-    r = where_.by_rows(where_.at_location(v.base, v.at.offset, v.step, info.type), info.dims, v.at, gr.cols, by_row);
+    operand_ref const r = where_.by_rows(operand, gr.cols, by_row);
     access const how = by_row || gr.cols == 1 || r.col == 0 ? access::row : r.col == 1 ? access::contiguous : access::strided;
-    return input_value(d, {info.type, how}, r);
+    return input_value(d, {type, how}, r);
   }
 
   constexpr int index_input(draft& d, node const& n) const {
@@ -182,7 +181,7 @@ class lowerer {
       }
       for (int k = 0; k < g_[id].inputs; ++k) {
         int const operand = g_.input(id, k);
-        bool const inside = f_.group_of[f_.physical[operand].base] == f_.group_of[id];
+        bool const inside = f_.group_of[f_.where.of[operand].base] == f_.group_of[id];
         operand_value.push_back(inside ? -1 : outside(d, gr, operand, reader_level(id)));
       }
     }
@@ -198,7 +197,7 @@ class lowerer {
       l.operands = n.op->kind == op_kind::index ? 1 : n.inputs;
       for (int k = 0; k < l.operands; ++k) {
         int const v = operand_value[next_operand++];
-        l.operand[k] = v >= 0 ? v : value_of_[f_.physical[g_.input(id, k)].base];
+        l.operand[k] = v >= 0 ? v : value_of_[f_.where.of[g_.input(id, k)].base];
       }
       value_of_[id] = d.ins.size() + d.lets.size();
       d.lets.push_back(l);
@@ -208,8 +207,9 @@ class lowerer {
       bool const column = f_.levels[id] == level::col;
       bool const per_row = column ? g_.info(id).count() != gr.cols : f_.levels[id] == level::row;
       d.outs.push_back({value_of_[id], g_.info(id).type, column ? form::col_reduce : form::map, per_row});
-      operand_ref r = where_.at_location(id, 0, 0, g_.info(id).type);
-      d.out_refs.push_back(column ? r : where_.by_rows(r, g_.info(id).dims, where_.order_of(id), gr.cols, per_row));
+      operand_ref const r = column ? where_.start_of(id) : where_.by_rows(id, gr.cols, per_row);
+      if (!column && !per_row && gr.cols > 1 && gr.rows > 0 && r.col != 1) throw invalid("lower: a kernel would write a row that does not lie in one piece");
+      d.out_refs.push_back(r);
     }
     kernel_sig sig{};
     sig.kind = has_product ? kernel_kind::gemm : kernel_kind::fused;
@@ -274,8 +274,8 @@ class lowerer {
     c.when = n.when;
     for (int k = -1; k < n.inputs; ++k) {
       int const operand = k < 0 ? id : g_.input(n, k);
-      passes::view const& v = f_.physical[operand];
-      operand_ref r = where_.at_location(v.base, v.at.offset, v.step, g_.info(operand).type);
+      if (!passes::lies_dense(g_, f_.where, operand)) throw invalid("lower: a kernel of whole operands would see one that does not lie row by row");
+      operand_ref r = where_.start_of(operand);
       shape const& dims = g_.info(operand).dims;
       r.rank = dims.rank;
       r.tag = dims.tag;
@@ -302,8 +302,7 @@ class lowerer {
       c.operands = 1;
       c.cols = (to - at) * size_of(n.info.type);
       c.when = n.when;
-      operand_ref r = where_.at_location(id, at, 0, n.info.type);
-      out_.operands.push_back(r);
+      out_.operands.push_back(where_.start_of(id, at));
       kernel_sig sig{};
       sig.kind = kernel_kind::zero;
       sig.first_in = out_.ins.size();

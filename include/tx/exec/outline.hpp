@@ -161,7 +161,7 @@ class outliner {
       if (n.op == &repeat_info) v.of = static_cast<int>(n.at.v[0]);
       if (n.op == &result_info) v.of = static_cast<int>(g_[g_.input(n, 0)].at.v[0]);
       if (group >= 0) v.call = first_call[static_cast<std::size_t>(group)];
-      int const buffer = n.op == &repeat_info ? -1 : seen_.buffer_of[passes::storage_root(f_, i)];
+      int const buffer = n.op == &repeat_info ? -1 : seen_.buffer_of[f_.where.of[i].root];
       if (buffer >= 0) v.buffer = buffer_[static_cast<std::size_t>(buffer)];
       for (int k = 0; k < n.inputs; ++k)
         v.inputs.push_back(value[static_cast<std::size_t>(seen_through(g_.input(n, k)))]);

@@ -83,21 +83,21 @@ class value_namer {
     region const& r = g_.regions[static_cast<int>(n.at.v[1])];
     int const k = static_cast<int>(n.at.v[0]);
     if (k < r.carries) return "carry " + std::to_string(k);
-    return (*this)(f_.physical[g_.input(r.owner, k)].base);
+    return (*this)(f_.where.of[g_.input(r.owner, k)].base);
   }
   std::string result(node const& n) const {
     region const& r = g_.regions[static_cast<int>(g_[g_.input(n, 0)].at.v[0])];
     int const k = static_cast<int>(n.at.v[0]);
     if (k < r.carries) return "carry " + std::to_string(k) + " at the end";
     std::string const own = (*this)(r.results[k]);
-    return own.empty() ? std::string("kept ") + g_[f_.physical[r.results[k]].base].op->name : own;
+    return own.empty() ? std::string("kept ") + g_[f_.where.of[r.results[k]].base].op->name : own;
   }
   // Of values that replace a parameter or a state, lie in the flat gradient, or are handed to the caller.
   std::string computed(int id) const {
-    int const over = passes::overwritten(g_, f_, id);
+    int const over = passes::overwritten(g_, f_.where, id);
     if (over >= 0) return "new " + (*this)(over);
     if (g_[id].op->kind == op_kind::gather_all && g_.info(id).count() == stored_.trained) return "all gradients";
-    passes::placement const& p = f_.places[id];
+    passes::placement const& p = f_.where.places[id];
     if (p.kind == passes::place_kind::within && g_.info(p.target).count() == stored_.trained)
       return "gradient of " + stored_.at(p.offset, g_.info(id).count());
     for (int k = 0; k < g_.outputs.size(); ++k)

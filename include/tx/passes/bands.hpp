@@ -16,7 +16,7 @@ class band_finder {
     for (int i = 0; i < g.size(); ++i) {
       if (f_.group_of[i] < 0 && g[i].op->kind != op_kind::region) continue;
       for (int k = 0; k < g[i].inputs; ++k) {
-        int const base = f_.physical[g.input(i, k)].base;
+        int const base = f_.where.of[g.input(i, k)].base;
         if (f_.group_of[base] < 0 || f_.group_of[base] == f_.group_of[i]) continue;
         if (g[i].op->kind == op_kind::region) bound_[base] = 1;
         else reads_[base].push_back({i, k});
@@ -66,7 +66,7 @@ class band_finder {
     int const maker = f_.group_of[id];
     if (f_.groups[reader].region != f_.groups[maker].region || matrices(reader) != matrices(maker)) return false;
     int const operand = g_.input(r.node, r.operand);
-    view const& v = f_.physical[operand];
+    location const& v = f_.where.of[operand];
     shape const& dims = g_.info(operand).dims;
     shape const& own = g_.info(id).dims;
     if (v.step != 0 || v.at.offset != 0 || dims.rank != own.rank) return false;
@@ -78,11 +78,41 @@ class band_finder {
     return !whole || (f_.groups[reader].rows == f_.groups[maker].rows && f_.groups[reader].cols == f_.groups[maker].cols);
   }
 
+  // Of what a member computes, does a node of another member read its own matrices' elements alone? Members run one after the other for
+  // each band, so what lies in another band's matrices is not there yet. Leading axes of what is read are the matrices, if any are.
+  constexpr bool reads_own_matrix(int base, int reader_node, int operand, std::int64_t count) const {
+    shape const& dims = g_.info(operand).dims;
+    location const& seen = f_.where.of[operand];
+    std::int64_t const of_base = g_.info(base).count() / count;  // elements of a matrix
+    if (!seen.regular || g_.info(base).count() % count != 0) return false;
+    int inner = 0;  // the first axis within a matrix
+    std::int64_t leading = 1;
+    while (inner < dims.rank && leading < count) leading *= dims.dim[inner++];
+    if (leading != count) return false;
+    if (reader_node == f_.groups[f_.group_of[reader_node]].head && inner > dims.rank - 2) return false;
+    std::int64_t expected = of_base;
+    for (int a = inner - 1; a >= 0; --a) {
+      if (dims.dim[a] != 1 && seen.numbers.stride[a] != expected) return false;
+      expected *= dims.dim[a];
+    }
+    std::int64_t furthest = seen.numbers.offset;
+    for (int a = inner; a < dims.rank; ++a) furthest += (dims.dim[a] - 1) * seen.numbers.stride[a];
+    return furthest < of_base;
+  }
+  constexpr bool members_keep_to_matrices(vec<char> const& member, std::int64_t count) const {
+    for (int base = 0; base < g_.size(); ++base) {
+      if (f_.group_of[base] < 0 || !member[f_.group_of[base]]) continue;
+      for (read const& r : reads_[base])
+        if (member[f_.group_of[r.node]] && !reads_own_matrix(base, r.node, g_.input(r.node, r.operand), count)) return false;
+    }
+    return true;
+  }
+
   // Is a value read by such kernels alone?
   constexpr bool can_hand_on(int id) const {
     int const maker = f_.group_of[id];
-    if (maker < 0 || bound_[id] || reads_[id].empty() || f_.levels[id] != level::full || f_.places[id].kind != place_kind::own) return false;
-    if (matrices(maker) == 0 || !same_strides(f_.order[id], dense(g_.info(id).dims), g_.info(id).dims)) return false;
+    if (maker < 0 || bound_[id] || reads_[id].empty() || f_.levels[id] != level::full || f_.where.places[id].kind != place_kind::own) return false;
+    if (matrices(maker) == 0 || !lies_dense(g_, f_.where, id)) return false;
     for (read const& r : reads_[id])
       if (!keeps_to_matrix(id, r)) return false;
     return true;
@@ -118,6 +148,7 @@ class band_finder {
     vec<char> later(f_.groups.size(), 0);
     vec<char> member(f_.groups.size(), 0);
     for (int i : members) member[i] = 1;
+    if (!members_keep_to_matrices(member, count)) return;
     for (int i = members[0]; i <= members.back(); ++i) {
       bool waits = false;
       for (int base : f_.groups[i].reads) {

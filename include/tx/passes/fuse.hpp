@@ -2,6 +2,7 @@
 // values, reductions of rows, values per row, sums over columns; a product may stand at its head, the rest is its epilogue.
 #pragma once
 
+#include <tx/passes/assign_storage.hpp>
 #include <tx/passes/grouping.hpp>
 
 namespace tx::passes {
@@ -10,7 +11,7 @@ namespace detail {
 
 class fuser : public grouping {
  public:
-  constexpr fuser(graph const& g, bool enabled) : grouping(g), enabled_(enabled) {
+  constexpr fuser(graph const& g, storage where, bool enabled) : grouping(g, static_cast<storage&&>(where)), enabled_(enabled) {
     last_reader_ = vec<int>(g.size(), -1);
     waiting_ = vec<char>(g.size(), 0);
     is_output_ = vec<char>(g.size(), 0);
@@ -35,7 +36,7 @@ class fuser : public grouping {
   // One element computed from run-time scalars and constants alone.
   constexpr bool is_number(int id) const {
     node const& n = g_[id];
-    if (n.op->kind != op_kind::elementwise || n.info.count() != 1 || n.region != 0 || out.places[id].kind != place_kind::own || n.op == &copy_info)
+    if (n.op->kind != op_kind::elementwise || n.info.count() != 1 || n.region != 0 || out.where.places[id].kind != place_kind::own || n.op == &copy_info)
       return false;
     for (int k = 0; k < n.inputs; ++k) {
       int const base = base_of(g_.input(n, k));
@@ -54,7 +55,7 @@ class fuser : public grouping {
       alone(id);
     } else if (kind == op_kind::index) {
       if (stored_index_[id]) open(id);
-    } else if (out.moved[id] || is_computed(kind)) {
+    } else if (out.where.moved[id] || is_computed(kind)) {
       if (enabled_ && can_wait(id)) {
         waiting_[id] = 1;
         waiting_list_.push_back(id);
@@ -66,7 +67,7 @@ class fuser : public grouping {
 
   // Elementwise nodes that depend on no kernel of this region wait for the first reader and join its kernel.
   constexpr bool can_wait(int id) const {
-    if (g_[id].op->kind != op_kind::elementwise || out.places[id].kind != place_kind::own || is_output_[id]) return false;
+    if (g_[id].op->kind != op_kind::elementwise || out.where.places[id].kind != place_kind::own || is_output_[id]) return false;
     for (int k = 0; k < inputs_of(id); ++k) {
       int const operand = g_.input(id, k);
       int const group_id = producer(id, operand);
@@ -101,14 +102,13 @@ class fuser : public grouping {
     stored_index_ = vec<char>(g_.size(), 0);
     for (int i = 0; i < g_.size(); ++i) {
       op_kind const kind = g_[i].op->kind;
-      if (kind == op_kind::view && !out.moved[i]) continue;
+      if (kind == op_kind::view && !out.where.moved[i]) continue;
       for (int k = 0; k < inputs_of(i); ++k) {
         int const operand = g_.input(i, k);
         int const id = base_of(operand);
         if (g_[id].op->kind != op_kind::index) continue;
-        bool const inline_ok = (kind == op_kind::elementwise || kind == op_kind::row_reduce) && !out.moved[i] &&
-                               same_strides(out.logical[operand].at, dense(g_.info(operand).dims), g_.info(operand).dims) &&
-                               g_.info(operand).dims.row_length() == g_.info(id).dims.row_length() && g_.info(id).dims.row_length() > 1;
+        bool const inline_ok = (kind == op_kind::elementwise || kind == op_kind::row_reduce) && !out.where.moved[i] &&
+                               shows_in_order(operand) && g_.info(operand).dims.row_length() == g_.info(id).dims.row_length() && g_.info(id).dims.row_length() > 1;
         if (!inline_ok) stored_index_[id] = 1;
       }
     }
@@ -216,6 +216,9 @@ class fuser : public grouping {
   constexpr void leave(int id, int at) {
     group& gr = out.groups[at];
     gr.nodes.pop_back();
+    gr.last_pass = 0;
+    for (int other : gr.nodes)
+      if (pass_[other] > gr.last_pass) gr.last_pass = pass_[other];
     out.group_of[id] = -1;
     out.levels[id] = level::none;
     for (int k = 0; k < read_counts_.back(); ++k) gr.reads.pop_back();
@@ -281,6 +284,8 @@ class fuser : public grouping {
     gr.nodes.push_back(id);
     out.group_of[id] = at;
     gr.overwrites = gr.overwrites || overwritten(id) >= 0;
+    pass_[id] = static_cast<char>(pass_in(id, at));
+    if (pass_[id] > gr.last_pass) gr.last_pass = pass_[id];
     if (kind == op_kind::row_reduce) {
       out.levels[id] = level::row;
       gr.reduces_rows = true;
@@ -313,13 +318,17 @@ class fuser : public grouping {
 
 }  // namespace detail
 
-constexpr fusion fuse(graph const& g, bool enabled = true) { return detail::fuser(g, enabled).run(); }
+// where: the storage that was assigned to that graph.
+constexpr fusion fuse(graph const& g, storage where, bool enabled = true) {
+  return detail::fuser(g, static_cast<storage&&>(where), enabled).run();
+}
 
 // Why two neighbouring nodes are in different kernels, or that they are not.
 constexpr fusion_answer explain(graph const& g, int producer, int consumer) {
-  detail::fuser f(g, true);
+  stored_graph s = assign_storage(g);
+  detail::fuser f(s.nodes, static_cast<storage&&>(s.where), true);
   f.settle_all();
-  return f.why(producer, consumer);
+  return f.why(s.node_of[producer], s.node_of[consumer]);
 }
 
 }  // namespace tx::passes

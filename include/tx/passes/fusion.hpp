@@ -1,7 +1,7 @@
 // What fusion finds: groups, each one kernel, and how their values are read and stored.
 #pragma once
 
-#include <tx/passes/place.hpp>
+#include <tx/passes/storage.hpp>
 
 namespace tx::passes {
 
@@ -15,6 +15,7 @@ struct group {
   std::int64_t cols = 1;
   int tag = 0;             // of the bounded extent that rows vary with
   bool reduces_rows = false;
+  int last_pass = 0;       // over the columns of a row; see pass_in() of grouping.hpp
   bool overwrites = false; // stores over a carry or a leaf
   int band = -1;           // number of the loop over bands it runs in; see bands.hpp
   vec<int> nodes{};        // in order
@@ -32,39 +33,16 @@ struct fusion {
   vec<group> groups{};       // each depends only on earlier ones of its region
   vec<int> group_of{};       // node -> group, -1 for what needs no kernel
   vec<level> levels{};
-  vec<strided> order{};      // how each value is stored
-  vec<view> logical{};       // as if every value were dense: what fusing asks
-  vec<view> physical{};      // as stored: what kernels address
-  vec<char> moved{};         // views that are copies
-  vec<placement> places{};
-  vec<int> storage{};        // see shared_storage()
+  storage where{};           // of the graph's values
   vec<band_loop> bands{};
   vec<char> handed_on{};     // values of which there is a band at a time
 };
-
-// The node whose buffer a value lies in.
-constexpr int storage_root(fusion const& f, int id) {
-  while (f.places[id].kind != place_kind::own) id = f.places[id].target;
-  return id;
-}
 
 // Does the arena hold that buffer? Arguments of the program, parameters and numbers known while compiling lie elsewhere.
 constexpr bool stored_in_arena(graph const& g, fusion const& f, int root) {
   op_info const* op = g[root].op;
   return op->kind != op_kind::constant && !(op->kind == op_kind::index && f.group_of[root] < 0) &&
          (op->kind != op_kind::leaf || op == &argument_info);
-}
-
-// The leaf or carry over which a node is stored and that others may still read, -1 where there is none. (The first value of a
-// carry, before its loop, is stored over nothing.) A region replaces a stacked leaf slice by slice.
-constexpr int overwritten(graph const& g, fusion const& f, int id) {
-  placement p = f.places[id];
-  if (p.kind == place_kind::slice) {
-    p = f.places[p.target];
-    return p.kind == place_kind::replace ? p.target : -1;
-  }
-  bool const over = p.kind == place_kind::replace || (p.kind == place_kind::carry && g[id].region == g[p.target].region);
-  return over ? p.target : -1;
 }
 
 // Why two neighbouring ops are in different kernels; the text of explain().

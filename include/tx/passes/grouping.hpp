@@ -11,17 +11,11 @@ class grouping {
   static constexpr int max_nodes = 96;
   static constexpr int max_values = 150;  // inputs and nodes; exec::max_values is what a kernel can number
 
-  constexpr explicit grouping(graph const& g) : g_(g) {
-    vec<strided> plain{};
-    plain.reserve(g.size());
-    for (int i = 0; i < g.size(); ++i) plain.push_back(dense(g.info(i).dims));
-    out.order = storage_order(g);
-    out.physical = resolve_views(g, out.order, out.moved, false);
-    out.logical = resolve_views(g, plain, out.moved, true);
-    out.places = place_values(g);
-    out.storage = shared_storage(g);
+  constexpr grouping(graph const& g, storage where) : g_(g) {
+    out.where = static_cast<storage&&>(where);
     out.group_of = vec<int>(g.size(), -1);
     out.levels = vec<level>(g.size(), level::none);
+    pass_ = vec<char>(g.size(), 0);
     out.handed_on = vec<char>(g.size(), 0);
   }
 
@@ -46,18 +40,18 @@ class grouping {
 
  protected:
   constexpr int inputs_of(int id) const { return g_[id].inputs; }
-  constexpr int base_of(int operand) const { return out.logical[operand].base; }
+  constexpr int base_of(int operand) const { return out.where.of[operand].base; }
 
   // The group of this region that an operand comes from, -1 for what is there from the start.
   constexpr int producer(int id, int operand) const {
-    while (g_[operand].op->kind == op_kind::view && !out.moved[operand]) operand = g_.input(operand, 0);
+    while (g_[operand].op->kind == op_kind::view && !out.where.moved[operand]) operand = g_.input(operand, 0);
     if (g_[operand].op == &result_info) operand = g_.input(operand, 0);
     return g_[operand].region == g_[id].region ? out.group_of[operand] : -1;
   }
 
   constexpr bool is_space_op(int id) const {
     op_kind const k = g_[id].op->kind;
-    return k == op_kind::elementwise || k == op_kind::row_reduce || k == op_kind::col_reduce || out.moved[id];
+    return k == op_kind::elementwise || k == op_kind::row_reduce || k == op_kind::col_reduce || out.where.moved[id];
   }
 
   constexpr level level_in(group const& gr, value_info const& info) const {
@@ -106,8 +100,8 @@ class grouping {
     }
     return false;
   }
-  constexpr int overwritten(int id) const { return passes::overwritten(g_, out, id); }
-  constexpr bool same_storage(int a, int b) const { return out.storage[a] == out.storage[b]; }
+  constexpr int overwritten(int id) const { return passes::overwritten(g_, out.where, id); }
+  constexpr bool same_storage(int a, int b) const { return out.where.shared[a] == out.where.shared[b]; }
 
   constexpr level operand_level(group const& gr, int operand, op_kind kind) const {
     value_info const& info = g_.info(operand);
@@ -119,23 +113,38 @@ class grouping {
   }
 
   constexpr bool reads_own_row(group const& gr, int operand, int base, level reader) const {
-    view const& v = out.logical[operand];
-    if (v.at.offset != 0 || v.step != 0 || out.levels[base] == level::col) return false;
+    location const& l = out.where.of[operand];
+    if (!l.regular || l.numbers.offset != 0 || out.levels[base] == level::col) return false;
     std::int64_t row = 0;
     std::int64_t col = 0;
     if (reader == level::full) {
-      if (!row_col_strides(g_.info(operand).dims, v.at, gr.cols, row, col)) return false;
+      if (!row_col_strides(g_.info(operand).dims, l.numbers, gr.cols, row, col)) return false;
       if (out.levels[base] == level::full) return (gr.cols == 1 || col == 1) && (gr.rows == 1 || row == gr.cols);
       return col == 0 && (gr.rows == 1 || row == 1);
     }
-    if (!row_col_strides(g_.info(operand).dims, v.at, 1, row, col)) return false;
+    if (!row_col_strides(g_.info(operand).dims, l.numbers, 1, row, col)) return false;
     return out.levels[base] == level::row && (gr.rows == 1 || row == 1);
   }
 
-  // A node stored over another value comes after all who read that value; in one kernel only if it reads the same element.
+  // A kernel goes over the columns of a row once, and once more after each reduction of the row that something waits for. A node is
+  // computed, and stored, in the first pass that has all it needs; a later one that needs it may compute it again.
+  constexpr int pass_in(int id, int at) const {
+    int pass = 0;
+    for (int k = 0; k < inputs_of(id); ++k) {
+      int const base = base_of(g_.input(id, k));
+      if (out.group_of[base] == at && pass_[base] > pass) pass = pass_[base];
+    }
+    return pass + (g_[id].op->kind == op_kind::row_reduce);
+  }
+
+  // A node stored over another value comes after all who read that value; in one kernel only if it reads the same element. What it
+  // reads of that value itself must not be read again in a later pass.
   constexpr bool overwrites_in_time(int id, int at) const {
     int const old = overwritten(id);
     if (old < 0) return true;
+    if (pass_in(id, at) < out.groups[at].last_pass)
+      for (int k = 0; k < inputs_of(id); ++k)
+        if (same_storage(base_of(g_.input(id, k)), old)) return false;
     for (int k = at; k < out.groups.size(); ++k) {
       group const& other = out.groups[k];
       if (other.region != g_[id].region) continue;
@@ -154,13 +163,21 @@ class grouping {
         int const operand = g_.input(n, k);
         if (base_of(operand) != base) continue;
         if (n == gr.head || out.levels[n] != level::full || g_.info(operand).count() != g_.info(id).count() ||
-            !same_strides(out.logical[operand].at, dense(g_.info(operand).dims), g_.info(operand).dims))
+            !shows_in_order(operand))
           return false;
       }
     return true;
   }
 
+  // Does an operand show its base's elements in their order?
+  constexpr bool shows_in_order(int operand) const {
+    location const& l = out.where.of[operand];
+    shape const& dims = g_.info(operand).dims;
+    return l.regular && same_strides(l.numbers, dense(dims), dims);
+  }
+
   graph const& g_;
+  vec<char> pass_{};  // node -> the pass of its group in which it is computed
 };
 
 }  // namespace tx::passes::detail

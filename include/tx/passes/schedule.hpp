@@ -14,10 +14,10 @@ class scheduler {
       : g_(g), f_(f), readers_(g.size()), touched_(f.groups.size()), after_(f.groups.size()), before_(f.groups.size(), 0), extra_(f.groups.size(), 0),
         pending_(g.size(), 0), bytes_(g.size(), 0), lasts_(g.size(), 0) {
     for (output const& o : g.outputs)
-      if (o.kind == output_kind::result) lasts_[storage_root(f, o.value)] = 1;
+      if (o.kind == output_kind::result) lasts_[f.where.of[o.value].root] = 1;
     for (int i = 0; i < f.groups.size(); ++i)
       for (int base : f.groups[i].reads) {
-        vec<int>& readers = readers_[f.storage[base]];
+        vec<int>& readers = readers_[f.where.shared[base]];
         if (readers.empty() || readers.back() != i) readers.push_back(i);
       }
     for (int i = 0; i < f.groups.size(); ++i) {
@@ -57,7 +57,7 @@ class scheduler {
   }
 
   constexpr void touch(int group_id, int id) {
-    int const root = storage_root(f_, id);
+    int const root = f_.where.of[id].root;
     if (!stored_in_arena(g_, f_, root)) return;
     int const user = seen_from(home(root), group_id);
     if (user < 0) return;
@@ -78,7 +78,7 @@ class scheduler {
     if (!loop) touch(at, id);
     for (int k = 0; k < g_[id].inputs; ++k) {
       int const operand = g_.input(id, k);
-      int base = f_.physical[operand].base;
+      int base = f_.where.of[operand].base;
       if (!loop) touch(at, base);
       if (g_[base].op == &argument_info && seen_from(g_[base].region, at) < 0) base = g_.regions[g_[base].region].owner;  // a carry, read after its loop
       if (g_[base].op == &result_info) base = g_.input(base, 0);
@@ -92,9 +92,9 @@ class scheduler {
   // A group that overwrites a carry or a leaf keeps its place among those who read it.
   constexpr void guard_overwrites(int at) {
     for (int id : f_.groups[at].nodes) {
-      int const old = overwritten(g_, f_, id);
+      int const old = overwritten(g_, f_.where, id);
       if (old < 0) continue;
-      for (int i : readers_[f_.storage[old]]) keep_order(at, i);
+      for (int i : readers_[f_.where.shared[old]]) keep_order(at, i);
     }
   }
   // Of two groups, or of the loops around them in the innermost region that has both.

@@ -1,0 +1,291 @@
+// The one place where it is decided where values lie. In one sweep the graph is written anew: each node is told where its elements
+// are as soon as it stands there, and where its reader cannot do with that, a copy goes between. So nothing is foreseen: what a copy
+// is needed for is asked of what is there. Who asks: ops that see whole operands (they want them dense), views that no strides
+// express, carries, stacked values, operands of a flat block, results, and leaves that are replaced.
+//
+//   before   y = transpose(x), z = take(y, ids)
+//   after    y = transpose(x), c = copy(y), z = take(c, ids)      a take sees dense tables; y shows x's elements in another order
+#pragma once
+
+#include <tx/ops/copy.hpp>
+#include <tx/passes/storage_order.hpp>
+
+namespace tx::passes {
+
+struct stored_graph {
+  graph nodes{};
+  storage where{};
+  vec<int> node_of{};  // node of the graph before -> the same here
+};
+
+namespace detail {
+
+class storage_assigner {
+ public:
+  constexpr explicit storage_assigner(graph const& from) : from_(from), order_(storage_order(from)), map_(from.size(), -1) {
+    to_.reserve(from);
+    to_.numbers = from.numbers;
+    to_.random_streams = from.random_streams;
+    to_.training = from.training;
+    to_.sites = from.sites;
+    to_.regions = from.regions;
+    where_.of.reserve(from.size());
+    where_.moved.reserve(from.size());
+    taken_.reserve(from.size());
+  }
+
+  constexpr stored_graph run() {
+    for (int i = 0; i < from_.size(); ++i) visit(i);
+    to_.current = 0;
+    to_.site = 0;
+    store_outputs();
+    place_bases();
+    where_.shared = shared_storage(to_);
+    return {static_cast<graph&&>(to_), static_cast<storage&&>(where_), static_cast<vec<int>&&>(map_)};
+  }
+
+ private:
+  constexpr void visit(int i) {
+    node const& n = from_[i];
+    to_.current = n.region;
+    to_.when = n.when;
+    to_.site = n.site;
+    in_.clear();
+    for (int k = 0; k < n.inputs; ++k) in_.push_back(map_[from_.input(n, k)]);
+    op_kind const kind = n.op->kind;
+    if (n.op == &repeat_info) store_region(n);
+    if (kind == op_kind::gather_all)
+      for (int& value : in_) value = computed_here(through_dense(to_, value), value, n.region, false);
+    if (kind == op_kind::view && needs_dense(n)) in_[0] = copy(in_[0], n.region);
+    if (kind == op_kind::product)  // strides will do, but elements have to be there
+      for (int& value : in_)
+        if (to_[where_.of[value].base].op->kind == op_kind::constant) value = copy(value, n.region);
+    if (kind == op_kind::whole || kind == op_kind::collective)  // these see dense operands only
+      for (int& value : in_)
+        if (!lies_dense(to_, where_, value) || !in_memory(where_.of[value].base)) value = copy(value, n.region);
+    map_[i] = emit(n.op, in_, n.at, n.info, order_[i]);
+    if (n.op == &repeat_info) to_.regions[static_cast<int>(n.at.v[0])].owner = map_[i];
+  }
+
+  // ---- what a region needs ---------------------------------------------------------------------------------------------
+
+  constexpr void store_region(node const& n) {
+    int const r = static_cast<int>(n.at.v[0]);
+    region const& body = from_.regions[r];
+    region& now = to_.regions[r];
+    for (int k = 0; k < body.arguments.size(); ++k) now.arguments[k] = map_[body.arguments[k]];
+    for (int k = body.carries; k < body.results.size(); ++k) {
+      int const value = map_[body.results[k]];
+      now.results[k] = computed_here(value, value, r, true);
+    }
+    // A carry may become another one, or its own elements in another order: those are read before any is overwritten.
+    vec<int> next{};
+    for (int k = 0; k < body.carries; ++k) {
+      int const value = map_[body.results[k]];
+      int const base = where_.of[value].base;
+      bool const itself = base == now.arguments[k] && shows_whole_base(to_, where_, value);
+      next.push_back(to_[base].op == &argument_info && !itself ? copy(value, r) : value);
+    }
+    for (int k = 0; k < body.carries; ++k) {
+      now.results[k] = copy(next[k], r);
+      in_[k] = copy(in_[k], n.region);
+    }
+  }
+
+  // `value` where it is computed once, in the region that wants it, and dense unless any order will do: it is then computed right
+  // where it is wanted. Else a copy of `shown`, which shows it.
+  constexpr int computed_here(int value, int shown, int region_id, bool any_order) {
+    return takes_place(value, region_id, any_order) ? value : copy(shown, region_id);
+  }
+  constexpr bool takes_place(int value, int region_id, bool any_order) {
+    bool const made_here = is_computed(to_[value].op->kind) || (!any_order && is_stacked_result(to_, value));
+    if (!made_here || taken_[value] || to_[value].region != region_id) return false;
+    if (!any_order && !lies_dense(to_, where_, value)) return false;
+    taken_[value] = 1;
+    return true;
+  }
+
+  // ---- what readers need -----------------------------------------------------------------------------------------------
+
+  // A view whose elements must move and whose rows are others than its operand's: of a dense operand it is strides again.
+  constexpr bool needs_dense(node const& n) const {
+    strided seen = where_.of[in_[0]].at;
+    shape const& given = to_.info(in_[0]).dims;
+    return !n.op->restride(seen, given, n.info.dims, n.at) && innermost(n.info.dims) != innermost(given);
+  }
+
+  // Are the elements of a base stored? Numbers known while compiling and positions are computed by their readers.
+  constexpr bool in_memory(int base) const {
+    op_kind const kind = to_[base].op->kind;
+    return kind != op_kind::constant && kind != op_kind::index;
+  }
+
+  // ---- outputs ---------------------------------------------------------------------------------------------------------
+
+  struct leaf_read {
+    int node, operand;
+    int before;  // the read before it of the same storage, -1 where there is none
+  };
+
+  constexpr void store_outputs() {
+    shared_ = shared_storage(to_);
+    last_read_ = vec<int>(to_.size(), -1);
+    for (int i = 0; i < to_.size(); ++i)
+      for (int k = 0; k < to_[i].inputs; ++k) note_read(i, to_.input(i, k));
+    for (output const& o : from_.outputs) note_read(to_.size(), map_[o.value]);  // copied out at the end
+    vec<int> values{};  // a leaf that becomes another one is read before any is overwritten
+    for (output const& o : from_.outputs) {
+      int const value = map_[o.value];
+      bool const leaf = o.target >= 0 && to_[where_.of[value].base].op->kind == op_kind::leaf;
+      values.push_back(leaf ? copy(value, 0) : -1);
+    }
+    for (int k = 0; k < from_.outputs.size(); ++k) {
+      output const& o = from_.outputs[k];
+      int const target = o.target < 0 ? -1 : map_[o.target];
+      int const shown = values[k] >= 0 ? values[k] : map_[o.value];
+      int const value = through_dense(to_, shown);
+      bool const here = values[k] < 0 && may_be_stored_at(target, value) && (takes_place(value, 0, false) || flat_result(o, value));
+      to_.outputs.push_back({here ? value : copy(shown, 0), o.kind, target});
+    }
+  }
+
+  constexpr void note_read(int node_id, int operand) {
+    int const base = where_.of[operand].base;
+    if (!in_block(to_, base)) return;
+    reads_.push_back({node_id, operand, last_read_[shared_[base]]});
+    last_read_[shared_[base]] = reads_.size() - 1;
+  }
+  // A leaf is replaced where the new value is computed only if that reads the old one element by element, and nobody later.
+  constexpr bool may_be_stored_at(int leaf, int value) const {
+    if (leaf < 0) return true;
+    if (!(to_.info(leaf) == to_.info(value))) return false;
+    for (int k = last_read_[shared_[leaf]]; k >= 0 && reads_[k].node >= value; k = reads_[k].before) {
+      leaf_read const& r = reads_[k];
+      if (r.node > value || to_[r.node].op->kind != op_kind::elementwise || where_.of[r.operand].base != leaf ||
+          !shows_whole_base(to_, where_, r.operand))
+        return false;
+    }
+    return true;
+  }
+  // A flat block is handed out as it lies.
+  constexpr bool flat_result(output const& o, int value) {
+    if (o.target >= 0 || to_[value].op->kind != op_kind::gather_all || to_[value].region != 0 || taken_[value]) return false;
+    taken_[value] = 1;
+    return true;
+  }
+
+  // ---- where nodes lie -------------------------------------------------------------------------------------------------
+
+  constexpr int emit(op_info const* op, vec<int> const& in, attributes const& at, value_info const& info, strided const& order) {
+    int const id = to_.emit(op, in.data(), in.size(), at, info);
+    if (id == where_.of.size()) {
+      where_.moved.push_back(0);
+      taken_.push_back(0);
+      where_.of.push_back(locate(id, order));
+    }
+    return id;
+  }
+  constexpr int copy(int value, int region_id) {
+    int const saved = to_.current;
+    to_.current = region_id;
+    int const c = emit(&copy_info, vec<int>{value}, attributes{{++copies_}}, to_.info(value), dense(to_.info(value).dims));
+    to_.current = saved;
+    return c;
+  }
+
+  // Of the base alone, until all bases have their places.
+  constexpr location locate(int id, strided const& order) {
+    node const& n = to_[id];
+    location const own{id, id, order, 0, dense(n.info.dims), true};
+    if (n.op->kind == op_kind::view) return locate_view(n, own);
+    if (n.op == &argument_info) return locate_argument(n, own);
+    if (n.op == &result_info) return locate_result(n, own);
+    return own;
+  }
+  constexpr location locate_view(node const& n, location const& own) {
+    location seen = where_.of[to_.input(n, 0)];
+    shape const& given = to_.info(to_.input(n, 0)).dims;
+    if (!n.op->restride(seen.at, given, n.info.dims, n.at)) {
+      where_.moved[own.base] = 1;
+      return own;
+    }
+    seen.regular = seen.regular && n.op->restride(seen.numbers, given, n.info.dims, n.at);
+    return seen;
+  }
+  constexpr location locate_argument(node const& n, location const& own) const {
+    region const& body = from_.regions[static_cast<int>(n.at.v[1])];
+    int const k = static_cast<int>(n.at.v[0]);
+    if (k < body.carries) return own;  // from iteration to iteration in a buffer of its own
+    int const given = map_[from_.input(body.owner, k)];
+    if (given < 0) throw invalid("assign_storage: what a region reads comes after its body");
+    location seen = where_.of[given];
+    if (k < body.carries + body.invariants) return seen;
+    if (seen.step != 0) throw invalid("a repeat inside a repeat cannot be planned: its parameters would need two strides. FIX: unroll the inner one");
+    shape const& all = to_.info(given).dims;
+    seen.step = all.dim[0] == 1 ? n.info.count() : seen.at.stride[0];
+    for (strided* s : {&seen.at, &seen.numbers}) {
+      for (int a = 1; a < all.rank; ++a) s->stride[a - 1] = s->stride[a];
+      s->stride[all.rank - 1] = 0;
+    }
+    return seen;
+  }
+  constexpr location locate_result(node const& n, location const& own) const {
+    region const& body = to_.regions[static_cast<int>(to_[to_.input(n, 0)].at.v[0])];
+    int const k = static_cast<int>(n.at.v[0]);
+    if (k < body.carries) return where_.of[body.arguments[k]];
+    location stacked = own;  // slice by slice, each as the body stores it
+    strided const& slice = where_.of[body.results[k]].at;
+    stacked.at.stride[0] = to_.info(body.results[k]).count();
+    for (int a = 1; a < n.info.dims.rank; ++a) stacked.at.stride[a] = slice.stride[a - 1];
+    return stacked;
+  }
+
+  // ---- in whose buffers the bases lie ----------------------------------------------------------------------------------
+
+  constexpr void place_bases() {
+    where_.places = vec<placement>(to_.size());
+    vec<placement>& places = where_.places;
+    for (int i = 0; i < to_.size(); ++i) {
+      node const& n = to_[i];
+      if (n.op == &repeat_info) {
+        region const& body = to_.regions[static_cast<int>(n.at.v[0])];
+        for (int k = 0; k < body.carries; ++k)
+          for (int value : {to_.input(n, k), body.results[k]}) places[value] = {place_kind::carry, body.arguments[k], 0};
+      } else if (is_stacked_result(to_, i)) {
+        region const& body = to_.regions[static_cast<int>(to_[to_.input(n, 0)].at.v[0])];
+        places[body.results[static_cast<int>(n.at.v[0])]] = {place_kind::slice, i, 0};
+      } else if (n.op->kind == op_kind::gather_all) {
+        for (int k = 0; k < n.inputs; ++k)
+          places[to_.input(n, k)] = {place_kind::within, i, to_.numbers[static_cast<int>(n.at.v[0]) + k]};
+      }
+    }
+    for (output const& o : to_.outputs)
+      if (o.kind == output_kind::assign) places[o.value] = {place_kind::replace, o.target, 0};
+    for (int i = 0; i < to_.size(); ++i) {
+      location& l = where_.of[i];
+      for (int id = l.base; places[id].kind != place_kind::own; id = places[id].target) {
+        placement const& p = places[id];
+        if (p.kind == place_kind::within) l.at.offset += p.offset;
+        if (p.kind == place_kind::slice && to_.regions[to_[id].region].iterations != 1) l.step += to_.info(id).count();
+        l.root = p.target;
+      }
+    }
+  }
+
+  graph const& from_;
+  graph to_{};
+  storage where_{};
+  vec<strided> const order_;  // of old nodes
+  vec<int> map_;              // old node -> new
+  vec<int> in_{};             // of the node at hand
+  vec<char> taken_{};         // new nodes that are computed where somebody wants them
+  vec<leaf_read> reads_{};    // of what may be replaced
+  vec<int> shared_{}, last_read_{};  // storage -> its last read
+  int copies_ = 0;
+};
+
+}  // namespace detail
+
+constexpr stored_graph assign_storage(graph const& g) { return detail::storage_assigner(g).run(); }
+
+}  // namespace tx::passes

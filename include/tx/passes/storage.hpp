@@ -1,0 +1,124 @@
+// Where every value of a program lies. assign_storage.hpp says it, once; fusion, bands, lowering and the arena ask here.
+#pragma once
+
+#include <tx/core/vec.hpp>
+#include <tx/graph/graph.hpp>
+#include <tx/graph/leaf.hpp>
+#include <tx/passes/stride.hpp>
+
+namespace tx::passes {
+
+// Where a value is put. own: in a buffer of its own; carry: over argument node `target`; slice: in the stacked value of result node
+// `target`, per iteration; within: at element `offset` of gather_all node `target`; replace: over leaf `target`.
+enum class place_kind : std::uint8_t { own, carry, slice, within, replace };
+
+struct placement {
+  place_kind kind = place_kind::own;
+  int target = -1;
+  std::int64_t offset = 0;
+};
+
+// The elements that a node shows: element (i0, i1, ...) of it is element at.offset + i0 at.stride[0] + ... of the root's buffer, and
+// step more in each further iteration of the region that the node is in.
+//
+//   x = tanh(a)              [2, 3]   base x, root x,    at {0: 3, 1}
+//   y = transpose(x)         [3, 2]   base x, root x,    at {0: 1, 3}      numbers {0: 1, 3}
+//   the same where x is stored as y's readers want it:
+//   x                        [2, 3]   base x, root x,    at {0: 1, 2}
+//   y                        [3, 2]   base x, root x,    at {0: 2, 1}      numbers {0: 1, 3}
+//   x, stacked by a loop     [2, 3]   base x, root its result node, at {0: 3, 1}, step 6
+struct location {
+  int base = -1;            // the node that computed the elements, or holds them: itself for anything but views
+  int root = -1;            // the node whose buffer they are in: the base's, unless that is placed elsewhere
+  strided at{};             // in elements of the root's buffer
+  std::int64_t step = 0;
+  strided numbers{};        // which elements of the base, counted row by row: what fusion compares, wherever they lie
+  bool regular = true;      // false: no strides tell those numbers
+};
+
+struct storage {
+  vec<location> of{};       // of each node
+  vec<placement> places{};  // of each base
+  vec<char> moved{};        // views that no strides express: kernels copy them
+  vec<int> shared{};        // node -> one number for all that have elements in common; see shared_storage()
+};
+
+// Values that a kernel computes.
+constexpr bool is_computed(op_kind kind) {
+  return kind == op_kind::elementwise || kind == op_kind::row_reduce || kind == op_kind::col_reduce || kind == op_kind::product ||
+         kind == op_kind::whole || kind == op_kind::collective;
+}
+
+// Is it part of the parameters or of an optimizer's state?
+constexpr bool in_block(graph const& g, int id) { return g[id].op == &block_info || g[id].op == &parameter_info; }
+
+// Is it one of the values that a region stacks, an iteration each?
+constexpr bool is_stacked_result(graph const& g, int id) {
+  return g[id].op == &result_info && g[id].at.v[0] >= g.regions[static_cast<int>(g[g.input(id, 0)].at.v[0])].carries;
+}
+
+// Do the elements of a node lie one after the other, row by row?
+constexpr bool lies_dense(graph const& g, storage const& s, int id) {
+  return same_steps(s.of[id].at, dense(g.info(id).dims), g.info(id).dims);
+}
+
+// Does a node show all elements of its base where they lie, row by row?
+constexpr bool shows_whole_base(graph const& g, storage const& s, int id) {
+  location const& l = s.of[id];
+  location const& whole = s.of[l.base];
+  return l.step == whole.step && l.at.offset == whole.at.offset && g.info(id).count() == g.info(l.base).count() && lies_dense(g, s, id);
+}
+
+// Through views that show all elements in the order they have.
+constexpr int through_dense(graph const& g, int id) {
+  while (g[id].op->kind == op_kind::view) {
+    int const from = g.input(id, 0);
+    strided s = dense(g.info(from).dims);
+    if (g.info(from).count() != g.info(id).count() || !g[id].op->restride(s, g.info(from).dims, g.info(id).dims, g[id].at) ||
+        !same_strides(s, dense(g.info(id).dims), g.info(id).dims))
+      break;
+    id = from;
+  }
+  return id;
+}
+
+// The leaf or carry over which a node is stored and that others may still read, -1 where there is none. (The first value of a
+// carry, before its loop, is stored over nothing.) A region replaces a stacked leaf slice by slice.
+constexpr int overwritten(graph const& g, storage const& s, int id) {
+  placement p = s.places[id];
+  if (p.kind == place_kind::slice) {
+    p = s.places[p.target];
+    return p.kind == place_kind::replace ? p.target : -1;
+  }
+  bool const over = p.kind == place_kind::replace || (p.kind == place_kind::carry && g[id].region == g[p.target].region);
+  return over ? p.target : -1;
+}
+
+// Which stored nodes have elements in common: node -> itself, or one leaf for all leaves of a flat block of which each overlaps
+// another of them.
+constexpr vec<int> shared_storage(graph const& g) {
+  struct range {
+    std::int64_t block, first, end;
+    int leaf;
+  };
+  vec<range> ranges{};
+  vec<int> shared(g.size(), -1);
+  for (int i = 0; i < g.size(); ++i) {
+    shared[i] = i;
+    if (!in_block(g, i)) continue;
+    bool const state = g[i].op == &block_info;
+    std::int64_t const first = g[i].at.v[state ? 1 : 0];
+    ranges.push_back({state ? g[i].at.v[0] : 0, first, first + g.info(i).count(), i});
+  }
+  stable_sort(ranges, [](range const& a, range const& b) { return a.block != b.block ? a.block < b.block : a.first < b.first; });
+  for (int k = 1; k < ranges.size(); ++k) {
+    range const& before = ranges[k - 1];
+    range& r = ranges[k];
+    if (r.block != before.block || r.first >= before.end) continue;
+    shared[r.leaf] = shared[before.leaf];
+    if (r.end < before.end) r.end = before.end;
+  }
+  return shared;
+}
+
+}  // namespace tx::passes

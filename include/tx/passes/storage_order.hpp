@@ -1,0 +1,52 @@
+// In which order a value's elements are best stored: dense for its first reader, if that reads it transposed.
+//
+//   q = matmul(x, w)                 [batch, token, head, d]
+//   p = transpose<0, 2, 1, 3>(q)     [batch, head, token, d], read by a product
+// q is stored as p has it, so p's reader finds dense matrices. Rows stay whole: the axis whose elements are neighbours does too.
+#pragma once
+
+#include <tx/passes/storage.hpp>
+
+namespace tx::passes {
+
+namespace detail {
+
+// The order in which `source`, seen through view `reader`, would be dense there; false where there is none, or it is row-major.
+constexpr bool reader_order(graph const& g, int source, int reader, strided& stored) {
+  shape const& own = g.info(source).dims;
+  shape const& read = g.info(reader).dims;
+  strided const plain = dense(own);
+  strided const wanted = dense(read);
+  strided seen = plain;
+  if (!g[reader].op->restride(seen, own, read, g[reader].at) || same_strides(seen, wanted, read)) return false;
+  int const row = innermost_axis(read);
+  if (row >= 0 && seen.stride[row] != 1) return false;
+  stored = {};
+  for (int a = 0; a < own.rank; ++a)
+    for (int j = 0; j < read.rank; ++j)
+      if (own.dim[a] != 1 && seen.stride[j] == plain.stride[a] && read.dim[j] == own.dim[a]) stored.stride[a] = wanted.stride[j];
+  return true;
+}
+
+}  // namespace detail
+
+constexpr vec<strided> storage_order(graph const& g) {
+  vec<strided> order{};
+  order.reserve(g.size());
+  for (int i = 0; i < g.size(); ++i) order.push_back(dense(g.info(i).dims));
+  vec<char> chosen(g.size(), 0);
+  for (int i = 0; i < g.size(); ++i) {
+    node const& n = g[i];
+    if (n.op->kind != op_kind::view || n.inputs != 1) continue;
+    int const from = g.input(n, 0);
+    node const& source = g[from];
+    if (chosen[from] || (source.op->kind != op_kind::elementwise && source.op->kind != op_kind::product)) continue;
+    if (source.info.count() != n.info.count() || source.info.dims.rank != n.info.dims.rank) continue;
+    chosen[from] = 1;  // the first reader decides
+    strided stored{};
+    if (detail::reader_order(g, from, i, stored)) order[from] = stored;
+  }
+  return order;
+}
+
+}  // namespace tx::passes

@@ -1,0 +1,100 @@
+// Which computed, stored or given element each element of a node is, found from what ops mean, without asking where anything lies.
+#pragma once
+
+#include <tx/graph/graph.hpp>
+#include <tx/graph/leaf.hpp>
+#include <tx/passes/storage.hpp>
+
+#include <algorithm>
+#include <cstdint>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+// One number for every element that a run has: what its arguments and flat blocks hold before it, and what kernels compute, each
+// iteration anew.
+using element_number = std::int64_t;
+inline constexpr element_number no_element = -1;    // memory that nobody wrote
+inline constexpr element_number part_of_one = -2;   // a byte that is not an element's first
+inline constexpr element_number zero_byte = -3;     // cleared
+inline constexpr element_number spoiled = -4;       // scratch of a kernel
+
+class shown_elements_of {
+ public:
+  // moved: views that kernels copy; what they show is theirs.
+  shown_elements_of(tx::graph const& g, tx::vec<char> const& moved) : g_(g), moved_(moved) {
+    element_number next = 0;
+    auto const room = [&](element_number count) { return next += count, next - count; };
+    for (int i = 0; i < g.size(); ++i) {
+      auto const runs = static_cast<element_number>(g.regions[g[i].region].iterations);
+      first_.push_back(room(runs * g.info(i).count()));
+      if (!tx::passes::in_block(g, i)) continue;
+      auto const block = static_cast<std::size_t>(block_of(i));
+      if (block >= blocks_.size()) blocks_.resize(block + 1, 0);
+      blocks_[block] = std::max(blocks_[block], element_of_block(i, 0) + g.info(i).count());
+    }
+    for (element_number& b : blocks_) b = room(b);
+  }
+
+  // A node's own element. Leaves of a flat block have those of the block: some of them overlap.
+  element_number own(int id, int iteration, std::int64_t index) const {
+    if (tx::passes::in_block(g_, id)) return blocks_[static_cast<std::size_t>(block_of(id))] + element_of_block(id, index);
+    int const run = g_[id].region == 0 ? 0 : iteration;  // numbers of the program are read in regions too
+    return first_[static_cast<std::size_t>(id)] + run * g_.info(id).count() + index;
+  }
+
+  // The element that a node shows as its number `index`, in an iteration of the region it is in.
+  element_number of(int id, int iteration, std::int64_t index) const {
+    tx::node const& n = g_[id];
+    if (n.op->kind == tx::op_kind::view && moved_[id] == 0) return of(g_.input(id, 0), iteration, through_view(n, index));
+    if (n.op == &tx::argument_info) return of_argument(n, iteration, index);
+    if (n.op == &tx::result_info) return of_result(n, index);
+    if (n.op->kind == tx::op_kind::gather_all) return of_block_made_of(n, iteration, index);
+    return own(id, iteration, index);
+  }
+
+ private:
+  int block_of(int id) const { return g_[id].op == &tx::block_info ? static_cast<int>(g_[id].at.v[0]) : 0; }
+  std::int64_t element_of_block(int id, std::int64_t index) const { return g_[id].at.v[g_[id].op == &tx::block_info ? 1 : 0] + index; }
+
+  std::int64_t through_view(tx::node const& n, std::int64_t index) const {
+    tx::shape const& given = g_.info(g_.input(n, 0)).dims;
+    tx::strided s = tx::passes::dense(given);
+    if (!n.op->restride(s, given, n.info.dims, n.at)) throw std::logic_error(std::string(n.op->name) + ": no view of dense elements");
+    std::int64_t where = s.offset;
+    for (int a = n.info.dims.rank - 1; a >= 0; --a) {
+      where += index % n.info.dims.dim[a] * s.stride[a];
+      index /= n.info.dims.dim[a];
+    }
+    return where;
+  }
+
+  element_number of_argument(tx::node const& n, int iteration, std::int64_t index) const {
+    tx::region const& body = g_.regions[static_cast<int>(n.at.v[1])];
+    auto const k = static_cast<int>(n.at.v[0]);
+    int const given = g_.input(body.owner, k);
+    if (k >= body.carries + body.invariants) return of(given, 0, iteration * n.info.count() + index);
+    bool const first = iteration == (body.reversed ? body.iterations - 1 : 0);
+    if (k >= body.carries || first) return of(given, 0, index);
+    return of(body.results[k], body.reversed ? iteration + 1 : iteration - 1, index);
+  }
+  element_number of_result(tx::node const& n, std::int64_t index) const {
+    tx::region const& body = g_.regions[static_cast<int>(g_[g_.input(n, 0)].at.v[0])];
+    int const value = body.results[static_cast<int>(n.at.v[0])];
+    if (n.at.v[0] < body.carries) return of(value, body.reversed ? 0 : body.iterations - 1, index);
+    std::int64_t const count = g_.info(value).count();
+    return of(value, static_cast<int>(index / count), index % count);
+  }
+  element_number of_block_made_of(tx::node const& n, int iteration, std::int64_t index) const {
+    for (int k = 0; k < n.inputs; ++k) {
+      std::int64_t const first = g_.numbers[static_cast<int>(n.at.v[0]) + k];
+      if (index >= first && index < first + g_.info(g_.input(n, k)).count()) return of(g_.input(n, k), iteration, index - first);
+    }
+    return zero_byte;  // between its operands
+  }
+
+  tx::graph const& g_;
+  tx::vec<char> const& moved_;
+  std::vector<element_number> first_;   // of each node
+  std::vector<element_number> blocks_;  // of each flat block
+};

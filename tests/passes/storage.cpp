@@ -1,0 +1,119 @@
+// Where values lie: each read of each kernel finds what the graph says, in programs that once did not, and the verifier that tells so
+// sees a program that was tampered with.
+#include "verify_storage.hpp"
+
+#include <tx/exec/function.hpp>
+#include <tx/expr/repeat.hpp>
+#include <tx/ops/add.hpp>
+#include <tx/ops/cumsum.hpp>
+#include <tx/ops/exp.hpp>
+#include <tx/ops/matmul.hpp>
+#include <tx/ops/max.hpp>
+#include <tx/ops/mul.hpp>
+#include <tx/ops/sum.hpp>
+#include <tx/ops/tanh.hpp>
+#include <tx/ops/transpose.hpp>
+#include <tx/train/value_and_grad.hpp>
+
+#include <catch2/catch.hpp>
+
+namespace {
+
+using namespace tx;
+
+struct two_results {
+  tensor<f32, 9, 4, 1> plain;
+  tensor<f32, 4, 9, 1> turned;
+};
+constexpr auto last_axis_of_one = [](tensor<f32, 9, 4, 1> x) {
+  auto const z = tanh(x);
+  return two_results{z * 2, transpose<1, 0, 2>(z) + 1};
+};
+
+struct sums_of_invariant {
+  constexpr auto operator()(auto const& x, auto const& s) const { return x + cumsum<-1>(s); }
+};
+struct with_invariant {
+  repeat<2, sums_of_invariant> blocks;
+};
+constexpr auto view_as_invariant = [](with_invariant const& m, tensor<f32, 3, 5> x, tensor<f32, 5, 3> s) { return m.blocks(x, transpose(s)); };
+
+struct both_orders {
+  param<tensor<f32, 4, 2, 3>> a;
+  param<tensor<f32, 2, 4, 3>> b;
+  constexpr auto operator()(auto const& x) const { return tanh(x + a + transpose<1, 0, 2>(b)); }
+};
+struct repeated_orders {
+  repeat<2, both_orders> block;
+};
+constexpr auto stacked_in_both_orders = [](repeated_orders const& m, tensor<f32, 4, 2, 3> x) { return sum(m.block(x) * x); };
+
+using scores = tensor<f32, 3, 3, 4, 2>;
+constexpr auto mirrored = [](scores q, scores k, scores v) {
+  auto const s = matmul(q, transpose(k));
+  return matmul(exp(s - transpose<1, 0, 2, 3>(max<-1>(s))), v);
+};
+constexpr compile_options small_bands{.band_bytes = 64};
+
+constexpr shape square{2, {}, {4, 4}};
+
+// state <- state + x, and that times a sum over the row of x: the sum takes a pass of its own over the row's columns.
+graph updated_beside_a_row_sum() {
+  graph g{};
+  var const state = emit_leaf(g, block_info, {dtype::f32, square}, attributes{{0, 0}});
+  var const x = emit_leaf(g, input_info, {dtype::f32, square}, attributes{{0}});
+  var const s = sum<-1>(x);
+  var const next = state + x;
+  g.outputs.push_back({(next * broadcast_to(s, square)).id, output_kind::result, -1});
+  g.outputs.push_back({next.id, output_kind::assign, state.id});
+  return g;
+}
+
+graph transposed_beside() {
+  graph g{};
+  var const x = emit_leaf(g, input_info, {dtype::f32, square}, attributes{{0}});
+  var const y = tanh(matmul(x, transpose(x)));
+  g.outputs.push_back({(y * sum<-1>(transpose(y))).id, output_kind::result, -1});
+  return g;
+}
+
+}  // namespace
+
+TEST_CASE("every read finds its element") {
+  CHECK_NOTHROW(verify_program<function<last_axis_of_one>::source>());
+  CHECK_NOTHROW(verify_program<function<view_as_invariant, with_invariant>::source>());
+  CHECK_NOTHROW(verify_program<value_and_grad<stacked_in_both_orders, repeated_orders>::source>());
+  CHECK_NOTHROW(verify_program<function<mirrored, no_model, small_bands>::source>());
+}
+
+TEST_CASE("a leaf is not overwritten in an earlier pass over its row than it is read in") {
+  exec::inspection seen{};
+  exec::lowered const l = exec::compile(updated_beside_a_row_sum(), {}, &seen);
+  CHECK_NOTHROW(storage_verifier(l, seen).run());
+  CHECK(l.calls.size() == 2);
+}
+
+TEST_CASE("a program that was tampered with is found out") {
+  exec::inspection seen{};
+  exec::lowered const l = exec::compile(transposed_beside(), {}, &seen);
+  CHECK_NOTHROW(storage_verifier(l, seen).run());
+  int found = 0, tried = 0;
+  for (int k = 0; k < l.operands.size(); ++k) {
+    auto const changed = [&](auto const& change) {
+      exec::lowered other = l;
+      change(other.operands[k]);
+      ++tried;
+      try {
+        storage_verifier(other, seen).run();
+      } catch (std::runtime_error const&) {
+        ++found;
+      }
+    };
+    exec::operand_ref const& r = l.operands[k];
+    if (r.base < 0) continue;
+    changed([](exec::operand_ref& o) { o.offset += 4; });
+    if (r.rank > 0) changed([](exec::operand_ref& o) { o.stride[o.rank - 1] += 1; });
+  }
+  CHECK(tried >= 8);
+  CHECK(found == tried);
+}
