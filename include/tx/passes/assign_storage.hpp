@@ -155,17 +155,27 @@ class storage_assigner {
     reads_.push_back({node_id, operand, last_read_[shared_[base]]});
     last_read_[shared_[base]] = reads_.size() - 1;
   }
-  // A leaf is replaced where the new value is computed only if that reads the old one element by element, and nobody later.
+  // A leaf is replaced where the new value is computed only if that reads the old one element by element, and nobody later. A value
+  // that a region stacks is computed in its body, and replaces a slice in each iteration.
   constexpr bool may_be_stored_at(int leaf, int value) const {
     if (leaf < 0) return true;
     if (!(to_.info(leaf) == to_.info(value))) return false;
-    for (int k = last_read_[shared_[leaf]]; k >= 0 && reads_[k].node >= value; k = reads_[k].before) {
+    bool const stacked = is_stacked_result(to_, value);
+    int const maker = stacked ? body_of(value).results[static_cast<int>(to_[value].at.v[0])] : value;
+    for (int k = last_read_[shared_[leaf]]; k >= 0 && reads_[k].node >= maker; k = reads_[k].before) {
       leaf_read const& r = reads_[k];
-      if (r.node > value || to_[r.node].op->kind != op_kind::elementwise || where_.of[r.operand].base != leaf ||
-          !shows_whole_base(to_, where_, r.operand))
-        return false;
+      bool const hands_in = r.node < to_.size() && to_[r.node].op == &repeat_info;  // who reads there stands in the body
+      if (hands_in && r.node < value) continue;
+      if (r.node > maker || to_[r.node].op->kind != op_kind::elementwise || where_.of[r.operand].base != leaf) return false;
+      if (stacked ? !shows_slice(r.operand) : !shows_whole_base(to_, where_, r.operand)) return false;
     }
     return true;
+  }
+  constexpr region const& body_of(int result) const { return to_.regions[static_cast<int>(to_[to_.input(result, 0)].at.v[0])]; }
+  // An iteration's slice of its base, element by element.
+  constexpr bool shows_slice(int id) const {
+    location const& l = where_.of[id];
+    return l.at.offset == 0 && l.step == to_.info(id).count() && lies_dense(to_, where_, id);
   }
   // A flat block is handed out as it lies.
   constexpr bool flat_result(output const& o, int value) {
@@ -230,7 +240,7 @@ class storage_assigner {
     return seen;
   }
   constexpr location locate_result(node const& n, location const& own) const {
-    region const& body = to_.regions[static_cast<int>(to_[to_.input(n, 0)].at.v[0])];
+    region const& body = body_of(own.base);
     int const k = static_cast<int>(n.at.v[0]);
     if (k < body.carries) return where_.of[body.arguments[k]];
     location stacked = own;  // slice by slice, each as the body stores it
@@ -252,8 +262,7 @@ class storage_assigner {
         for (int k = 0; k < body.carries; ++k)
           for (int value : {to_.input(n, k), body.results[k]}) places[value] = {place_kind::carry, body.arguments[k], 0};
       } else if (is_stacked_result(to_, i)) {
-        region const& body = to_.regions[static_cast<int>(to_[to_.input(n, 0)].at.v[0])];
-        places[body.results[static_cast<int>(n.at.v[0])]] = {place_kind::slice, i, 0};
+        places[body_of(i).results[static_cast<int>(n.at.v[0])]] = {place_kind::slice, i, 0};
       } else if (n.op->kind == op_kind::gather_all) {
         for (int k = 0; k < n.inputs; ++k)
           places[to_.input(n, k)] = {place_kind::within, i, to_.numbers[static_cast<int>(n.at.v[0]) + k]};
