@@ -44,7 +44,7 @@ inline constexpr op_info broadcast_info{.name = "broadcast",
                                         .restride = detail::broadcast_restride,
                                         .narrow = detail::broadcast_narrow};
 
-constexpr var broadcast_to(var x, shape const& to) {
+constexpr var broadcast_to(var x, shape to) {
   if (x.dims() == to) return x;
   if (x.dims().rank > to.rank) throw invalid("broadcast_to: the tensor has more axes than asked for. FIX: reshape it first");
   if (x.dims().tag && !(to.tag == x.dims().tag))

@@ -10,7 +10,7 @@ namespace tx {
 inline constexpr op_info iota_info{
     .name = "iota", .kind = op_kind::index, .arity = 0, .infer = detail::leaf_infer, .differentiable = false};
 
-constexpr var iota(graph& g, shape const& dims, int axis) {
+constexpr var iota(graph& g, shape dims, int axis) {
   if (axis < 0) axis += dims.rank;
   if (axis < 0 || axis >= dims.rank) throw invalid("iota: the shape has no such axis");
   return emit_leaf(g, iota_info, {dtype::i32, dims}, attributes{{axis}});
@@ -20,7 +20,7 @@ namespace detail {
 // Ids, to be compared with positions: in a type that holds both.
 constexpr var as_positions(var ids) { return ids.type() == dtype::i64 ? ids : cast(ids, dtype::i32); }
 // Where the position along the last axis is the row's id: ids [..., 1] made so -> [..., C] bool.
-constexpr var at_positions(shape const& dims, var ids) {
+constexpr var at_positions(shape dims, var ids) {
   return equal(cast(iota(*ids.g, dims, -1), ids.type()), ids);
 }
 

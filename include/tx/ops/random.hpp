@@ -11,7 +11,7 @@ namespace tx {
 inline constexpr op_info random_info{
     .name = "uniform", .kind = op_kind::index, .arity = 0, .infer = detail::leaf_infer, .random = true, .differentiable = false};
 
-constexpr var uniform(graph& g, shape const& dims, int stream) {
+constexpr var uniform(graph& g, shape dims, int stream) {
   return emit_leaf(g, random_info, {dtype::f32, dims}, attributes{{stream}});
 }
 

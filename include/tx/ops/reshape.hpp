@@ -106,7 +106,7 @@ inline constexpr op_info reshape_info{.name = "reshape",
                                       .restride = detail::reshape_restride,
                                       .narrow = detail::reshape_narrow};
 
-constexpr var reshape(var x, shape const& to) {
+constexpr var reshape(var x, shape to) {
   bool same = x.dims().rank == to.rank;
   for (int i = 0; i < to.rank; ++i) same = same && x.dims().dim[i] == to.dim[i];
   if (same) return x;

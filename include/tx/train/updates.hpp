@@ -94,7 +94,7 @@ constexpr void update_all(graph& g, Gradient const& gradient_of) {
 }
 
 // Elements of a flat block [rows, block_row] from `first` on, as dims.
-constexpr var part_of_flat(var flat, std::int64_t first, shape const& dims) {
+constexpr var part_of_flat(var flat, std::int64_t first, shape dims) {
   if (dims.rank == 2 && dims.dim[1] == block_row && first % block_row == 0) return slice(flat, 0, static_cast<int>(first / block_row), dims.dim[0], 1);
   var const line = reshape(flat, shape{1, {}, {static_cast<int>(flat.info().count())}});
   return reshape(slice(line, 0, static_cast<int>(first), static_cast<int>(dims.count()), 1), dims);
