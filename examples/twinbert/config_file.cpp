@@ -84,6 +84,15 @@ std::string brief(std::string const& json) {
   return text.substr(1, text.size() - 2);
 }
 
+std::string vocabulary_sum(std::map<std::string, std::string> const& given, std::string const& source) {
+  auto const at = given.find("vocabulary_crc64");
+  if (at == given.end()) return "";
+  std::string const& json = at->second;
+  bool const digits = json.size() == 18 && json[0] == '"' && json.find_first_not_of("0123456789abcdef", 1) == 17;
+  if (!digits) throw tx::format_error(source + ": vocabulary_crc64 is " + brief(json) + ", which is no checksum: 16 hexadecimal digits");
+  return json.substr(1, 16);
+}
+
 }  // namespace
 
 std::map<std::string, std::string> parse_flat_json(std::string_view text, std::string const& source) {
@@ -94,13 +103,15 @@ std::map<std::string, std::string> parse_flat_json(std::string_view text, std::s
   return std::move(object.members);
 }
 
-std::string config_text(description const& d, bool layers) {
+std::string config_text(description const& d, model_config const& c) {
   std::string text = "{";
-  for (auto const& e : describe(d, layers)) text += (text.size() > 1 ? ",\n  \"" : "\n  \"") + e.key + "\": " + e.value;
+  auto entries = describe(d, c.layers);
+  if (!c.vocabulary.empty()) entries.push_back({"vocabulary_crc64", tx::io::json_string(c.vocabulary)});
+  for (auto const& e : entries) text += (text.size() > 1 ? ",\n  \"" : "\n  \"") + e.key + "\": " + e.value;
   return text + "\n}\n";
 }
 
-bool parse_config(std::string_view text, std::string const& source, description const& d) {
+model_config parse_config(std::string_view text, std::string const& source, description const& d) {
   auto const given = parse_flat_json(text, source);
   auto const layers = given.find("num_hidden_layers");
   bool const has_layers = d.layers > 0 && (layers == given.end() || layers->second != "0");
@@ -112,7 +123,7 @@ bool parse_config(std::string_view text, std::string const& source, description 
       throw tx::value_error(source + ": " + e.key + " is " + brief(at->second) + "; this program was compiled for " +
                             e.value);
   }
-  return has_layers;
+  return {has_layers, vocabulary_sum(given, source)};
 }
 
 }  // namespace twinbert

@@ -65,6 +65,8 @@ options::options(std::span<std::string const> arguments, std::span<option const>
       throw tx::value_error("unknown option --" + std::string(name) + (near.empty() ? "; see --help" : near));
     }
     auto& values = values_[std::string(name)];
+    if (!values.empty() && !at->several)
+      throw tx::value_error("--" + std::string(name) + " is given twice. FIX: give it once");
     if (at->value.empty()) {
       if (equals != std::string_view::npos) throw tx::value_error("--" + std::string(name) + " takes no value");
       values.emplace_back();

@@ -14,15 +14,17 @@ struct option {
   std::string_view name;   // without the dashes
   std::string_view value;  // what its value is called in the help; empty: a flag
   std::string help;
+  bool several = false;  // may be given several times
 };
 
 class options {
  public:
-  // Throws value_error for words that are no known option, naming the nearest one, and for missing values.
+  // Throws value_error for words that are no known option, naming the nearest one, for missing values, and for an option
+  // given twice.
   options(std::span<std::string const> arguments, std::span<option const> known);
 
   bool has(std::string_view name) const { return values_.contains(name); }
-  // The value given last; throws if the option is missing.
+  // The value; throws if the option is missing.
   std::string const& text(std::string_view name) const;
   std::vector<std::string> const& all(std::string_view name) const;
   // Numbers within bounds; throws for anything else.

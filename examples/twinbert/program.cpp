@@ -3,6 +3,7 @@
 #include "trainer.hpp"
 
 #include <tx/core/error.hpp>
+#include <tx/io/standard_streams.hpp>
 
 #include <cstdio>
 #include <exception>
@@ -33,7 +34,7 @@ constexpr command commands[] = {
 void dispatch(std::span<std::string const> arguments) {
   if (arguments.empty()) throw tx::value_error("a command is missing; see twinbert --help");
   if (arguments[0] == "--help" || arguments[0] == "-h" || arguments[0] == "help") {
-    std::fputs(overview, stdout);
+    tx::io::print(overview);
     return;
   }
   std::vector<std::string_view> names;
@@ -49,6 +50,7 @@ void dispatch(std::span<std::string const> arguments) {
 
 int run_program(std::span<std::string const> arguments) {
   try {
+    tx::io::open_standard_streams();
     dispatch(arguments);
     return 0;
   } catch (stopped const& s) {

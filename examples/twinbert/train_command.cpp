@@ -6,8 +6,11 @@
 
 #include <tx/io/checkpoint_folder.hpp>
 #include <tx/io/metrics.hpp>
+#include <tx/io/standard_streams.hpp>
+#include <tx/io/writable.hpp>
 
 #include <cstdio>
+#include <optional>
 
 namespace twinbert {
 namespace {
@@ -132,11 +135,9 @@ void train_command(std::span<std::string const> arguments) {
   auto const known = train_options();
   options const given(arguments, known);
   if (given.has("help")) {
-    std::fputs(help_text("usage: twinbert train --pairs FILE --out DIR [option...]\n"
-                         "Learns a vocabulary and a model from pairs that match.\n\n",
-                         known)
-                   .c_str(),
-               stdout);
+    tx::io::print(help_text("usage: twinbert train --pairs FILE --out DIR [option...]\n"
+                            "Learns a vocabulary and a model from pairs that match.\n\n",
+                            known));
     return;
   }
   auto const& d = compiled();
@@ -165,19 +166,33 @@ void train_command(std::span<std::string const> arguments) {
   if (given.has("steps") + given.has("epochs") + given.has("seconds") > 1)
     throw tx::value_error("--steps, --epochs and --seconds exclude each other");
   auto const vocabulary = static_cast<int>(given.integer("vocabulary", d.vocabulary, 300, d.vocabulary));
-  std::string const out = given.text("out");
+  given.text("pairs");  // throws where it is missing
+  o.resume = given.has("resume");
+  if (o.resume && (given.has("force") || given.has("set-aside")))
+    throw tx::value_error("--resume goes on with what is in --out: it excludes --force and --set-aside");
+  bool const aside = given.has("set-aside");
+  output_folder folder(given.text("out"), o.resume             ? existing::resume
+                                          : aside              ? existing::set_aside
+                                          : given.has("force") ? existing::write_over
+                                                               : existing::refuse);
+  std::string const& out = folder.path();
   o.state_folder = out + "/checkpoints";
   o.save_every = given.integer("save-every", 0, 1);
   if (given.has("profile")) o.profile = given.text("profile");
   std::string const events = out + "/events";
   if (given.has("tensorboard")) o.events_folder = events;
-  o.resume = given.has("resume");
-  if (o.resume && (given.has("force") || given.has("set-aside")))
-    throw tx::value_error("--resume goes on with what is in --out: it excludes --force and --set-aside");
+  // What the run is to write is looked at before the data are read, and again where a folder was set aside.
+  auto const check_outputs = [&](bool in_folder) {
+    if (in_folder) tx::io::check_writable_folder(o.state_folder);
+    if (in_folder && !o.events_folder.empty()) tx::io::check_writable_folder(o.events_folder);
+    if (!o.profile.empty()) tx::io::check_writable(o.profile);
+  };
+  check_outputs(!aside);
   if (o.resume && !tx::io::has_checkpoint(o.state_folder))
     throw tx::value_error(
         out + " holds no saved state: the run ended, or was killed before its first. FIX: leave out --resume");
-  if (o.resume && read_config(out, d) != o.layers)
+  auto const saved = o.resume ? std::optional(read_config(out, d)) : std::nullopt;
+  if (saved && saved->layers != o.layers)
     throw tx::value_error("--layers is not what the saved run had. FIX: resume with the same options and files");
 
   auto pairs = tx::text::read_pairs(given.text("pairs"));
@@ -187,12 +202,11 @@ void train_command(std::span<std::string const> arguments) {
     int const batch = o.layers ? d.batch : d.bag_batch;
     o.steps = std::max<std::int64_t>(1, static_cast<std::int64_t>(epochs * static_cast<double>(pairs.size()) / batch));
   }
-  if (given.has("set-aside")) {
-    if (auto const name = set_aside(out); !name.empty())
-      std::fprintf(stderr, "renamed %s to %s\n", out.c_str(), name.c_str());
+  if (auto const name = folder.begin(); !name.empty()) {
+    std::fprintf(stderr, "renamed %s to %s\n", out.c_str(), name.c_str());
+    check_outputs(true);
   }
-  if (!o.resume) prepare_folder(out, given.has("force"));
-  auto const learned = o.resume ? tokenizer::load(d, out) : learn_vocabulary(pairs, vocabulary);
+  auto const learned = saved ? load_vocabulary(out, d, *saved) : learn_vocabulary(pairs, vocabulary);
   std::string const metrics = out + "/metrics.jsonl";
   if (!o.resume) {
     tx::io::remove_checkpoints(o.state_folder);

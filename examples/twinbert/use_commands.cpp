@@ -5,6 +5,7 @@
 #include "options.hpp"
 
 #include <tx/io/files.hpp>
+#include <tx/io/standard_streams.hpp>
 #include <tx/text/lines.hpp>
 
 #include <algorithm>
@@ -16,13 +17,13 @@ namespace twinbert {
 namespace {
 
 struct loaded {
-  bool layers;  // first: config.json tells another program's model from this one's best
+  model_config config;  // first: config.json tells another program's model from this one's best
   tokenizer words;
   engine run;
 
   loaded(std::string const& folder, options const& given) : loaded(folder, static_cast<int>(given.integer("threads", 0, 0, 1024))) {}
   loaded(std::string const& folder, int threads)
-      : layers(read_config(folder, compiled())), words(tokenizer::load(compiled(), folder)), run({1, threads, layers}) {
+      : config(read_config(folder, compiled())), words(load_vocabulary(folder, compiled(), config)), run({1, threads, config.layers}) {
     read_parameters(folder, run);
   }
 };
@@ -37,13 +38,8 @@ void append(std::string& out, float value) {
   out.append(text, std::to_chars(text, text + sizeof text, value).ptr);
 }
 
-void print(std::string const& text) {
-  if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() || std::fflush(stdout) != 0)
-    throw tx::io_error("cannot write to standard output");
-}
-
 bool helped(options const& given, char const* usage, std::span<option const> known) {
-  if (given.has("help")) print(help_text(usage, known));
+  if (given.has("help")) tx::io::print(help_text(usage, known));
   return given.has("help");
 }
 
@@ -79,7 +75,7 @@ void score_command(std::span<std::string const> arguments) {
     append(out, s);
     out += '\n';
   }
-  print(out);
+  tx::io::print(out);
 }
 
 void encode_command(std::span<std::string const> arguments) {
@@ -105,12 +101,12 @@ void encode_command(std::span<std::string const> arguments) {
     append(out, vectors[i]);
     if (i % hidden + 1 == hidden) out += "]\n";
   }
-  print(out);
+  tx::io::print(out);
 }
 
 void eval_command(std::span<std::string const> arguments) {
-  option const known[] = {{"model", "DIR", "a folder that train wrote; may be given several times"},
-                          {"pairs", "FILE", "query<TAB>document[<TAB>label]; may be given several times"},
+  option const known[] = {{"model", "DIR", "a folder that train wrote; may be given several times", true},
+                          {"pairs", "FILE", "query<TAB>document[<TAB>label]; may be given several times", true},
                           threads_option,
                           help_option};
   options const given(arguments, known);
@@ -130,19 +126,19 @@ void eval_command(std::span<std::string const> arguments) {
   }
   for (auto const& folder : given.all("model")) {
     loaded model(folder, given);
-    print(folder + '\n');
+    tx::io::print(folder + '\n');
     for (std::size_t i = 0; i < files.size(); ++i) {
       quality const q = evaluate(model.run, model.words, files[i], true);
       std::string name = given.all("pairs")[i];
       name.resize(width, ' ');
       char line[160];
       std::snprintf(line, sizeof line, "  AUC %.4f over %zu pairs", q.auc, q.pairs);
-      print("  " + name + line);
+      tx::io::print("  " + name + line);
       if (q.recall) {
         std::snprintf(line, sizeof line, "  recall@1 %.4f of %zu documents", *q.recall, q.documents);
-        print(line);
+        tx::io::print(line);
       }
-      print("\n");
+      tx::io::print("\n");
     }
   }
 }
@@ -178,7 +174,7 @@ void bench_command(std::span<std::string const> arguments) {
   char line[120];
   std::snprintf(line, sizeof line, "p50 %.3f ms, p99 %.3f ms over %zu texts, %d thread%s\n", ms[runs / 2], ms[runs * 99 / 100], runs,
                 static_cast<int>(threads), threads == 1 ? "" : "s");
-  print(line);
+  tx::io::print(line);
 }
 
 }  // namespace twinbert

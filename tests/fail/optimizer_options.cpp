@@ -1,7 +1,7 @@
 // Options of optimizers beyond their ranges.
 // expect: tx::sgd_with: a momentum is at least 0 and below 1
 // expect somewhere: tx::rmsprop_with: a momentum is at least 0 and below 1
-// expect somewhere: tx::adagrad_with: rate_decay and start are at least 0
+// expect somewhere: tx::adagrad_with: rate_decay and start are at least 0. FIX:
 // expect somewhere: tx::averaged: a decay is at least 0 and below 1
 // expect somewhere: tx::averaged: the optimizer has so many states that none is left for the average
 #include <tx/train/adagrad.hpp>

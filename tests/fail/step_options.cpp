@@ -2,8 +2,8 @@
 // expect: tx::mixed takes a half. FIX:
 // expect somewhere: tx::recompute takes a number of bytes
 // expect somewhere: tx::accumulate takes a number of parts. FIX: 1 or more
-// expect somewhere: tx::data_parallel: at least one rank
-// expect somewhere: tx::virtual_shards: 1 to 8 shards a rank
+// expect somewhere: tx::data_parallel: at least one rank. FIX:
+// expect somewhere: tx::virtual_shards: 1 to 8 shards a rank. FIX:
 #include <tx/train/step.hpp>
 
 tx::mixed<float> a;

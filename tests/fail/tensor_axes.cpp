@@ -2,7 +2,7 @@
 // expect: tx: a tensor has at most tx::max_rank axes
 // expect somewhere: tx::one_hot: there is at least one class
 // expect somewhere: tx::group_norm: there is at least one group
-// expect somewhere: tx::repeat: at least one iteration
+// expect somewhere: tx::repeat: at least one iteration. FIX:
 #include <tx/expr/repeat.hpp>
 #include <tx/ops/group_norm.hpp>
 #include <tx/ops/one_hot.hpp>

@@ -50,8 +50,8 @@ extern "C" int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size
     again += (again.size() > 1 ? "," : "") + tx::io::json_string(key) + ':' + value;
   require(twinbert::parse_flat_json(again + '}', "again") == *members);
   try {
-    auto const layers = fuzz::unless_refused([&] { return twinbert::parse_config(text, "fuzz", model); });
-    if (layers) require(twinbert::parse_config(twinbert::config_text(model, *layers), "again", model) == *layers);
+    auto const config = fuzz::unless_refused([&] { return twinbert::parse_config(text, "fuzz", model); });
+    if (config) require(twinbert::parse_config(twinbert::config_text(model, *config), "again", model) == *config);
   } catch (tx::value_error const& e) {  // of another model
     fuzz::require_printable(e.what());
   }

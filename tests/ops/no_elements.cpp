@@ -13,6 +13,7 @@
 #include <tx/ops/prod.hpp>
 #include <tx/ops/softmax.hpp>
 #include <tx/ops/sum.hpp>
+#include <tx/ops/tanh.hpp>
 #include <tx/ops/transpose.hpp>
 
 namespace {
@@ -59,6 +60,37 @@ void check_compiled() {
   }
 }
 
+// What a repeat hands to its blocks may be a product of no depth, which is a number known while compiling.
+struct block {
+  tx::param<tx::tensor<double, 4>, tx::init::normal<1, 1>> w;
+  constexpr auto operator()(auto const& x, auto const& same) const { return x * 0.5 + tx::tanh(tx::matmul(x, same)) * w + same; }
+};
+struct blocks {
+  tx::repeat<2, block> both;
+};
+struct of_blocks {
+  tx::tensor<double, 4, 4> none, of_none, of_some;
+};
+constexpr auto repeated = [](blocks const& m, tx::tensor<double, 0, 4> x, tx::tensor<double, 4, 4> y) {
+  auto const none = tx::matmul(tx::transpose(x), x);
+  return of_blocks{none, m.both(none, none), m.both(y, none)};
+};
+
+template <class Backend>
+void check_repeated() {
+  tx::executor<tx::function<repeated, blocks>, Backend> run{tx::seed(3)};
+  std::vector<double> const none;
+  values y, quarter;
+  for (int i = 0; i < 16; ++i) {
+    y.push_back(i - 5.0);
+    quarter.push_back(0.25 * (i - 5.0));
+  }
+  auto const told = as_values(run(none, y));
+  CHECK(told[0] == values(16, 0.0));
+  CHECK(told[1] == values(16, 0.0));
+  CHECK(told[2] == quarter);
+}
+
 }  // namespace
 
 TEST_CASE("reductions of no elements") {
@@ -103,3 +135,5 @@ TEST_CASE("an axis without elements has none beside an axis of 1") {
 
 TEST_CASE("compiled reductions of no elements: cpu") { check_compiled<tx::cpu>(); }
 TEST_CASE("compiled reductions of no elements: reference") { check_compiled<tx::reference>(); }
+TEST_CASE("blocks that are handed a product of no depth: cpu") { check_repeated<tx::cpu>(); }
+TEST_CASE("blocks that are handed a product of no depth: reference") { check_repeated<tx::reference>(); }

@@ -62,7 +62,7 @@ struct inputs {
   }
 };
 
-// The text, from its first letter on, is what `record` throws; every one says what to do, or names the rule.
+// The text, from its first letter on, is what `record` throws; every one says what to do.
 void refused(std::string const& text, void (*record)(inputs& in)) {
   INFO(text);
   inputs in;
@@ -72,7 +72,7 @@ void refused(std::string const& text, void (*record)(inputs& in)) {
   } catch (invalid const& e) {
     said = e.text;
   }
-  CHECK_THAT(said, Catch::StartsWith(text));
+  CHECK_THAT(said, Catch::StartsWith(text) && Catch::Contains(". FIX: "));
 }
 
 constexpr auto some = dyn<4>;

@@ -37,6 +37,9 @@ TEST_CASE_METHOD(twinbert_test, "command lines") {
   check_fails(trained("--layers 3"), "tx_add_twinbert");
   check_fails(trained("--steps 1 --seconds 1"), "exclude");
   check_fails((*this)("encode --model x --side both --text y"), "'both'");
+  check_fails(trained("--rate 0.1 --force --rate=0.1"), "--rate is given twice. FIX");
+  check_fails(trained("--force --force"), "--force is given twice");
+  check_fails((*this)("score --model @a --pairs @pairs.tsv --model @b"), "--model is given twice");
   for (char const* command : {"train", "score", "encode", "eval"}) {
     ran const help = (*this)(command + std::string(" --help"));
     CHECK(help.code == 0);
@@ -57,6 +60,36 @@ TEST_CASE_METHOD(twinbert_test, "files that cannot be read or written") {
   write("pairs.tsv", "query\tdocument\n");
   check_fails((*this)("train --pairs @pairs.tsv --out @file/model --vocabulary 300"), "file/model");
   check_fails((*this)("score --model @nothing --pairs @pairs.tsv"), "nothing/");
+}
+
+// The data are what takes long to read, so what is said of a folder comes before what is said of them.
+TEST_CASE_METHOD(twinbert_test, "what cannot be written is found before the data are read") {
+  std::string const train = "train --pairs @nothing --out ";
+  write("file", "");
+  check_fails((*this)(train + "@file"), "file: Not a directory");
+  check_fails((*this)(train + "@file/model"), "file/model: Not a directory");
+  check_fails((*this)(train + "/proc/model"), "/proc/model: ");
+  check_fails((*this)(train + "@model --profile @nowhere/trace.json"), "nowhere/trace.json: No such file");
+  check_fails((*this)(train + "@model --profile @file/trace.json"), "file/trace.json: Not a directory");
+  check_fails((*this)(train + "@model --profile @"), ": Is a directory");
+  CHECK_FALSE(std::filesystem::exists(path / "model"));  // nothing was trained: nothing is left
+
+  tx::io::ensure_directory(at("model"));
+  write("model/events", "");
+  check_fails((*this)(train + "@model --force --tensorboard"), "model/events: Not a directory");
+  write("model/checkpoints", "");
+  check_fails((*this)(train + "@model --force"), "model/checkpoints: Not a directory");
+  check_fails((*this)(train + "@model"), "exists and is not empty");
+  tx::io::ensure_directory(at("other/model.safetensors"));
+  check_fails((*this)(train + "@other --force"), "other/model.safetensors: Is a directory");
+  check_fails((*this)(train + "@other --set-aside"), "nothing: No such file");  // nothing of it is in the way
+  CHECK(std::filesystem::exists(path / "other/model.safetensors"));
+  CHECK_FALSE(std::filesystem::exists(path / "other/.lock"));
+  if (::geteuid() == 0) return;  // root writes everywhere
+  std::filesystem::permissions(path / "other", std::filesystem::perms(0500));
+  check_fails((*this)(train + "@other --force"), "other: Permission denied");
+  check_fails((*this)(train + "@model --force --profile @other/trace.json"), "other/trace.json: Permission denied");
+  std::filesystem::permissions(path / "other", std::filesystem::perms(0700));
 }
 
 TEST_CASE_METHOD(twinbert_test, "a disk that is full ends a run with what could not be written") {
@@ -109,7 +142,24 @@ TEST_CASE_METHOD(twinbert_test, "folders that are no model of this program") {
   check_fails((*this)(score), "the model's table of words has 400");
   write("model/vocab.txt", "[PAD]\n[UNK]\n");
   check_fails((*this)(score), "lacks [CLS]");
+  // Another one that fits the table in every way.
+  write("model/vocab.txt", replaced(vocabulary, "alpha1\n", "alphas\n"));
+  write("texts", "alpha1\n");
+  for (std::string const& command : {score, std::string("eval --model @model --pairs @labelled.tsv"),
+                                     std::string("encode --model @model --side doc --text @texts"),
+                                     std::string("bench --model @model --side doc --text @texts")})
+    check_fails((*this)(command), "model/vocab.txt is not the vocabulary that the model was trained with");
   write("model/vocab.txt", vocabulary);
+  CHECK((*this)(score).code == 0);
+  for (char const* const sum : {"\"\"", "7", "\"0123456789abcdefg\"", "\"0123456789ABCDEF\"", "null"}) {
+    std::size_t const at = config.find("\"vocabulary_crc64\": ") + 20;
+    write("model/config.json", config.substr(0, at) + sum + config.substr(config.find('\n', at)));
+    check_fails((*this)(score), "vocabulary_crc64 is");
+  }
+  // Folders of before there was one have no checksum.
+  std::size_t const key = config.find(",\n  \"vocabulary_crc64\"");
+  write("model/config.json", config.substr(0, key) + config.substr(config.find('\n', key + 2)));
+  write("model/vocab.txt", replaced(vocabulary, "alpha1\n", "alphas\n"));
   CHECK((*this)(score).code == 0);
 }
 

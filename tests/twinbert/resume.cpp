@@ -140,12 +140,15 @@ TEST_CASE_METHOD(resume_test, "what a resumed run must have in common with the s
   };
   refused(options + "--rate 0.5", "--rate is not what the saved run had");
   refused(options + "--seed 2", "--seed is not");
-  refused(options + "--dev @pairs.tsv", "--dev is not");
+  std::string other_dev = options;
+  refused(other_dev.replace(options.find("@labelled"), 13, "@pairs.tsv"), "--dev is not");
   refused(options + "--layers 0", "--layers is not");
   refused(options + "--force", "excludes");
   std::string const vocabulary = read("model/vocab.txt");
   write("model/vocab.txt", vocabulary + "another\n");
-  refused(options, "--vocabulary is not");
+  ran const other = (*this)("train --out @model --resume --threads 1 " + options);
+  CHECK(other.code == 1);
+  CHECK_THAT(other.error, Catch::Contains("model/vocab.txt is not the vocabulary that the model was trained with"));
   write("model/vocab.txt", vocabulary);
   // With the newest state damaged it goes on from the one before.
   auto const newest = std::ranges::max(
@@ -166,4 +169,39 @@ TEST_CASE_METHOD(resume_test, "what a resumed run must have in common with the s
   stop("model", 1, "");
   REQUIRE((*this)("train --out @model --force " + options).code == 0);
   CHECK_FALSE(saved("model"));
+}
+
+TEST_CASE_METHOD(resume_test, "one run at a time writes to a folder") {
+  std::vector<ran> others;
+  std::string vocabulary, config;
+  int const code = signalled("train --out @model/deep --pairs @pairs.tsv --vocabulary 300 --bag-steps 1 --steps 100000000 --save-every 9",
+                             SIGKILL, [&] {
+                               if (states("model/deep") == 0) return false;
+                               vocabulary = read("model/deep/vocab.txt");
+                               config = read("model/deep/config.json");
+                               for (char const* const how : {"", "--force", "--resume", "--set-aside"})
+                                 others.push_back((*this)("train --out @model/deep --threads 1 " + options + how));
+                               // That would move the run's folder away.
+                               others.push_back((*this)("train --out @model/ --set-aside --threads 1 " + options));
+                               return true;
+                             });
+  REQUIRE(code == -SIGKILL);
+  for (ran const& other : others) {
+    CHECK(other.code == 1);
+    CHECK_THAT(other.error, Catch::Contains("model/deep: another run is writing here") && Catch::Contains("FIX"));
+  }
+  CHECK(others.size() == 5);
+  CHECK(read("model/deep/vocab.txt") == vocabulary);
+  CHECK(read("model/deep/config.json") == config);
+  CHECK(saved("model/deep"));
+  CHECK_FALSE(std::filesystem::exists(path / "model.1"));
+  CHECK_FALSE(std::filesystem::exists(path / "model/deep.1"));
+  CHECK_FALSE(std::filesystem::exists(path / "model/.lock"));
+  // A dead process holds nothing, though it has left its file.
+  CHECK(std::filesystem::exists(path / "model/deep/.lock"));
+  std::string const few = "--pairs @pairs.tsv --vocabulary 300 --bag-steps 2 --steps 2 --threads 1 ";
+  REQUIRE((*this)("train --out @model --set-aside " + few).code == 0);
+  CHECK(read("model.1/deep/vocab.txt") == vocabulary);
+  CHECK_FALSE(std::filesystem::exists(path / "model.1/deep/.lock"));
+  CHECK_FALSE(std::filesystem::exists(path / "model/.lock"));
 }

@@ -8,6 +8,8 @@
 
 #include <catch2/catch.hpp>
 
+#include <sys/wait.h>
+
 #include <cstdio>
 #include <sstream>
 #include <string>
@@ -46,20 +48,40 @@ class twinbert_test : public temp_folder {
 
   // Words separated by spaces; `@name` stands for a path in the folder.
   ran operator()(std::string const& command) const {
-    std::vector<std::string> words;
-    std::istringstream in(command);
-    for (std::string word; in >> word;) words.push_back(word[0] == '@' ? at(word.substr(1)) : word);
     redirected out(stdout, at(".out")), error(stderr, at(".err"));
-    int const code = twinbert::run_program(words);
+    int const code = twinbert::run_program(words(command));
     out.end();
     error.end();
     return {code, read(".out"), read(".err")};
+  }
+  // In a process of its own, once `before` has done there what a shell does, with one thread: it inherits no others.
+  // Returns the exit code; standard error goes to a file.
+  template <class Before>
+  int alone(std::string const& command, Before before) const {
+    std::fflush(nullptr);
+    pid_t const child = ::fork();
+    if (child == 0) {
+      tx::io::file_handle const error(at(".err"), O_WRONLY | O_CREAT | O_TRUNC, "write");
+      ::dup2(error.get(), 2);
+      before();
+      ::_exit(twinbert::run_program(words(command + " --threads 1")));
+    }
+    int status = 0;
+    REQUIRE(::waitpid(child, &status, 0) == child);
+    REQUIRE(WIFEXITED(status));
+    return WEXITSTATUS(status);
   }
   ran trained(std::string const& options = "") const {
     return (*this)("train --pairs @pairs.tsv --out @model --threads 2 --vocabulary 300 " + options);
   }
 
  private:
+  std::vector<std::string> words(std::string const& command) const {
+    std::vector<std::string> all;
+    std::istringstream in(command);
+    for (std::string word; in >> word;) all.push_back(word[0] == '@' ? at(word.substr(1)) : word);
+    return all;
+  }
   static std::string sentence(int i, int words) {
     std::string out = "alpha" + std::to_string(i);
     for (int w = 1; w < words; ++w) out += " word" + std::to_string((i * 7 + w * 3) % 20);

@@ -8,6 +8,8 @@
 // The query is the short description, the document the long one, both without the package's own name. One package
 // stands for its source, and the split is by source, so that foo, foo-dev and foo-doc never meet across it. The same
 // indexes and seed give the same bytes.
+#include <tx/io/standard_streams.hpp>
+
 #include <algorithm>
 #include <array>
 #include <cstdint>
@@ -371,7 +373,10 @@ void run(arguments const& args) {
 
 }  // namespace
 
-int main(int argc, char** argv) try { run(parse(argc, argv)); } catch (std::exception const& e) {
+int main(int argc, char** argv) try {
+  tx::io::open_standard_streams();
+  run(parse(argc, argv));
+} catch (std::exception const& e) {
   std::fprintf(stderr, "twinbert_data: %s\n", e.what());
   return 1;
 }

@@ -61,7 +61,7 @@ inline constexpr bool fixed_after_first = (!tag_of(Rest) && ...);
 
 template <auto... Dims>
 constexpr shape make_shape() {
-  static_assert(sizeof...(Dims) <= max_rank, "tx: a tensor has at most tx::max_rank axes");
+  static_assert(sizeof...(Dims) <= max_rank, "tx: a tensor has at most tx::max_rank axes. FIX: make one of several that stand beside each other");
   if constexpr (sizeof...(Dims) > 1) {
     static_assert(fixed_after_first<Dims...>, "tx: only the leading extent of a tensor may be bounded. FIX: a number for the others, or that axis first");
     static_assert((... && (extent_of(Dims) > 0)) || !(... || tag_of(Dims)), "tx: a row of a tensor with a bounded extent has no elements. FIX: fixed extents above 0");

@@ -18,11 +18,11 @@ namespace tx {
 
 template <int Ranks>
 struct data_parallel {
-  static_assert(Ranks >= 1, "tx::data_parallel: at least one rank");
+  static_assert(Ranks >= 1, "tx::data_parallel: at least one rank. FIX: data_parallel<N> with N of at least 1");
 };
 template <int Shards>
 struct virtual_shards {
-  static_assert(Shards >= 1 && Shards <= 8, "tx::virtual_shards: 1 to 8 shards a rank");
+  static_assert(Shards >= 1 && Shards <= 8, "tx::virtual_shards: 1 to 8 shards a rank. FIX: virtual_shards<N> with such an N, and more ranks");
 };
 
 namespace dist {

@@ -105,7 +105,7 @@ class local {
   // Each rank adds a share of the elements and hands the sums to all.
   template <class T>
   void all_reduce(std::span<T const> from, std::span<T> to) {
-    static_assert(std::is_floating_point_v<T>, "tx::dist::local: sums are of f32 or f64");
+    static_assert(std::is_floating_point_v<T>, "tx::dist::local: sums are of f32 or f64. FIX: cast<float>(x) before they are added");
     if (from.size() != to.size()) throw rank_error("all_reduce: from and to differ in length");
     auto& posts = group_.posts_;
     posts[static_cast<std::size_t>(rank_)] = {from.data(), to.data(), to.size(), sizeof(T)};

@@ -9,7 +9,7 @@ namespace tx {
 namespace detail {
 constexpr value_info shard_add_infer(value_info const* in, int, attributes const&) {
   if (!(in[0] == in[1]) || !is_float(in[0].type))
-    throw invalid("shard_add: two values of one floating-point type and shape");
+    throw invalid("shard_add: two values of one floating-point type and shape are added. FIX: cast and reshape them");
   return in[0];
 }
 }  // namespace detail

@@ -166,7 +166,7 @@ class executor {
   template <class OtherStep>
   static std::shared_ptr<block> parameters_of(executor<OtherStep, Backend> const& other) {
     constexpr bool same = std::is_same_v<model, typename OtherStep::model>;
-    static_assert(same, "tx::executor: both programs must be of one model type");
+    static_assert(same, "tx::executor: both programs must be of one model type. FIX: name the same model in both");
     if constexpr (same) return other.parameters_;
     else return nullptr;
   }
@@ -263,7 +263,8 @@ class executor {
                           " rows; an argument before it with the same bounded extent has " + std::to_string(extent));
       extent = rows;
     } else {
-      static_assert(N == std::dynamic_extent || N == full, "tx::executor: an array has another number of elements than the step's argument");
+      static_assert(N == std::dynamic_extent || N == full,
+                    "tx::executor: an array has another number of elements than the step's argument. FIX: make its size the product of the argument's extents");
       if (values.size() != full)
         throw shape_error("executor: argument " + std::to_string(K) + " has " + std::to_string(values.size()) + " elements; the step was compiled for " +
                           std::to_string(full));

@@ -45,7 +45,8 @@ template <in_parts Step, class Backend>
 class step_runner<Step, Backend> {
   using program = typename Step::program;
   using arguments = typename Step::arguments;
-  static_assert(Step::sums_block < max_blocks, "tx::accumulate: the optimizer has so many states that no block is left for the sums of gradients");
+  static_assert(Step::sums_block < max_blocks,
+                "tx::accumulate: the optimizer has so many states that no block is left for the sums of gradients. FIX: leave out accumulate<N>, or an optimizer with fewer states");
   using update_program = typename Step::update_program;
   static constexpr int results = program::results.size();  // of each part; behind them those of the update
   static constexpr int updates = update_program::results.size();

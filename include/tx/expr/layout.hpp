@@ -97,7 +97,8 @@ inline constexpr int max_groups = 16;
 
 template <class Model>
 struct layout {
-  static_assert(std::is_aggregate_v<Model>, "tx: a model is an aggregate: a struct with public members, no constructors and no private state");
+  static_assert(std::is_aggregate_v<Model>,
+                "tx: a model is an aggregate: a struct with public members, no constructors and no private state. FIX: give it members with default values in place of these");
 
  private:
   struct table {

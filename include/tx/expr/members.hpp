@@ -45,7 +45,7 @@ constexpr int count_members() {
                 "tx: a member of a model is a param, a number or an aggregate of such, and this class (T) is none: it "
                 "has constructors or private members. FIX: a std::array or repeat<N, Block> in place of a std::vector");
   static_assert(!has_base<T>, "tx: a model has no base class: it might have a member of one name with the model's. FIX: make the base a member");
-  static_assert(!takes_members<T, max_members + 1>(), "tx: a module has at most 24 members; group some in a struct");
+  static_assert(!takes_members<T, max_members + 1>(), "tx: a module has at most 24 members. FIX: group some in a struct");
   int found = 0;
   [&]<int... N>(std::integer_sequence<int, N...>) {
     ((found = takes_members<T, static_cast<std::size_t>(N) + 1>() ? N + 1 : found), ...);

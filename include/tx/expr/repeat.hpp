@@ -12,7 +12,7 @@ enum class peel : std::uint8_t { none, last };
 // As a member `repeat<12, encoder_layer> layer;` its parameters are named layer.0.… to layer.11.…, peeled or not.
 template <int N, class Block, peel Peel = peel::none>
 struct repeat {
-  static_assert(N > 0, "tx::repeat: at least one iteration");
+  static_assert(N > 0, "tx::repeat: at least one iteration. FIX: repeat<N, Block> with N of at least 1");
   static constexpr int repeat_count = N;
   Block block;
 
@@ -36,7 +36,7 @@ struct repeat {
     Block out = block;
     auto narrow = [](auto& p, detail::surroundings const&) {
       node const whole = (*p.g)[p.id];
-      if (whole.op == &argument_info) throw invalid("repeat: inside another repeat nothing can be peeled");
+      if (whole.op == &argument_info) throw invalid("repeat: inside another repeat nothing can be peeled. FIX: peel::none for the inner one");
       if (whole.op != &parameter_info) throw invalid("repeat: a peeled one takes slices of parameters alone. FIX: peel::none in a model that tx::grad differentiates by");
       value_info info = whole.info;
       std::int64_t const each = info.count() / N;
@@ -91,7 +91,7 @@ struct repeat {
     detail::for_each_parameter(slice, bind);
     auto const out = std::apply([&](auto const&... s) { return slice(inside, s...); }, invariants);
     static_assert(decltype(out)::info == X::info,
-                  "tx::repeat: a block must return a tensor of the element type and shape it was given");
+                  "tx::repeat: a block must return a tensor of the element type and shape it was given. FIX: cast or reshape its result");
     g.regions[id].results.push_back(out.id);
     g.current = body.parent;
 

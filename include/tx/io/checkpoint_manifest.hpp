@@ -70,12 +70,6 @@ TX_COLD inline std::string json_of(checkpoint_value const& value) {
 
 namespace detail {
 
-inline std::string hex_digits(std::uint64_t v) {
-  char text[17];
-  std::string const digits(text, std::to_chars(text, text + 16, v, 16).ptr);
-  return std::string(16 - digits.size(), '0') + digits;
-}
-
 // `{}`, or a line for each name.
 TX_COLD inline std::string json_object(std::map<std::string, std::string> const& members) {
   std::string out = "{";
@@ -208,7 +202,7 @@ TX_COLD inline std::string json_of(checkpoint_manifest const& m) {
   for (auto const& [name, sum] : m.files) {
     check(name);
     files[name] =
-        "{\"bytes\": " + std::to_string(sum.bytes) + ", \"crc64\": \"" + detail::hex_digits(sum.crc64) + "\"}";
+        "{\"bytes\": " + std::to_string(sum.bytes) + ", \"crc64\": \"" + hex_digits(sum.crc64) + "\"}";
   }
   check(m.optimizer);
   return detail::with_checksum(std::string(detail::manifest_head) + std::to_string(checkpoint_manifest::version) +

@@ -6,6 +6,7 @@
 #include <tx/io/files.hpp>
 
 #include <bit>
+#include <charconv>
 #include <cstdint>
 #include <cstring>
 #include <span>
@@ -44,6 +45,13 @@ class crc64 {
  private:
   std::uint64_t rest_ = ~std::uint64_t{0};
 };
+
+// 16 of them, as checksums are written in files.
+inline std::string hex_digits(std::uint64_t v) {
+  char text[16];
+  std::string const digits(text, std::to_chars(text, text + 16, v, 16).ptr);
+  return std::string(16 - digits.size(), '0') + digits;
+}
 
 template <class Bytes>
 std::uint64_t crc64_of(Bytes const& bytes) {

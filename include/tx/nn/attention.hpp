@@ -13,7 +13,7 @@ namespace tx::nn {
 
 template <int H, int Heads>
 struct self_attention {
-  static_assert(H % Heads == 0, "tx::nn::self_attention: the width is no multiple of the number of heads");
+  static_assert(H % Heads == 0, "tx::nn::self_attention: the width is no multiple of the number of heads. FIX: change one of the two");
   static constexpr int head_width = H / Heads;
 
   linear<H, H> query;
@@ -24,7 +24,7 @@ struct self_attention {
   template <typed_handle X, typed_handle... Mask>
   constexpr auto operator()(X const& x, Mask const&... mask) const {
     static_assert(X::dims.rank == 3 && sizeof...(Mask) <= 1,
-                  "tx::nn::self_attention: takes a tensor [batch, seq, width] and perhaps a mask [batch, seq]");
+                  "tx::nn::self_attention: takes a tensor [batch, seq, width] and perhaps a mask [batch, seq]. FIX: reshape<batch, seq, width>(x)");
     return attend(query(x) * scale, key(x), value(x), mask...);
   }
   // places [texts, longest]: the number of each word of each text among the tokens, negative past its end; slots [tokens]: where
@@ -33,7 +33,7 @@ struct self_attention {
     requires(X::dims.rank == 2)
   constexpr auto operator()(X const& x, Places const& places, Slots const& slots) const {
     static_assert(Places::dims.rank == 2 && Slots::dims.rank == 1 && Slots::dims[0] == X::dims[0],
-                  "tx::nn::self_attention: packed texts are [tokens, width], places [texts, longest] and slots [tokens]");
+                  "tx::nn::self_attention: packed texts are [tokens, width], places [texts, longest] and slots [tokens]. FIX: hand in what packed_batch has");
     auto const mixed = attend(take(query(x) * scale, places), take(key(x), places), take(value(x), places), less_equal(0, places));
     return take(reshape<Places::dims[0] * Places::dims[1], H>(mixed), slots);
   }

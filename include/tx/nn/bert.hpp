@@ -47,7 +47,7 @@ struct bert_embeddings {
  private:
   template <class Ids>
   constexpr auto finish(typed_handle auto const& sum) const {
-    static_assert(Ids::dims.rank == 2, "tx::nn::bert_embeddings: ids are [batch, seq]");
+    static_assert(Ids::dims.rank == 2, "tx::nn::bert_embeddings: ids are [batch, seq]. FIX: reshape<1, seq>(ids) for one text");
     return dropout(LayerNorm(sum + position_embeddings.template first<Ids::dims[1]>()));
   }
 };

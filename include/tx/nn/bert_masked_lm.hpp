@@ -40,7 +40,7 @@ struct bert_masked_lm {
   // zeros. Then ids [batch, seq] and, if wanted, key mask and token types of that shape -> logits [N, vocabulary]
   template <typed_handle Places, typed_handle Ids>
   constexpr auto operator()(Places const& places, Ids const& ids, typed_handle auto const&... others) const {
-    static_assert(Places::dims.rank == 1 && Ids::dims.rank == 2, "tx::nn::bert_masked_lm: places are [N], ids are [batch, seq]");
+    static_assert(Places::dims.rank == 1 && Ids::dims.rank == 2, "tx::nn::bert_masked_lm: places are [N], ids are [batch, seq]. FIX: reshape them");
     auto const tokens = reshape<Ids::dims[0] * Ids::dims[1], Config::hidden>(bert(ids, others...));
     return cls.predictions(take(tokens, places), bert.embeddings.word_embeddings.weight);
   }

@@ -26,7 +26,7 @@ template <typed_handle S, typed_handle M>
 constexpr auto mask_keys(S const& scores, M const& mask) {
   constexpr shape s = S::dims;
   static_assert(M::dims.rank == 2 && M::dims[0] == s[0] && M::dims[1] == s[3],
-                "tx::nn: a key mask has the shape [batch, sequence] of the tensor it belongs to");
+                "tx::nn: a key mask has the shape [batch, sequence] of the tensor it belongs to. FIX: reshape or broadcast it");
   auto const keys = reshape<s[0], 1, 1, s[3]>(key_mask(mask));
   if constexpr (is_float(M::info.type))
     return scores + maximum(keys, masked_score);

@@ -23,7 +23,7 @@ constexpr auto logistic_loss(S const& logits, L const& labels) {
 template <int Scale = 20, typed_handle Q, typed_handle D>
 constexpr auto in_batch_softmax_loss(Q const& queries, D const& documents) {
   static_assert(Q::dims == D::dims && Q::dims.rank == 2,
-                "tx::nn::in_batch_softmax_loss: both sides are [batch, width]");
+                "tx::nn::in_batch_softmax_loss: both sides are [batch, width]. FIX: reshape<batch, width>(x)");
   auto const logits = matmul(normalize(queries) * Scale, transpose(normalize(documents)));  // [batch, batch]
   return cross_entropy(logits, reshape<Q::dims[0]>(iota<0>(slice<1, 0, 1>(queries))));
 }

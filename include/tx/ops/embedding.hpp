@@ -14,7 +14,7 @@ namespace tx {
 
 namespace detail {
 constexpr value_info embedding_infer(value_info const* in, int, attributes const&) {
-  if (in[0].dims.rank != 2) throw invalid("embedding: the table needs two axes, [rows, width]");
+  if (in[0].dims.rank != 2) throw invalid("embedding: the table needs two axes. FIX: reshape it to [rows, width]");
   if (!is_integer(in[1].type) || in[1].dims.rank < 1) throw invalid("embedding: ids must be an integer tensor. FIX: tensor<tx::i32, ...>");
   if (in[1].dims.rank == 1 && in[1].dims.tag) throw invalid("embedding: a bag of a bounded number of ids. FIX: take(table, ids) for one row each, or ids [..., L]");
   if (in[1].dims.last() == 0) throw invalid("embedding: bags without room for an id. FIX: ids [..., L] with L of at least 1");

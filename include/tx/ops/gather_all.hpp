@@ -9,7 +9,7 @@ namespace tx {
 
 namespace detail {
 constexpr value_info gather_all_infer(value_info const* in, int count, attributes const& at) {
-  if (count < 1) throw invalid("gather_all: nothing to gather");
+  if (count < 1) throw invalid("gather_all: nothing to gather. FIX: hand in at least one tensor");
   return {in[0].type, shape{2, {}, {static_cast<int>(at.v[1]), block_row}}};
 }
 }  // namespace detail

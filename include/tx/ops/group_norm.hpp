@@ -11,7 +11,7 @@ namespace tx {
 namespace detail {
 template <int Groups>
 struct group_norm_fn {
-  static_assert(Groups > 0, "tx::group_norm: there is at least one group");
+  static_assert(Groups > 0, "tx::group_norm: there is at least one group. FIX: group_norm<N> with N of at least 1");
 
   constexpr var operator()(var x, var scale, var shift, var epsilon) const {
     if (is_half(x.type())) return in_f32(*this, x, scale, shift, epsilon);

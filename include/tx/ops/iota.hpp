@@ -12,7 +12,7 @@ inline constexpr op_info iota_info{
 
 constexpr var iota(graph& g, shape dims, int axis) {
   if (axis < 0) axis += dims.rank;
-  if (axis < 0 || axis >= dims.rank) throw invalid("iota: the shape has no such axis");
+  if (axis < 0 || axis >= dims.rank) throw invalid("iota: the shape has no such axis. FIX: name one of its axes, from 0, or from the end with a negative number");
   return emit_leaf(g, iota_info, {dtype::i32, dims}, attributes{{axis}});
 }
 

@@ -20,7 +20,7 @@ constexpr value_info matmul_infer(value_info const* in, int, attributes const&) 
   bool const sums_bounded = a.dims.rank == 2 && b.dims.tag && b.dims.tag.axis == 0 && a.dims.tag == b.dims.tag.on(1);
   bool const bounded_rows = !b.dims.tag && a.dims.tag.axis == 0;
   if (a.dims.rank == 2 ? !sums_bounded && !bounded_rows : a.dims.tag != b.dims.tag || a.dims.tag.axis != 0)
-    throw invalid("matmul: a bounded extent must be that of the rows, of the batch on both sides, or summed over: transpose(x) y");
+    throw invalid("matmul: a bounded extent must be that of the rows, of the batch on both sides, or summed over: transpose(x) y. FIX: keep it the leading axis of the left side, or of both");
   for (int i = 0; i + 2 < a.dims.rank; ++i)
     if (a.dims.dim[i] != b.dims.dim[i]) throw invalid("matmul: batch extents differ. FIX: broadcast_to the same leading axes");
   value_info out{sum_type(a.type), a.dims};

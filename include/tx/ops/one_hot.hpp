@@ -13,7 +13,7 @@ namespace tx {
 namespace detail {
 template <int Classes, dtype To>
 struct one_hot_fn {
-  static_assert(Classes > 0, "tx::one_hot: there is at least one class");
+  static_assert(Classes > 0, "tx::one_hot: there is at least one class. FIX: one_hot<N> with N of at least 1");
 
   constexpr var operator()(var ids) const {
     shape wide = ids.dims();

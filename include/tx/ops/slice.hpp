@@ -9,10 +9,10 @@ namespace detail {
 constexpr value_info slice_infer(value_info const* in, int, attributes const& at) {
   value_info out = in[0];
   auto const [axis, start, count, step] = std::tuple{at.v[0], at.v[1], at.v[2], at.v[3]};
-  if (axis < 0 || axis >= out.dims.rank) throw invalid("slice: the tensor has no such axis");
+  if (axis < 0 || axis >= out.dims.rank) throw invalid("slice: the tensor has no such axis. FIX: name one of its axes, from 0, or from the end with a negative number");
   if (start < 0 || count < 0 || step < 1 || (count > 0 && start + (count - 1) * step >= out.dims.dim[axis]))
     throw invalid("slice: it reaches beyond the axis. FIX: keep start + (count - 1) * step below the extent");
-  if (axis == 0 && out.dims.tag) throw invalid("slice: a bounded axis has no fixed slice");
+  if (axis == 0 && out.dims.tag) throw invalid("slice: a bounded axis has no fixed slice. FIX: slice another axis, or take(x, ids) with rows of your own");
   out.dims.dim[axis] = static_cast<int>(count);
   return out;
 }

@@ -9,9 +9,9 @@ namespace tx {
 namespace detail {
 constexpr value_info row_reduce_infer(value_info const* in, int, attributes const&) {
   value_info out = in[0];
-  if (out.dims.rank <= 0) throw invalid("a reduction over the last axis needs a last axis");
+  if (out.dims.rank <= 0) throw invalid("a reduction over the last axis needs a last axis. FIX: reshape it to [1] before, or leave the reduction out");
   out.dims.dim[out.dims.rank - 1] = 1;
-  if (out.dims.rank == 1 && out.dims.tag) throw invalid("a reduction over a bounded axis is not a row reduction");
+  if (out.dims.rank == 1 && out.dims.tag) throw invalid("a reduction over a bounded axis is not a row reduction. FIX: sum over all, as sum(x), or over axes of fixed extent");
   return out;
 }
 constexpr value_info col_reduce_infer(value_info const* in, int, attributes const&) {

@@ -54,7 +54,7 @@ constexpr var transpose(var x, attributes const& axes) {
 // The last two axes change places.
 constexpr var transpose(var x) {
   int const rank = x.dims().rank;
-  if (rank < 2) throw invalid("transpose: the tensor has fewer than two axes");
+  if (rank < 2) throw invalid("transpose: the tensor has fewer than two axes. FIX: reshape a vector to [1, n] or [n, 1]");
   attributes at{};
   for (int i = 0; i < rank; ++i) at.v[i] = i;
   at.v[rank - 2] = rank - 1;
@@ -75,7 +75,7 @@ struct transpose_fn {
     if constexpr (sizeof...(Axes) == 0) {
       return transpose(x);
     } else {
-      if (x.dims().rank != sizeof...(Axes)) throw invalid("transpose: as many axes must be named as the tensor has");
+      if (x.dims().rank != sizeof...(Axes)) throw invalid("transpose: as many axes must be named as the tensor has. FIX: name each once, in the order the result has them");
       return transpose(x, attributes{{Axes...}});
     }
   }

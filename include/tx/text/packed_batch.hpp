@@ -15,7 +15,7 @@ namespace tx::text {
 // Room for Texts texts of at most Longest tokens each, Tokens in all.
 template <int Texts, int Longest, int Tokens>
 class packed_batch {
-  static_assert(Texts > 0 && Longest > 0 && Tokens > 0, "tx::text::packed_batch: room for something");
+  static_assert(Texts > 0 && Longest > 0 && Tokens > 0, "tx::text::packed_batch: there is no room. FIX: at least 1 text, 1 word each and 1 token");
 
  public:
   // Per token:

@@ -19,7 +19,7 @@ struct adagrad_options {
 
 template <adagrad_options Options>
 struct adagrad_with {
-  static_assert(Options.rate_decay >= 0 && Options.start >= 0, "tx::adagrad_with: rate_decay and start are at least 0");
+  static_assert(Options.rate_decay >= 0 && Options.start >= 0, "tx::adagrad_with: rate_decay and start are at least 0. FIX: 0 for none");
   static constexpr int states = 1;
   static std::string identity() { return "adagrad"; }
   static constexpr var update(update_context& u) {

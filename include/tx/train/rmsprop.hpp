@@ -23,7 +23,7 @@ struct rmsprop_options {
 template <rmsprop_options Options>
 struct rmsprop_with {
   static_assert(Options.momentum >= 0 && Options.momentum < 1,
-                "tx::rmsprop_with: a momentum is at least 0 and below 1");
+                "tx::rmsprop_with: a momentum is at least 0 and below 1. FIX: 0.9, say, or 0 for none");
   static constexpr int velocity = 1;
   static constexpr int mean = Options.momentum > 0 ? 2 : 1;
   static constexpr int states = mean + (Options.centered ? 1 : 0);

@@ -18,7 +18,7 @@ struct sgd_options {
 
 template <sgd_options Options>
 struct sgd_with {
-  static_assert(Options.momentum >= 0 && Options.momentum < 1, "tx::sgd_with: a momentum is at least 0 and below 1");
+  static_assert(Options.momentum >= 0 && Options.momentum < 1, "tx::sgd_with: a momentum is at least 0 and below 1. FIX: 0.9, say, or 0 for none");
   static_assert(Options.momentum > 0 || !Options.nesterov,
                 "tx::sgd_with: Nesterov's step needs a momentum. FIX: sgd_options{.momentum = 0.9, .nesterov = true}");
   static constexpr int states = Options.momentum > 0 ? 1 : 0;

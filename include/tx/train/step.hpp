@@ -29,7 +29,7 @@ constexpr void for_each_result(with_gradient_norm<Result, T>& result, F f) {
 template <class Model, auto Loss, class Optimizer, class... Options>
 struct train_step {
   static_assert(tx::optimizer<Optimizer>, "tx::train_step: the third argument is no optimizer. FIX: one of train/, as tx::adamw, or a struct with `states` and `update`, see train/optimizer.hpp");
-  static_assert(Optimizer::states >= 0 && Optimizer::states <= max_states, "tx::train_step: an optimizer has 0 to 4 states");
+  static_assert(Optimizer::states >= 0 && Optimizer::states <= max_states, "tx::train_step: an optimizer has 0 to 4 states. FIX: keep two numbers in one, or compute one anew");
   static_assert((detail::is_step_option<Options> && ...),
                 "tx::train_step: a type behind the optimizer is no option. FIX: those of train/options.hpp and dist/data_parallel.hpp, or a step_option of it");
   using model = Model;
@@ -44,7 +44,7 @@ struct train_step {
   using result = std::conditional_t<options.tells_norm, with_gradient_norm<told, element_t<layout<Model>::type>>, told>;
   static constexpr int parts = options.parts;
   static constexpr int sums_block = 1 + states;  // of gradients over the parts of a batch: behind the optimizer's states
-  static_assert(parts == 1 || !division.given, "tx::train_step: accumulate<N> and a division over shards or ranks do not go together yet");
+  static_assert(parts == 1 || !division.given, "tx::train_step: accumulate<N> and a division over shards or ranks do not go together yet. FIX: leave out one of the two");
   using arguments = dist::arguments_of_shards<division.shards * parts, typename call::arguments>;
 
   // The whole step as a graph (of a part of a batch without the update), with activations of about so many bytes; -1: everything is
