@@ -81,11 +81,6 @@ struct simplification {
     }
     return simpler >= 0 && (to[simpler].region == n.region || to[simpler].region == 0) ? simpler : -1;
   }
-  // A number known while compiling, broadcast, needs not be handed into a region: what stands for it there, else -1.
-  constexpr int handed_in(graph& to, int outer, value_info const& info) const {
-    double value = 0;
-    return is_constant(to, outer, value) ? broadcast_to(constant(to, info.type, value), info.dims).id : -1;
-  }
 };
 }  // namespace detail
 
@@ -133,7 +128,6 @@ constexpr graph rewrite(graph const& from, Change const& change) {
   }
 
   vec<int> map(from.size(), -1);
-  vec<int> arguments(from.size(), -1);  // argument node -> the new one
   vec<int> in{};
   for (int i = 0; i < from.size(); ++i) {
     if (!live[i]) continue;
@@ -143,19 +137,8 @@ constexpr graph rewrite(graph const& from, Change const& change) {
     to.site = n.site;
     in.clear();
     if (n.op == &argument_info) {
-      region const& body = from.regions[static_cast<int>(n.at.v[1])];
-      int const k = static_cast<int>(n.at.v[0]);
       n.at.v[0] = renumbered[i];
-      arguments[i] = map[i] = to.emit(n.op, nullptr, 0, n.at, n.info);
-      if constexpr (requires { change.handed_in(to, 0, n.info); }) {
-        // One that is a constant is read by nobody then: it goes the next time.
-        int const outer = k >= body.carries && k < body.carries + body.invariants ? map[from.input(body.owner, k)] : -1;
-        int const known = outer < 0 ? -1 : change.handed_in(to, outer, n.info);
-        if (known >= 0) map[i] = known;
-      }
-      continue;
-    }
-    if (n.op == &repeat_info) {
+    } else if (n.op == &repeat_info) {
       region const& body = from.regions[static_cast<int>(n.at.v[0])];
       for (int k = 0; k < n.inputs; ++k)
         if (renumbered[body.arguments[k]] >= 0) in.push_back(map[from.input(n, k)]);
@@ -172,7 +155,7 @@ constexpr graph rewrite(graph const& from, Change const& change) {
     to.regions[r].owner = old.owner >= 0 ? map[old.owner] : -1;
     if (to.regions[r].owner < 0) continue;
     for (int a : old.arguments)
-      if (renumbered[a] >= 0) to.regions[r].arguments.push_back(arguments[a]);
+      if (renumbered[a] >= 0) to.regions[r].arguments.push_back(map[a]);
     for (int k = 0; k < old.results.size(); ++k)
       if (result_number[r][k] >= 0) to.regions[r].results.push_back(map[old.results[k]]);
   }
