@@ -1,5 +1,6 @@
 // The threads that kernels run on: every share is done once, whoever calls and however many call at the same time.
-#include <tx/backends/cpu/parallel.hpp>
+#include "helped.hpp"
+
 #include <tx/backends/cpu/processors.hpp>
 
 #include <catch2/catch.hpp>
@@ -14,8 +15,6 @@ using namespace tx;
 using backends::cpu::claims;
 using backends::cpu::for_claims;
 using backends::cpu::for_shares;
-
-constexpr std::int64_t much = 1 << 30;
 
 struct counts {
   std::array<std::atomic<int>, exec::shares> of{};
@@ -69,25 +68,7 @@ TEST_CASE("no more threads take part than a call asks for") {
 }
 
 TEST_CASE("others help while the caller is held up by one share") {
-  std::atomic<int> by_others{0};
-  bool helped = false;
-  for (int i = 0; i < 10 && !helped; ++i) {
-    auto const caller = std::this_thread::get_id();
-    std::atomic<int> left{exec::shares - 1};
-    by_others = 0;
-    for_shares(2, much, [&](int) {
-      if (std::this_thread::get_id() != caller) {
-        ++by_others;
-        --left;
-        return;
-      }
-      // The caller's first share ends when all others are done, or after a while: then nobody has come.
-      std::int64_t const until = backends::cpu::nanoseconds_now() + 100'000'000;
-      while (left > 0 && backends::cpu::nanoseconds_now() < until) std::this_thread::yield();
-    });
-    helped = by_others == exec::shares - 1;
-  }
-  CHECK(helped);  // also with shares of the caller's own range
+  CHECK(helped());  // also with shares of the caller's own range
 }
 
 TEST_CASE("a share may call kernels") {
