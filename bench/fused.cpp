@@ -3,7 +3,7 @@
 //
 //   bench_fused --benchmark_filter=layer_norm --benchmark_repetitions=3
 //
-// OMP_NUM_THREADS chooses the threads; GB/s and "of_copy" are of the bytes named with each benchmark below.
+// All processors that the process may use (taskset chooses); GB/s and "of_copy" are of the bytes named with each benchmark below.
 #include <tx/backends/cpu.hpp>
 #include <tx/tx.hpp>
 
@@ -61,8 +61,8 @@ double copy_rate() {
   double best = 1e9;
   for (int i = 0; i < 6; ++i) {  // the first fills the pages
     double const start = now();
-    backends::cpu::for_share_ranges(backends::cpu::machine_threads(), 1 << 30, [&](int first, int end) {
-      std::int64_t const a = exec::share_begin(matrix::info.bytes(), first), b = exec::share_begin(matrix::info.bytes(), end);
+    backends::cpu::for_shares(backends::cpu::machine_threads(), 1 << 30, [&](int share) {
+      std::int64_t const a = exec::share_begin(matrix::info.bytes(), share), b = exec::share_begin(matrix::info.bytes(), share + 1);
       __builtin_memcpy(to.data() + a, from.data() + a, static_cast<std::size_t>(b - a));
     });
     if (i > 0) best = std::min(best, now() - start);

@@ -1,10 +1,9 @@
-# tx_add_flags(TARGET): what a compiler must be told to compile tx: an instruction set, OpenMP where there is one, and the
-# limits that constant evaluation of whole models needs. Whoever links the interface library TARGET gets them. The property
-# TX_GCC_KILOBYTES of a target that links it says how much GCC may use before it collects garbage.
+# tx_add_flags(TARGET): what a compiler must be told to compile tx: an instruction set, and the limits that constant evaluation of
+# whole models needs. Whoever links the interface library TARGET gets them. The property TX_GCC_KILOBYTES of a target that links it
+# says how much GCC may use before it collects garbage.
 include(CheckCXXCompilerFlag)
 
 set(TX_ARCH native CACHE STRING "Instruction set to compile for (-march=); empty leaves the compiler's default")
-option(TX_OPENMP "Use OpenMP where the compiler has it" ON)
 
 # Says so where nobody has chosen how to optimize.
 function(tx_warn_unoptimized)
@@ -35,11 +34,4 @@ function(tx_add_flags TARGET)
     "$<$<COMPILE_LANG_AND_ID:CXX,GNU>:${gnu}>"
     "$<$<COMPILE_LANG_AND_ID:CXX,Clang,AppleClang>:${clang}>"
     "$<$<COMPILE_LANGUAGE:CXX>:${code}>")
-
-  if(TX_OPENMP)
-    find_package(OpenMP COMPONENTS CXX)
-    if(OpenMP_CXX_FOUND)
-      target_link_libraries(${TARGET} INTERFACE OpenMP::OpenMP_CXX)
-    endif()
-  endif()
 endfunction()

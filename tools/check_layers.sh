@@ -10,7 +10,7 @@ only_io="config core"
 only_text="config core io"
 only_tx="config core graph expr ops autodiff nn passes exec dist train"
 # Headers of libraries, instructions and devices belong to one layer,
-device='^(Eigen/|unsupported/Eigen/|omp\.h|[a-z0-9]*intrin\.h|arm_|cuda|cublas|cudnn|cub/|thrust/|mma\.h|hip/|hip|rocblas)'
+device='^(Eigen/|unsupported/Eigen/|[a-z0-9]*intrin\.h|arm_|cuda|cublas|cudnn|cub/|thrust/|mma\.h|hip/|hip|rocblas)'
 device_layers="backends"
 # and those that cost most to compile, or tie code to a host, to these.
 host='^(functional|chrono|iostream|fstream|filesystem)$'
@@ -116,7 +116,6 @@ selftest() {
   try "<tx/extra/a.hpp>, which is in no layer" core/shape.hpp '#include <tx/extra/a.hpp>'
   try "include/tx/extra/a.hpp:1: is in no layer" extra/a.hpp ''
   try "include/tx/nn/linear.hpp:2: <Eigen/Core> is for backends only" nn/linear.hpp '' '#include <Eigen/Core>'
-  try "<omp.h> is for backends only" exec/plan.hpp '#include <omp.h>'
   try "<immintrin.h> is for backends only" core/dtype.hpp '#include <immintrin.h>'
   try "<cuda_runtime.h> is for backends only" exec/plan.hpp '#include <cuda_runtime.h>'
   for name in functional chrono iostream fstream filesystem; do

@@ -7,9 +7,6 @@
 std::atomic<long> allocations{0};
 
 namespace {
-// LLVM's OpenMP brings a race detector where one is installed; its allocations are not tx's.
-int const no_tool = setenv("OMP_TOOL", "disabled", 1);
-
 __attribute__((noinline)) void* counted(std::size_t bytes, std::size_t alignment) {
   ++allocations;
   void* const p = std::aligned_alloc(alignment, (bytes + alignment) / alignment * alignment);

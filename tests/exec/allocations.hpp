@@ -1,5 +1,4 @@
-// The allocations of this program through operator new; not counted under the thread sanitizer, which has these operators itself and
-// needs OpenMP's race detector.
+// The allocations of this program through operator new; not counted under the thread sanitizer, which has these operators itself.
 #pragma once
 
 #include <atomic>

@@ -52,7 +52,6 @@ void check(auto const&... arguments) {
   CHECK(taken >= Program::memory.peak);
   CHECK(taken <= Program::memory.peak + 128 * blocks);
   std::int64_t const before = taken;
-  run(arguments...);  // OpenMP makes its threads
 #if !defined(UNCOUNTED)
   long const counted_before = allocations;
 #endif

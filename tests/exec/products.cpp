@@ -91,7 +91,7 @@ void check() {
   for (std::size_t i = 0; i < to_weight.size(); ++i) to_weight[i] = static_cast<double>(w[i]) - 0.5 * to_weight[i];
   CHECK(distance(widened(r.updated), to_weight) < 1e-4);
   CHECK(distance(widened(r.to_input), plain(M, N, K, at(column, N), at(w, K))) < 1e-4);
-  for (int threads : {5, 3, 2}) {  // most first: a growing team of threads leaks in LLVM's OpenMP
+  for (int threads : {5, 3, 2}) {
     executor<function<products<M, K, N>>, cpu> many(run_options{.threads = threads});
     auto const s = many(x, w, b);
     auto const same = [](auto const& p, auto const& q) { return std::equal(p.begin(), p.end(), q.begin(), q.end()); };

@@ -1,9 +1,10 @@
-// The CPU backend: vector kernels over GCC's vector types, packed products, OpenMP threads.
+// The CPU backend: vector kernels over GCC's vector types, packed products, a pool of threads.
 #pragma once
 
 #include <tx/backends/cpu/kernels.hpp>
 #include <tx/backends/cpu/machine.hpp>
 #include <tx/backends/cpu/pages.hpp>
+#include <tx/backends/cpu/processors.hpp>
 
 namespace tx {
 
@@ -14,6 +15,7 @@ struct cpu {
   static std::byte* allocate(std::int64_t count) { return backends::cpu::allocate_pages(count); }
   static void release(std::byte* p, std::int64_t count) { backends::cpu::release_pages(p, count); }
   static int default_threads() { return backends::cpu::machine_threads(); }
+  static void prepare(int threads) { backends::cpu::thread_pool::shared().prepare(threads); }
   static void check_machine() { backends::cpu::require_instructions(); }
 };
 

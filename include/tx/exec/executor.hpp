@@ -176,6 +176,7 @@ class executor {
         arena_(exec::room<Backend>(options.arena, arena_bytes, "executor")),
         reads_only_(reads_only) {
     frame_.threads = options.threads > 0 ? options.threads : Backend::default_threads();
+    if constexpr (requires { Backend::prepare(1); }) Backend::prepare(frame_.threads);  // so that runs need not
     frame_.base[exec::base_arena] = arena_.data();
     frame_.base[exec::base_scalars] = reinterpret_cast<std::byte*>(scalars_.data());
     for (int k = 0; k <= parameters_->states(); ++k) frame_.base[exec::base_block + k] = parameters_->block(k);

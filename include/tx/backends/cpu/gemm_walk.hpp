@@ -68,6 +68,12 @@ struct gemm_task {
   extent steps() const { return steps_of<T>(depth); }
   std::int64_t work() const { return (f.end_row(c) - f.first_row(c)) * c.cols * (depth / 16 + 1); }
 
+  // Shares that make a panel: whoever takes fewer at a time reads the right side more often.
+  int shares_together() const {
+    std::int64_t const each = share_offset(1);
+    return each > 0 ? static_cast<int>(std::clamp<std::int64_t>(panel / each, 1, exec::shares)) : 1;
+  }
+
   // Where a share begins among the rows of all matrices. Packed rows are read in whole tiles.
   std::int64_t share_row(int s) const {
     return f.first_row(c) + share_offset(s);
@@ -95,20 +101,31 @@ struct gemm_task {
   }
 };
 
-// The panels of neighbouring shares, one after the other, each in blocks of columns.
+// The panels of the shares that a thread takes, one after the other, each in blocks of columns.
 template <class T>
 class gemm_walk {
  public:
   // After next(): rows [row, row + count), columns [column, end) of the product at `data`, `row_bytes` apart, unless `finished`
   // says they are where they belong.
-  std::int64_t row, count = 0, column = 0, end = 0;
+  std::int64_t row = 0, count = 0, column = 0, end = 0;
   std::byte const* data = nullptr;
   std::int64_t row_bytes = 0;
   bool finished = false;
 
-  gemm_walk(gemm_task<T> const& task, int first_share, int end_share)
-      : row(task.share_row(first_share)), t_(task), slot_(first_share), last_(task.share_row(end_share)),
-        panel_slot_(task.packed_left(first_share) + (task.c.batch == 1 ? task.share_offset(first_share) * task.steps() : 0)) {}
+  // What is packed and computed on the way has the room of the first share that the thread has taken.
+  gemm_walk(gemm_task<T> const& task, int first_share) : t_(task), slot_(first_share) {}
+
+  // To the neighbouring shares that the thread has taken now.
+  void enter(int first_share, int end_share) {
+    row = t_.share_row(first_share);
+    last_ = t_.share_row(end_share);
+    count = end = 0;
+    if (t_.c.batch > 1) panel_slot_ = t_.packed_left(slot_);
+    else if (room_ < t_.panel) {  // there is room for the rows of the shares taken, the others are somebody's
+      panel_slot_ = t_.packed_left(0) + t_.share_offset(first_share) * t_.steps();
+      room_ = last_ - row;
+    }
+  }
 
   __attribute__((noinline)) bool next() {
     exec::call const& c = t_.c;
@@ -149,13 +166,13 @@ class gemm_walk {
     if (t_.packs_left) detail::pack_a(t_.rows, t_.depth, cpu::matrix<T>{start(t_.left, matrix), t_.left.row, t_.left.col}, panel_slot_);
     packed_matrix_ = matrix;
   }
-  // Where this walk's first rows would be, were all of them packed: the others have room of their own.
+  // Where rows that this walk has taken would be, were all of them packed: the others have room of their own.
   void pack_panel() { detail::pack_a(count, t_.depth, cpu::matrix<T>{start(t_.left, 0) + row * t_.left.row, t_.left.row, t_.left.col}, panel_slot_); }
 
   gemm_task<T> const& t_;
   int slot_;
-  std::int64_t last_, packed_matrix_ = -1;
-  unit_t<T>* panel_slot_;  // for packed rows of the left
+  std::int64_t last_ = 0, room_ = 0, packed_matrix_ = -1;
+  unit_t<T>* panel_slot_ = nullptr;  // for packed rows of the left
 };
 
 }  // namespace tx::backends::cpu

@@ -71,20 +71,23 @@ struct kernel<exec::gemm<D, Epilogue>> {
     using body = row_body<Epilogue>;
     gemm_task<T> const task(f, c, operands, plain ? o.out : nullptr, body::by_columns, exec::shares * row_bytes);
     if (task.swaps) return run_swapped(task, o, row_bytes);
-    for_share_ranges(f.threads, task.work(), [&](int first, int end) {
-      for (int s = first; s < end; ++s) body::clear_sums(f.scratch(c) + s * row_bytes, c.cols);
-      gemm_walk<T> walk(task, first, end);
-      int share = first;
-      while (walk.next()) {
-        if (walk.finished) continue;
-        while (task.share_row(share + 1) <= walk.row) ++share;
-        std::int64_t row = walk.row;
-        for (int s = share; row < walk.row + walk.count; ++s) {  // sums of a share are of its own rows
-          std::int64_t const until = std::min(task.share_row(s + 1), walk.row + walk.count);
-          run_rows(o, s, {row, until, walk.column, walk.end}, walk.data + (row - walk.row) * walk.row_bytes, walk.row_bytes);
-          row = until;
+    for_claims(f.threads, task.work(), task.shares_together(), [&](claims& mine) {
+      gemm_walk<T> walk(task, mine.first);
+      do {
+        for (int s = mine.first; s < mine.end; ++s) body::clear_sums(f.scratch(c) + s * row_bytes, c.cols);
+        walk.enter(mine.first, mine.end);
+        int share = mine.first;
+        while (walk.next()) {
+          if (walk.finished) continue;
+          while (task.share_row(share + 1) <= walk.row) ++share;
+          std::int64_t row = walk.row;
+          for (int s = share; row < walk.row + walk.count; ++s) {  // sums of a share are of its own rows
+            std::int64_t const until = std::min(task.share_row(s + 1), walk.row + walk.count);
+            run_rows(o, s, {row, until, walk.column, walk.end}, walk.data + (row - walk.row) * walk.row_bytes, walk.row_bytes);
+            row = until;
+          }
         }
-      }
+      } while (mine.next());
     });
     detail::add_shares<Epilogue>(o, f.scratch(c), row_bytes);
   }

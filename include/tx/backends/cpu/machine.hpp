@@ -1,21 +1,11 @@
-// What the machine has: threads, and the instructions the program was compiled for.
+// What the machine has of the instructions that the program was compiled for.
 #pragma once
 
 #include <tx/core/error.hpp>
 
 #include <initializer_list>
-#include <thread>
 
 namespace tx::backends::cpu {
-
-inline int machine_threads() {
-#if defined(_OPENMP)
-  unsigned const n = std::thread::hardware_concurrency();
-  return n > 0 ? static_cast<int>(n) : 1;
-#else
-  return 1;
-#endif
-}
 
 // A set of instructions that the program was compiled for.
 struct instruction_set {

@@ -1,11 +1,7 @@
 // Shares of work on the threads of a program. Which thread runs a share changes nothing in the result.
 #pragma once
 
-#include <tx/exec/plan.hpp>
-
-#if defined(_OPENMP)
-#include <omp.h>
-#endif
+#include <tx/backends/cpu/pool.hpp>
 
 namespace tx::backends::cpu {
 
@@ -16,34 +12,27 @@ inline constexpr std::int64_t worth_threads = TX_WORTH_THREADS;
 inline constexpr std::int64_t worth_threads = 16384;
 #endif
 
-// range(first, end) does shares first ... end - 1. Both calls below are of one copy of it.
+// body(mine), on each thread that takes part, does shares mine.first ... mine.end - 1 and then goes on while mine.next(): what it has
+// for itself, such as what it packs, serves all that it takes. Shares are taken `together` at a time where as many are left. One
+// thread alone has them all at once. An exception in a body is for the caller if it works alone, else the end of the program.
 template <class F>
-__attribute__((noinline)) void run_shares(F const& range, int first, int end) {
-  range(first, end);
-}
-
-template <class F>
-void for_share_ranges(int threads, std::int64_t elements, F const& range) {
-#if defined(_OPENMP)
+void for_claims(int threads, std::int64_t elements, int together, F const& body) {
   if (threads > 1 && elements >= worth_threads) {
-#pragma omp parallel num_threads(threads)
-    {
-      int const n = omp_get_num_threads();
-      int const me = omp_get_thread_num();
-      run_shares(range, exec::shares * me / n, exec::shares * (me + 1) / n);
-    }
+    constexpr work_slot::body call = [](void const* what, claims& mine) noexcept { (*static_cast<F const*>(what))(mine); };
+    thread_pool::shared().run(call, &body, threads, together);
     return;
   }
-#endif
-  (void)threads, (void)elements;
-  run_shares(range, 0, exec::shares);
+  claims all;
+  body(all);
 }
 
 // The same, share by share.
 template <class F>
 void for_shares(int threads, std::int64_t elements, F const& share) {
-  for_share_ranges(threads, elements, [&](int first, int end) {
-    for (int s = first; s < end; ++s) share(s);
+  for_claims(threads, elements, 1, [&](claims& mine) __attribute__((noinline)) {
+    do {
+      for (int s = mine.first; s < mine.end; ++s) share(s);
+    } while (mine.next());
   });
 }
 

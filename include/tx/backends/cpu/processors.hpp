@@ -1,0 +1,66 @@
+// How many processors the process may use: those that its affinity names, and no more than its control groups grant the time of.
+#pragma once
+
+#if defined(__linux__)
+#include <fcntl.h>
+#include <sched.h>
+#include <unistd.h>
+#endif
+
+#include <algorithm>
+#include <cstdlib>
+#include <string>
+#include <thread>
+
+namespace tx::backends::cpu {
+
+namespace detail {
+
+// The file `cpu.max` of a control group: the microseconds of processor time in a period, and the period. "max 100000" is no limit.
+inline int processors_of_quota(char const* text) {
+  char* at = nullptr;
+  long const quota = std::strtol(text, &at, 10);
+  long const period = at == text ? 0 : std::strtol(at, nullptr, 10);
+  return quota > 0 && period > 0 ? static_cast<int>(std::max(1l, (quota + period - 1) / period)) : 0;  // 0: no limit
+}
+
+#if defined(__linux__)
+inline std::string start_of_file(std::string const& path) {
+  char text[4096];
+  int const file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (file < 0) return {};
+  ::ssize_t const bytes = ::read(file, text, sizeof text);
+  ::close(file);
+  return bytes > 0 ? std::string(text, static_cast<std::size_t>(bytes)) : std::string();
+}
+
+// The least quota of the group of this process and of those around it; 0: there is none.
+inline int processors_granted() {
+  std::string groups("\n");
+  groups += start_of_file("/proc/self/cgroup");
+  std::size_t const at = groups.find("\n0::");
+  if (at == std::string::npos) return 0;
+  std::string path = groups.substr(at + 4, groups.find('\n', at + 4) - at - 4);
+  for (int least = 0;;) {
+    int const n = processors_of_quota(start_of_file(std::string("/sys/fs/cgroup").append(path).append("/cpu.max")).c_str());
+    if (n > 0 && (least == 0 || n < least)) least = n;
+    if (path.empty()) return least;
+    path.resize(path.find_last_of('/') == std::string::npos ? 0 : path.find_last_of('/'));
+  }
+}
+#endif
+
+}  // namespace detail
+
+inline int machine_threads() {
+  int n = static_cast<int>(std::thread::hardware_concurrency());
+#if defined(__linux__)
+  cpu_set_t allowed;  // fails where there are more than a thousand processors
+  if (sched_getaffinity(0, sizeof allowed, &allowed) == 0) n = CPU_COUNT(&allowed);
+  static int const granted = detail::processors_granted();
+  if (granted > 0) n = std::min(n, granted);
+#endif
+  return std::max(1, n);
+}
+
+}  // namespace tx::backends::cpu
