@@ -94,8 +94,7 @@ verdict check(program const& p, totals& sums) {
       check_plans(fixed[k], {run}, sums);
     }
   } catch (tx::invalid const& e) {
-    v.refused = e.text;
-    ++sums.unfinished;
+    v.wrong = std::string("planning refuses: ") + e.text;
   } catch (std::runtime_error const& e) {
     v.wrong = e.what();
   }

@@ -27,7 +27,7 @@ class grower {
   struct entry {
     int id, home, limit;
   };
-  tx::value_info const& info(int id) const { return b_->value(id).info(); }
+  tx::value_info info(int id) const { return b_->value(id).info(); }
 
   decision fresh(what kind, std::array<int, 4> in = {-1, -1, -1, -1}) {
     decision d{};
@@ -96,6 +96,7 @@ class grower {
   }
   int make(int line, int a, numbers const& p, int b = -1, int c = -1) {
     maker const& m = makers()[static_cast<std::size_t>(line)];
+    if (a < 0 || (m.b != operand::none && b < 0) || (m.c != operand::none && c < 0)) return -1;
     decision d = fresh(what::make, {a, b, c, -1});
     d.line = line;
     d.p = p;
@@ -109,7 +110,7 @@ class grower {
   int make(char const* text, int a, numbers const& p = {}, int b = -1, int c = -1) { return make(line_of(text), a, p, b, c); }
 
   // A leaf of the program; of a body, an argument with its value.
-  int new_leaf(tx::value_info const& w, int limit) {
+  int new_leaf(tx::value_info w, int limit) {
     int const body = open_;
     open_ = -1;
     int iterations = 0;
@@ -156,7 +157,7 @@ class grower {
   }
 
   // A value of that type and shape, made of others by views and reductions where there is none, else a leaf.
-  int obtain(tx::value_info const& w, int limit = 0) {
+  int obtain(tx::value_info w, int limit = 0) {
     auto const may = [&](entry const& v) { return info(v.id).type == w.type && (limit == 0 || (v.limit > 0 && v.limit <= limit)); };
     auto const ready = [&] { return find([&](entry const& v) { return may(v) && info(v.id) == w; }); };
     if (!draw_.in(3))
@@ -176,7 +177,7 @@ class grower {
     return made >= 0 && info(made) == w ? made : -1;
   }
 
-  int turned_into(int x, tx::value_info const& w) {
+  int turned_into(int x, tx::value_info w) {
     shape const from = info(x).dims;
     shape const& to = w.dims;
     std::vector<int> const have = extents_of(from), want = extents_of(to);

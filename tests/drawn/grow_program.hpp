@@ -182,12 +182,12 @@ class program_grower : public step_grower {
   }
 
   void outputs() {
+    auto const out = [&](int id) { p_.decisions.push_back(fresh(what::out, {id, -1, -1, -1})); };
+    bool const trains = train_ && trained();
     std::vector<char> read(static_cast<std::size_t>(p_.next_id), 0);
     for (decision const& d : p_.decisions)
       for (int id : d.in)
         if (id >= 0) read[static_cast<std::size_t>(id)] = 1;
-    auto const out = [&](int id) { p_.decisions.push_back(fresh(what::out, {id, -1, -1, -1})); };
-    bool const trains = train_ && trained();
     int results = 0;
     for (std::size_t k = pool_.size(); k-- > 0 && results < (trains ? 2 : 6);) {
       entry const v = pool_[k];

@@ -11,7 +11,7 @@ class step_grower : public grower {
 
  protected:
   bool suits(operand o, entry const& v) const {
-    tx::value_info const& i = info(v.id);
+    tx::value_info const i = info(v.id);
     switch (o) {
       case operand::number: return i.type != dtype::boolean;
       case operand::real: return tx::is_float(i.type);
