@@ -59,7 +59,10 @@ class memory_guard {
     if (a.base < 0 || static_cast<std::size_t>(a.base) >= sizes_.size() || a.at < 0 || a.at + bytes > sizes_[static_cast<std::size_t>(a.base)])
       fail(std::string(what) + " outside of memory " + std::to_string(a.base) + ", at " + std::to_string(a.at));
   }
-  // By element (row, column) of the call; -1: by all.
+  // A value per row is that of column `by_row`.
+  static constexpr std::int64_t by_row = (1 << 20) - 1;
+
+  // By element (row, column) of the call; column -1: by all.
   void write(address const& a, std::int64_t bytes, std::int64_t row, std::int64_t col) {
     check_inside(a, bytes, "writes");
     if (a.base == 1 || a.base >= tx::exec::base_input) fail("writes over an argument");
@@ -105,7 +108,7 @@ class memory_guard {
       for (std::int64_t row = first; row < end; ++row) {
         if (column && row != first) break;
         std::int64_t const from = column ? 0 : row_offset(r, row);
-        for (std::int64_t c = 0; c < k.width(o); ++c) write(place(f, r, from + c), size, row, column || (k.out(o).per_row && k.c.cols != 1) ? -1 : c);
+        for (std::int64_t c = 0; c < k.width(o); ++c) write(place(f, r, from + c), size, row, column ? -1 : k.out(o).per_row && k.c.cols != 1 ? by_row : c);
       }
       if (column && first == end)  // a sum of nothing is written too
         for (std::int64_t c = 0; c < k.width(o); ++c) write(place(f, r, c), size, 0, -1);
@@ -116,7 +119,7 @@ class memory_guard {
         operand_ref const& r = k.read_by(v);
         bool const one = k.in(v).how == access::row;
         for (std::int64_t c = 0; c < (one ? 1 : k.c.cols); ++c)
-          read(place(f, r, row_offset(r, row) + (one ? 0 : c * r.col)), tx::size_of(r.type), row, one && k.c.cols != 1 ? -1 : c, again[static_cast<std::size_t>(v)] != 0);
+          read(place(f, r, row_offset(r, row) + (one ? 0 : c * r.col)), tx::size_of(r.type), row, one && k.c.cols != 1 ? by_row : c, !one && again[static_cast<std::size_t>(v)] != 0);
       }
       if (k.has_product()) sides(f, k, row);
     }
