@@ -117,7 +117,7 @@ inline std::optional<numbers> choose(pick which, tx::value_info const& a, dtype 
       return as_numbers(e);
     }
     case pick::padding: {
-      if (s.rank == 0 || extent() < 1) return {};
+      if (s.rank == 0 || extent() < 1 || (s.tag && axis == 0)) return {};
       p[0] = axis, p[1] = draw.under(3), p[2] = draw.between(1, 2);
       p[3] = p[1] + (extent() - 1) * p[2] + 1 + draw.under(2);
       return p;

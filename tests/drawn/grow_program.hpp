@@ -15,7 +15,12 @@ class program_grower : public step_grower {
     int const steps = draw_.between(3, 16);
     int bodies = 0;
     for (int k = 0; k < steps; ++k) {
-      if (bodies < 2 && draw_.in(9)) bodies += body();
+      if (bodies < 2 && draw_.in(9)) {
+        if (body()) {
+          ++bodies;
+          if (draw_.in(3)) differentiate();
+        }
+      }
       else if (draw_.in(14)) between_products();
       else if (draw_.in(16)) differentiate();
       else if (!train_ && draw_.in(24)) flat_block();
@@ -105,10 +110,25 @@ class program_grower : public step_grower {
       if (!draw_.in(3)) step(line);
       if (int const x = find([&](entry const&) { return true; }); x >= 0) outside.emplace_back(what::same, x);
     }
-    for (int k = draw_.under(3); k > 0; --k) {
+    for (int k = draw_.under(4); k > 0; --k) {
       std::vector<int> e = extents(draw_.between(0, 3));
+      if (!outside.empty() && outside.front().first == what::carry && !draw_.in(3)) {  // as a layer's parameters, in some order of axes
+        shape const like = info(outside.front().second).dims;
+        if (like.rank > 4 || like.tag) continue;
+        numbers const order = any_order(like, draw_);
+        e.clear();
+        for (int i = 0; i < like.rank; ++i) e.push_back(like.dim[order[static_cast<std::size_t>(i)]]);
+        e.insert(e.begin(), o.p[0]);
+        decision d = fresh(what::parameter);
+        d.p = as_numbers(e);
+        if (int const x = draw_.in(3) ? -1 : add(d); x >= 0) {
+          outside.emplace_back(what::slices, x);
+          continue;
+        }
+        e.erase(e.begin());
+      }
       e.insert(e.begin(), o.p[0]);
-      if (int const x = obtain({p_.type, dims({}, static_cast<int>(e.size()), {as_numbers(e)[0], as_numbers(e)[1], as_numbers(e)[2], as_numbers(e)[3], 0, 0})}); x >= 0)
+      if (int const x = obtain({p_.type, dims({}, static_cast<int>(e.size()), {as_numbers(e)[0], as_numbers(e)[1], as_numbers(e)[2], as_numbers(e)[3], as_numbers(e)[4], 0})}); x >= 0)
         outside.emplace_back(what::slices, x);
     }
     if (outside.empty() || add(o) < 0 || p_.decisions.empty() || p_.decisions.back().id != o.id) return false;

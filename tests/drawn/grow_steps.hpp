@@ -177,7 +177,7 @@ class step_grower : public grower {
     for (int tries = 0; tries < 8 && n < 4; ++tries) {
       int const x = find([&](entry const& v) { return v.home == open_ && tx::is_float(info(v.id).type) && !tx::is_half(info(v.id).type) && v.id != loss; });
       bool const leaf = x >= 0 && (p_.find(x)->kind != what::make || std::string_view(makers()[static_cast<std::size_t>(p_.find(x)->line)].text).starts_with("independent"));
-      if (x < 0 || (!leaf && !draw_.in(4)) || std::find(d.in.begin(), d.in.end(), x) != d.in.end()) continue;
+      if (x < 0 || (!leaf && (p_.most > 0 || !draw_.in(4))) || std::find(d.in.begin(), d.in.end(), x) != d.in.end()) continue;
       d.in[n++] = x;
     }
     if (n == 1 || add(d) < 0) return false;
