@@ -1,6 +1,7 @@
 // Second derivatives of ops against central differences of first ones, in f64.
 #pragma once
 
+#include "../ops/check_op.hpp"
 #include "../ops/structural_rules.hpp"
 
 #include <tx/ops/mul.hpp>

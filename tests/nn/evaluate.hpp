@@ -1,14 +1,18 @@
-// Runs a graph without random numbers in f64, by plain loops: what these tests compare modules with themselves by.
+// Runs a graph in f64, by plain loops, node by node: what these tests compare modules and compiled programs with.
 #pragma once
 
+#include <tx/core/philox.hpp>
+#include <tx/exec/elements.hpp>
 #include <tx/expr/trace.hpp>
 #include <tx/ops/cast.hpp>
 #include <tx/ops/embedding.hpp>
 #include <tx/ops/iota.hpp>
 #include <tx/ops/min.hpp>
 #include <tx/ops/prod.hpp>
+#include <tx/ops/random.hpp>
 #include <tx/ops/slice.hpp>
 
+#include <algorithm>
 #include <cmath>
 #include <functional>
 #include <limits>
@@ -27,16 +31,44 @@ inline std::map<tx::op_info const*, whole_rule>& whole_rules() {
   return rules;
 }
 
+// How a graph is run, beyond plain arithmetic in f64.
+struct evaluation {
+  bool every_leaf = false;  // blocks of state and run-time scalars too are asked for
+  bool rounded = false;     // each value to its type, as kernels do
+  bool random = false;      // numbers are drawn, as in a run from `key` at `step`; else a graph with random numbers is an error
+  tx::philox_key key{};
+  std::uint32_t step = 0;
+  double noise = 0;         // each value is off by up to so many times the precision of its type: what other orders of sums may do
+  std::uint32_t noise_seed = 1;
+};
+
 class evaluator {
  public:
   // leaf(node): the value of an input or a parameter, dense.
   template <class Leaf>
-  evaluator(tx::graph const& g, Leaf leaf) : g_(g), value_(static_cast<std::size_t>(g.size())) {
-    for (int i = 0; i < g.size(); ++i)
-      if (g[i].op == &tx::input_info || g[i].op == &tx::parameter_info) at(i) = leaf(g[i]);
-    run(0);
+  evaluator(tx::graph const& g, Leaf leaf, evaluation const& how = {}) : g_(g), how_(how), noise_(how.noise_seed) {
+    extend(leaf);
   }
   values const& operator[](int id) const { return value_[static_cast<std::size_t>(id)]; }
+
+  // Computes what the graph has gained since; in a body that is still being recorded, what follows from arguments that are set.
+  template <class Leaf>
+  void extend(Leaf leaf) {
+    int const first = static_cast<int>(value_.size());
+    value_.resize(static_cast<std::size_t>(g_.size()));
+    for (int i = first; i < g_.size(); ++i) {
+      tx::op_info const* const op = g_[i].op;
+      bool const told = op == &tx::input_info || op == &tx::parameter_info || (how_.every_leaf && (op == &tx::block_info || op == &tx::scalar_info));
+      if (told) at(i) = leaf(g_[i]);
+    }
+    for (int i = first; i < g_.size(); ++i)
+      if (g_[i].op->kind != tx::op_kind::leaf && (g_[i].region == 0 || (g_.regions[g_[i].region].owner < 0 && ready(g_[i])))) compute(i, g_[i]);
+  }
+  // The value of an argument of a body that is being recorded.
+  void set(int argument, values v) {
+    value_.resize(std::max(value_.size(), static_cast<std::size_t>(argument + 1)));
+    at(argument) = std::move(v);
+  }
 
  private:
   values& at(int id) { return value_[static_cast<std::size_t>(id)]; }
@@ -47,6 +79,12 @@ class evaluator {
       if (g_[i].region == region && g_[i].op->kind != tx::op_kind::leaf) compute(i, g_[i]);
   }
 
+  bool ready(tx::node const& n) const {
+    for (int k = 0; k < n.inputs; ++k)
+      if (value_[static_cast<std::size_t>(g_.input(n, k))].size() != size(g_.info(g_.input(n, k)))) return false;
+    return true;
+  }
+
   void compute(int id, tx::node const& n) {
     auto in = [&](int k) -> values const& { return at(g_.input(n, k)); };
     auto in_dims = [&](int k) { return g_.info(g_.input(n, k)).dims; };
@@ -54,7 +92,10 @@ class evaluator {
     auto const last = static_cast<std::size_t>(n.inputs > 0 ? in_dims(0).last() : 1);
     switch (n.op->kind) {
       case tx::op_kind::constant: out[0] = tx::constant_value(n); break;
-      case tx::op_kind::index: iota(n, out); break;
+      case tx::op_kind::index:
+        if (n.op == &tx::iota_info) iota(n, out);
+        else draw(n, out);
+        break;
       case tx::op_kind::elementwise:
         for (std::size_t e = 0; e < out.size(); ++e) {
           double a[3] = {};
@@ -79,16 +120,37 @@ class evaluator {
         break;
       case tx::op_kind::view: view(n, in(0), in_dims(0), out); break;
       case tx::op_kind::product: product(in(0), in(1), last, static_cast<std::size_t>(n.info.dims.last()), out); break;
-      case tx::op_kind::whole: whole(n, out); break;
+      case tx::op_kind::whole:
+      case tx::op_kind::collective: whole(n, out); break;
       case tx::op_kind::gather_all:
         for (int k = 0; k < n.inputs; ++k)
           std::copy(in(k).begin(), in(k).end(), out.begin() + g_.numbers[static_cast<int>(n.at.v[0]) + k]);
         break;
       case tx::op_kind::region: repeat(id, n); return;
-      case tx::op_kind::result: out = results_[g_.input(n, 0)][static_cast<std::size_t>(n.at.v[0])]; break;
+      case tx::op_kind::result: {
+        int const owner = g_.input(n, 0);
+        if (results_[owner].size() <= static_cast<std::size_t>(n.at.v[0])) repeat(owner, g_[owner]);  // it gained one
+        out = results_[owner][static_cast<std::size_t>(n.at.v[0])];
+        break;
+      }
       default: throw std::runtime_error(std::string("evaluator: no rule for ") + n.op->name);
     }
+    if (how_.rounded || how_.noise != 0) settle(n, out);
     at(id) = std::move(out);
+  }
+
+  // Values as their type holds them, with noise before that if there is some. What only moves elements keeps them.
+  void settle(tx::node const& n, values& out) {
+    bool const moves = n.op->kind == tx::op_kind::view || n.op->kind == tx::op_kind::result || n.op->kind == tx::op_kind::gather_all;
+    if (moves) return;
+    double const noise = tx::is_float(n.info.type) && n.op->kind != tx::op_kind::constant ? how_.noise * precision(n.info.type) : 0;
+    for (double& x : out) {
+      if (noise != 0) x += x * noise * (static_cast<double>((noise_ = noise_ * 1664525u + 1013904223u) >> 8) * 0x1p-23 - 1);
+      x = tx::exec::rounded_to(n.info.type, x);
+    }
+  }
+  static double precision(tx::dtype type) {
+    return type == tx::dtype::f64 ? 0x1p-52 : type == tx::dtype::f32 ? 0x1p-23 : type == tx::dtype::f16 ? 0x1p-10 : 0x1p-7;
   }
 
   // What a reduction makes of no elements.
@@ -97,8 +159,18 @@ class evaluator {
     return op == &tx::row_min_info ? INFINITY : op == &tx::row_prod_info ? 1 : 0;
   }
 
+  // As a backend draws them: of a row and a column.
+  void draw(tx::node const& n, values& out) const {
+    if (!how_.random) throw std::runtime_error("evaluator: random numbers");
+    auto const width = static_cast<std::size_t>(n.info.dims.row_length());
+    std::size_t const rows = width == 0 ? 0 : out.size() / width;
+    tx::philox_stream const stream{static_cast<std::uint32_t>(n.at.v[0]) + (static_cast<std::uint32_t>(iteration_) << 16), how_.step};
+    for (std::size_t e = 0; e < out.size(); ++e)
+      out[e] = static_cast<double>(tx::uniform(how_.key, stream, static_cast<std::size_t>(n.at.v[1]) * rows + e / width,
+                                               static_cast<std::uint32_t>(e % width)));
+  }
+
   static void iota(tx::node const& n, values& out) {
-    if (n.op != &tx::iota_info) throw std::runtime_error("evaluator: random numbers");
     std::size_t inner = 1;
     for (int i = static_cast<int>(n.at.v[0]) + 1; i < n.info.dims.rank; ++i)
       inner *= static_cast<std::size_t>(n.info.dims.dim[i]);
@@ -160,6 +232,7 @@ class evaluator {
     for (int k = 0; k < body.carries; ++k) results[static_cast<std::size_t>(k)] = at(g_.input(n, k));
     for (int step = 0; step < body.iterations; ++step) {
       auto const slice = static_cast<std::size_t>(body.reversed ? body.iterations - 1 - step : step);
+      iteration_ = static_cast<int>(slice);
       for (int k = 0; k < body.arguments.size(); ++k) {
         values& argument = at(body.arguments[k]);
         values const& given = at(g_.input(n, k));
@@ -184,10 +257,14 @@ class evaluator {
         }
       }
     }
+    iteration_ = 0;
     results_[id] = std::move(results);
   }
 
   tx::graph const& g_;
+  evaluation how_;
+  std::uint32_t noise_;
+  int iteration_ = 0;
   std::vector<values> value_;
   std::map<int, std::vector<values>> results_;
 };

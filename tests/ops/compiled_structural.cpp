@@ -1,6 +1,7 @@
 // Compiled programs of structural ops, look-ups and convolutions on both backends against the interpreter, and the same
 // bits whatever the number of threads.
 #include "grad_program.hpp"
+#include "check_op.hpp"
 #include "structural_rules.hpp"
 
 #include <tx/ops/concat.hpp>

@@ -1,4 +1,5 @@
 // Convolutions and pools: values against seven plain loops, gradients against central differences.
+#include "check_op.hpp"
 #include "whole_rules.hpp"
 
 #include <tx/ops/conv2d.hpp>

@@ -1,4 +1,5 @@
 // Ops that take elements by number: values against plain loops, gradients against central differences.
+#include "check_op.hpp"
 #include "whole_rules.hpp"
 
 #include <tx/ops/embedding_bag.hpp>

@@ -1,6 +1,7 @@
 // Tensors without elements, where they mean something: sums of nothing are 0, products 1, and what is broadcast against
 // none is none.
 #include "grad_program.hpp"
+#include "check_op.hpp"
 #include "structural_rules.hpp"
 
 #include <tx/ops/add.hpp>

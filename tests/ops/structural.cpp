@@ -1,4 +1,5 @@
 // Ops that join, part and fold along axes: values against plain loops, gradients against central differences.
+#include "check_op.hpp"
 #include "whole_rules.hpp"
 
 #include <tx/ops/concat.hpp>

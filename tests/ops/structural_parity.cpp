@@ -1,5 +1,6 @@
 // tests/parity's numbers of structural ops: values and gradients are PyTorch's, also at ties, NaN, zeros and the edges
 // of pictures.
+#include "check_op.hpp"
 #include "structural_rules.hpp"
 
 #include <tx/io/safetensors.hpp>

@@ -2,7 +2,11 @@
 // before, so that what no share writes, or what depends on the shares, shows.
 #pragma once
 
-#include "check_op.hpp"
+#include "../nn/evaluate.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <utility>
 
 template <tx::op_info const* Op>
 struct knows_whole {

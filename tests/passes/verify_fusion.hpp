@@ -95,11 +95,11 @@ class fusion_verifier {
   bool shares_storage(int a, int b) const {
     if (a == b) return true;
     if (!tx::passes::in_block(g_, a) || !tx::passes::in_block(g_, b)) return false;
-    auto const state = [&](int id) { return g_[id].op == &tx::block_info; };
-    auto const block = [&](int id) { return state(id) ? g_[id].at.v[0] : 0; };
-    auto const first = [&](int id) { return g_[id].at.v[state(id) ? 1 : 0]; };
-    return block(a) == block(b) && first(a) < first(b) + g_.info(b).count() && first(b) < first(a) + g_.info(a).count();
+    auto const block = [&](int id) { return g_[id].op == &tx::block_info ? g_[id].at.v[0] : 0; };
+    return block(a) == block(b) && first_of(a) < first_of(b) + g_.info(b).count() && first_of(b) < first_of(a) + g_.info(a).count();
   }
+  // The first element of its block that a leaf shows.
+  std::int64_t first_of(int leaf) const { return g_[leaf].at.v[g_[leaf].op == &tx::block_info ? 1 : 0]; }
 
   // Nobody reads a carry or a leaf after it was overwritten, and its own kernel reads each element before writing that.
   void check_overwrite(int group, int id) const {
@@ -124,10 +124,10 @@ class fusion_verifier {
           if (by_slices != (v.step != 0)) fail("a kernel overwrites another slice than it reads", reader);
           // A kernel that reduces rows goes over its columns again; a product reads whole rows and columns.
           bool const again = (reader != id && f_.groups[group].reduces_rows) || reader == f_.groups[group].head;
-          if (again || v.base != p.target || g_.info(operand).count() != g_.info(id).count())
-            fail("a kernel overwrites what it reads in another order", reader);
+          if (again || g_.info(operand).count() != g_.info(id).count()) fail("a kernel overwrites what it reads in another order", reader);
+          std::int64_t const apart = v.base == p.target ? 0 : first_of(v.base) - first_of(p.target);
           for (std::int64_t e = 0; e < g_.info(operand).count(); ++e)
-            if (address(g_.info(operand).dims, v.at, e) != address(g_.info(id).dims, tx::passes::dense(g_.info(id).dims), e))
+            if (apart + address(g_.info(operand).dims, v.at, e) != address(g_.info(id).dims, tx::passes::dense(g_.info(id).dims), e))
               fail("a kernel overwrites what it reads in another order", reader);
         }
       }

@@ -7,6 +7,7 @@
 #include <tx/exec/kernel_values.hpp>
 
 #include <cstring>
+#include <functional>
 #include <stdexcept>
 #include <vector>
 
@@ -14,6 +15,10 @@ class walked_program {
  public:
   // The program must stay where it is.
   explicit walked_program(tx::exec::lowered const& l) : l_(l), tables_(l), p_(tables_.get()) {}
+
+  // Told of each call before it runs.
+  using watcher = std::function<void(tx::exec::frame const&, tx::exec::called_kernel const&)>;
+  void watch(watcher w) { watch_ = std::move(w); }
 
   void run(tx::exec::frame& f) const { region(f, p_.loops[0]); }
 
@@ -46,6 +51,7 @@ class walked_program {
 
   void call(tx::exec::frame const& f, tx::exec::call const& c) const {
     tx::exec::called_kernel const k(p_, c);
+    if (watch_) watch_(f, k);
     if (k.sig.kind == tx::exec::kernel_kind::zero)
       std::memset(f.at<std::byte>(k.operand(0)), 0, static_cast<std::size_t>(c.cols));
     else if (k.by_rows())
@@ -123,4 +129,5 @@ class walked_program {
   tx::exec::lowered const& l_;
   tx::exec::lowered_tables tables_;
   tx::exec::program_tables p_;
+  watcher watch_;
 };

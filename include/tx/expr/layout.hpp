@@ -63,6 +63,8 @@ constexpr bool is_trained() {
 }
 
 constexpr value_info stacked(value_info const& one, shape const& stack) {
+  if (one.dims.rank + stack.rank > max_rank)
+    throw invalid("a value of a repeated block, or of a shard, has as many axes as a tensor may have, and no room for one of the iterations. FIX: merge some with reshape");
   value_info out{one.type, stack};
   out.dims.tag = one.dims.tag.on(one.dims.tag.axis + stack.rank);
   for (int i = 0; i < one.dims.rank; ++i) out.dims.dim[out.dims.rank++] = one.dims.dim[i];

@@ -1,0 +1,16 @@
+// A drawn program against the evaluator, with every number of rows, in every plan.
+#pragma once
+
+#include "planned.hpp"
+
+namespace drawn {
+
+// What is wrong with a program; empty if nothing is. One that cannot be recorded, or that planning refuses, is not wrong:
+// `refused` says why.
+struct verdict {
+  std::string wrong;
+  std::string refused;
+};
+verdict check(program const& p, totals& sums);
+
+}  // namespace drawn

@@ -1,0 +1,74 @@
+// Drawn programs: what each of its plans computes, with every pass, is what the graph says, node by node, to the last bit.
+#include "seeds.hpp"
+
+#include <catch2/catch.hpp>
+
+#include <filesystem>
+
+namespace {
+
+using namespace drawn;
+
+constexpr unsigned everyday = 6000;
+constexpr unsigned many = 100'000;  // in each of two processes
+
+// Shrinks the first failure of each kind.
+void check_range(unsigned first, unsigned end, totals& sums, coverage* seen) {
+  std::map<std::string, int> kinds;
+  std::map<std::string, std::string> told;
+  check_seeds(first, end, sums, seen, [&](unsigned seed, std::string const& wrong, program const& p) {
+    std::string const kind = kind_of(wrong);
+    if (kinds[kind]++ == 0 && told.size() < 8) told[kind] = "seed " + std::to_string(seed) + ": " + wrong + "\nshrunk: " + shrunk(p, kind);
+    return true;
+  });
+  for (auto const& [kind, text] : told) {
+    INFO(text);
+    INFO(kinds[kind] << " programs fail so");
+    CHECK(kind.empty());
+  }
+  CHECK(kinds.empty());
+}
+
+std::vector<std::string> headers_of(std::vector<std::string> const& folders) {
+  std::vector<std::string> all;
+  for (std::string const& folder : folders)
+    for (auto const& entry : std::filesystem::directory_iterator(std::string(TX_TEST_DIR) + "/../../include/tx/" + folder))
+      all.push_back(entry.path().string());
+  return all;
+}
+
+}  // namespace
+
+CATCH_TRANSLATE_EXCEPTION(tx::invalid const& e) { return e.text; }
+
+TEST_CASE("programs that are drawn compute what their graphs say, in every plan") {
+  totals sums;
+  coverage seen;
+  check_range(0, everyday, sums, &seen);
+
+  // The generator itself: what it draws, how often.
+  CHECK(sums.unfinished < static_cast<int>(everyday) / 5);
+  CHECK(sums.banded > 500);
+  for (std::string const& op : ops_defined_in(headers_of({"ops", "dist", "graph"}))) {
+    INFO("op " << op);
+    CHECK(seen.ops[op] >= 40);
+  }
+  for (char const* const feature : features_wanted) {
+    INFO(feature);
+    CHECK(seen.features[feature] >= 40);
+  }
+
+  // What plans cost: rules that only make programs faster or smaller show here. Lower these where a pass has become better.
+  CAPTURE(sums.kernels, sums.arena);
+  CHECK(sums.kernels <= most_kernels);
+  CHECK(sums.arena <= most_arena);
+}
+
+TEST_CASE("many programs that are drawn, the first half", "[.slow]") {
+  totals sums;
+  check_range(everyday, everyday + many, sums, nullptr);
+}
+TEST_CASE("many programs that are drawn, the other half", "[.slow]") {
+  totals sums;
+  check_range(everyday + many, everyday + 2 * many, sums, nullptr);
+}

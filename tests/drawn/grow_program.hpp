@@ -1,0 +1,267 @@
+// Whole programs: leaves, steps, repeated bodies, results and what replaces leaves.
+#pragma once
+
+#include "grow_steps.hpp"
+
+namespace drawn {
+
+class program_grower : public step_grower {
+ public:
+  using step_grower::step_grower;
+
+  program run() {
+    train_ = draw_.in(3);
+    leaves();
+    int const steps = draw_.between(3, 16);
+    int bodies = 0;
+    for (int k = 0; k < steps; ++k) {
+      if (bodies < 2 && draw_.in(9)) {
+        if (body()) {
+          ++bodies;
+          if (draw_.in(3)) differentiate();
+        }
+      }
+      else if (draw_.in(14)) between_products();
+      else if (draw_.in(16)) differentiate();
+      else if (!train_ && draw_.in(24)) flat_block();
+      else step(any_line());
+    }
+    outputs();
+    drop_dead(p_);
+    return std::move(p_);
+  }
+
+ private:
+  int extent() { return draw_.in(40) ? 0 : draw_.in(3) ? 1 : draw_.in(2) ? draw_.of(alike_) : draw_.between(2, 5); }
+  std::vector<int> extents(int rank) {
+    std::vector<int> e;
+    for (int i = 0; i < rank; ++i) e.push_back(extent());
+    return e;
+  }
+  int rank() {
+    static std::vector<int> const likely{0, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3, 4, 4, 5, 6};
+    return draw_.of(likely);
+  }
+
+  void leaves() {
+    alike_ = {draw_.between(2, 4), draw_.between(2, 5)};
+    for (int k = draw_.between(2, 5); k > 0; --k) {
+      std::vector<int> e = extents(rank());
+      if (p_.most > 0 && !e.empty() && !draw_.in(3)) {
+        e[0] = -1;
+        for (int& x : e) x = x == 0 ? 1 : x;
+      }
+      bool const bounded = !e.empty() && e[0] < 0;
+      decision d = fresh(!bounded && draw_.in(2) ? what::parameter : what::input);
+      d.p = as_numbers(e);
+      if (d.kind == what::input && draw_.in(5)) {
+        static std::vector<dtype> const types{dtype::f64, dtype::f32, dtype::bf16, dtype::f16, dtype::i64, dtype::i32, dtype::i16, dtype::i8, dtype::u8, dtype::boolean};
+        d.type = draw_.of(types);
+        if (tx::is_integer(d.type) && d.type != dtype::boolean && draw_.in(2)) d.p[7] = draw_.between(1, 5);
+      }
+      if (!train_ && d.kind == what::parameter && draw_.in(3)) d.kind = what::block, d.p[7] = draw_.between(1, 2);
+      int const id = add(d, d.kind == what::input ? d.p[7] : 0);
+      if (id >= 0 && !train_ && d.kind != what::input && draw_.in(3)) part_of(id);
+    }
+    if (p_.most > 0 && !bounded_input()) new_bounded();
+    if (pool_.empty()) new_leaf({p_.type, shape{2, {}, {2, 3}}}, 0);
+  }
+  bool bounded_input() const {
+    for (entry const& v : pool_)
+      if (info(v.id).dims.tag) return true;
+    return false;
+  }
+  void new_bounded() {
+    decision d = fresh(what::input);
+    d.p = as_numbers({-1, draw_.between(1, 3)});
+    add(d);
+  }
+  // A leaf that shares elements with another one.
+  void part_of(int whole) {
+    shape const s = info(whole).dims;
+    int const count = static_cast<int>(s.count());
+    decision d = fresh(what::part, {whole, -1, -1, -1});
+    if (s.rank > 0 && s.dim[0] > 1) {
+      std::vector<int> e = extents_of(s);
+      e[0] = draw_.between(1, s.dim[0]);
+      d.p = as_numbers(e);
+      d.p[7] = draw_.under(s.dim[0] - e[0] + 1) * (count / s.dim[0]);
+    } else {
+      d.p = as_numbers({count});
+    }
+    add(d);
+  }
+
+  // What goes from iteration to iteration, what all read, mostly seen through a view, and what each has a slice of.
+  bool body() {
+    decision const o = [&] {
+      decision d = fresh(what::open);
+      d.p[0] = draw_.in(8) ? 1 : draw_.between(2, 4);
+      d.p[1] = draw_.in(3);
+      return d;
+    }();
+    auto const floats = [&](entry const& v) { return info(v.id).count() > 0 && (info(v.id).type == p_.type || draw_.in(4)); };
+    std::vector<std::pair<what, int>> outside;
+    for (int k = draw_.under(4); k > 0; --k)
+      if (int const x = find(floats); x >= 0) outside.emplace_back(what::carry, x);
+    for (int k = draw_.under(4); k > 0; --k) {
+      static std::vector<char const*> const views{"transpose(a, order", "transpose(a)", "broadcast_to(a, dims", "slice", "reshape"};
+      int const line = line_of(draw_.of(views));
+      if (!draw_.in(3)) step(line);
+      if (int const x = find([&](entry const&) { return true; }); x >= 0) outside.emplace_back(what::same, x);
+    }
+    for (int k = draw_.under(4); k > 0; --k) {
+      std::vector<int> e = extents(draw_.between(0, 3));
+      if (!outside.empty() && outside.front().first == what::carry && !draw_.in(3)) {  // as a layer's parameters, in some order of axes
+        shape const like = info(outside.front().second).dims;
+        if (like.rank > 4 || like.tag) continue;
+        numbers const order = any_order(like, draw_);
+        e.clear();
+        for (int i = 0; i < like.rank; ++i) e.push_back(like.dim[order[static_cast<std::size_t>(i)]]);
+        e.insert(e.begin(), o.p[0]);
+        decision d = fresh(what::parameter);
+        d.p = as_numbers(e);
+        if (int const x = draw_.in(3) ? -1 : add(d); x >= 0) {
+          outside.emplace_back(what::slices, x);
+          continue;
+        }
+        e.erase(e.begin());
+      }
+      e.insert(e.begin(), o.p[0]);
+      if (int const x = obtain({p_.type, dims({}, static_cast<int>(e.size()), {as_numbers(e)[0], as_numbers(e)[1], as_numbers(e)[2], as_numbers(e)[3], as_numbers(e)[4], 0})}); x >= 0)
+        outside.emplace_back(what::slices, x);
+    }
+    if (outside.empty() || add(o) < 0 || p_.decisions.empty() || p_.decisions.back().id != o.id) return false;
+    open_ = o.id;
+    std::vector<int> carries;
+    for (auto const& [kind, x] : outside) {
+      int const id = add_argument(kind, x);
+      if (id >= 0 && kind == what::carry) carries.push_back(id);
+    }
+    for (int k = draw_.between(1, 8); k > 0; --k) {
+      if (draw_.in(16)) between_products();
+      else if (draw_.in(30)) differentiate();
+      else step(any_line());
+    }
+    finish_body(o.id, carries);
+    return true;
+  }
+  void finish_body(int open, std::vector<int> const& carries) {
+    std::vector<int> handed;
+    for (int c : carries) {
+      int value = find([&](entry const& v) { return v.home == open && v.id != c && info(v.id) == info(c); });
+      if (value < 0 || draw_.in(4)) value = obtain(info(c));
+      if (value < 0) value = c;
+      add_quietly(fresh(what::next, {value, open, c, -1}));
+      handed.push_back(c);
+    }
+    for (int k = draw_.between(carries.empty() ? 1 : 0, 3); k > 0; --k) {
+      int const value = find([&](entry const& v) { return v.home == open && info(v.id).dims.rank < tx::max_rank; });
+      if (value < 0) continue;
+      decision const d = fresh(what::stack, {value, open, -1, -1});
+      add_quietly(d);
+      handed.push_back(d.id);
+    }
+    if (handed.empty()) {  // nothing to hand out: an argument goes as it is
+      int const any = arguments_.front().id;
+      decision const d = fresh(what::stack, {any, open, -1, -1});
+      add_quietly(d);
+      handed.push_back(d.id);
+    }
+    open_ = -1;
+    arguments_.clear();
+    decision const close = fresh(what::close, {-1, open, -1, -1});
+    add_quietly(close);
+    e_->extend(leaf());
+    std::vector<int> const all = handed;
+    for (int h : all)
+      if (!draw_.in(6) || h == all.front()) add(fresh(what::result, {h, -1, -1, -1}));
+  }
+  void add_quietly(decision const& d) {
+    b_->add(d);
+    p_.decisions.push_back(d);
+  }
+
+  bool flat_block() {
+    decision d = fresh(what::flat);
+    for (std::size_t k = 0; k < 3; ++k) {
+      int const x = find([&](entry const& v) { return info(v.id).type == p_.type && !info(v.id).dims.tag && info(v.id).count() > 0; });
+      if (x >= 0 && (k == 0 || draw_.in(2))) d.in[k] = x;
+    }
+    d.p[0] = draw_.under(3), d.p[1] = draw_.under(3);
+    if (d.in[0] < 0) return false;
+    try {
+      b_->add(d);
+    } catch (tx::invalid const&) {
+      return false;
+    }
+    e_->extend(leaf());
+    p_.decisions.push_back(d);
+    flats_.push_back(d.id);
+    return true;
+  }
+
+  void outputs() {
+    auto const out = [&](int id) { p_.decisions.push_back(fresh(what::out, {id, -1, -1, -1})); };
+    bool const trains = train_ && trained();
+    std::vector<char> read(static_cast<std::size_t>(p_.next_id), 0);
+    for (decision const& d : p_.decisions)
+      for (int id : d.in)
+        if (id >= 0) read[static_cast<std::size_t>(id)] = 1;
+    int results = 0;
+    for (std::size_t k = pool_.size(); k-- > 0 && results < (trains ? 2 : 6);) {
+      entry const v = pool_[k];
+      bool const whole = v.home < 0 && (!info(v.id).dims.tag || info(v.id).dims.tag.axis == 0);
+      bool const scalar_only = trains && p_.end.mode == training::sharded;
+      if (!whole || scalar_only || !(results == 0 || (read[static_cast<std::size_t>(v.id)] == 0 && !draw_.in(3)) || draw_.in(8))) continue;
+      out(v.id);
+      ++results;
+    }
+    for (int f : flats_) out(f);
+    if (!trains) replaced_leaves();
+  }
+  // A loss as the first result, and what becomes of it.
+  bool trained() {
+    int const loss = loss_of(draw_.between(1, 3));
+    if (loss < 0) return false;
+    p_.decisions.push_back(fresh(what::out, {loss, -1, -1, -1}));
+    finish& f = p_.end;
+    static std::vector<training> const modes{training::at_once, training::at_once, training::at_once, training::clipped, training::accumulated, training::sharded};
+    f.mode = draw_.of(modes);
+    f.optimizer = draw_.under(6);
+    f.narrows = draw_.in(2);
+    f.halves = p_.type == dtype::f32 && draw_.in(3) ? draw_.between(1, 2) : 0;
+    f.recomputes = draw_.in(3);
+    f.shards = draw_.between(1, 3);
+    f.several_ranks = f.shards != 3 && draw_.in(3);
+    return true;
+  }
+  void replaced_leaves() {
+    p_.end.narrows = draw_.in(4);
+    p_.end.halves = p_.type == dtype::f32 && draw_.in(8) ? draw_.between(1, 2) : 0;
+    std::vector<int> targets;
+    for (entry const& v : pool_) {
+      decision const& d = *p_.find(v.id);
+      if (v.home >= 0 || (d.kind != what::parameter && d.kind != what::block && d.kind != what::part) || !draw_.in(2)) continue;
+      int const whole = d.kind == what::part ? d.in[0] : d.id;  // leaves that share elements are not both replaced
+      bool clash = false;
+      for (int t : targets) clash = clash || t == v.id || t == whole || (p_.find(t)->kind == what::part && p_.find(t)->in[0] == whole);
+      if (!clash) targets.push_back(v.id);
+    }
+    for (int t : targets)
+      if (int const x = obtain(info(t)); x >= 0) p_.decisions.push_back(fresh(what::assign, {x, t, -1, -1}));
+  }
+
+  bool train_ = false;
+  std::vector<int> alike_;  // extents that many shapes have
+  std::vector<int> flats_;
+};
+
+inline program draw_program(unsigned seed) {
+  chance options(seed ^ 0x9e3779b9u);
+  int const most = options.in(4) ? options.between(2, 5) : 0;
+  dtype const type = options.in(3) ? dtype::f32 : dtype::f64;
+  return program_grower(seed, most, type).run();
+}
+
+}  // namespace drawn
