@@ -118,6 +118,7 @@ void check_plans(recorded const& r, std::vector<expectation> const& runs, totals
     tx::exec::inspection seen{};
     lowered const l = tx::exec::plan(g, v.options, &seen);
     fusion_verifier(seen.nodes, seen.fused).run();
+    storage_verifier(l, seen).run();
     bool const banded = seen.fused.bands.size() > 0;
     sums.banded += banded;
     if (&v == &variants().front()) {

@@ -22,6 +22,22 @@ constexpr int shard_leaf(graph& g, node const& n, int shard, int shards) {
   return slice(emit_leaf(g, *n.op, info, n.at), 0, shard * each, each, 1).id;
 }
 
+// Numbers of the program that a region's body reads: in the shard they are values of another region, and are handed in.
+constexpr vec<vec<int>> numbers_read_inside(graph const& one) {
+  vec<vec<int>> numbers(one.regions.size());
+  auto const read = [&](int region_id, int id) {
+    if (region_id == 0 || one[id].region == region_id) return;
+    for (int known : numbers[region_id])
+      if (known == id) return;
+    numbers[region_id].push_back(id);
+  };
+  for (int i = 0; i < one.size(); ++i)
+    for (int k = 0; k < one[i].inputs; ++k) read(one[i].region, one.input(i, k));
+  for (int r = 1; r < one.regions.size(); ++r)
+    for (int id : one.regions[r].results) read(r, id);
+  return numbers;
+}
+
 }  // namespace detail
 
 // Appends `one` to g as shard number `shard` of `shards`; returns the ids in g of its `values`.
@@ -57,11 +73,32 @@ constexpr vec<int> append_shard(graph& g, graph const& one, vec<int> const& valu
   }
   g.regions[first].invariants = leaves.size();
 
+  // Numbers handed into a body are the last of its invariants.
+  vec<vec<int>> const numbers_read = detail::numbers_read_inside(one);
+  vec<vec<int>> handed_in(one.regions.size());  // region -> the argument of each such number
+  auto const first_stacked = [&](int r) { return one.regions[r].carries + one.regions[r].invariants; };
+  for (int r = 1; r < one.regions.size(); ++r) {
+    handed_in[r] = vec<int>(numbers_read[r].size(), -1);
+    g.regions[first + r].invariants += numbers_read[r].size();
+  }
+  auto const seen_from = [&](int r, int id) {
+    if (r == 0 || one[id].region == r) return map[id];
+    int k = 0;
+    while (numbers_read[r][k] != id) ++k;
+    if (handed_in[r][k] < 0)
+      handed_in[r][k] = emit_leaf(g, argument_info, one.info(id), attributes{{first_stacked(r) + k, first + r}}).id;
+    return handed_in[r][k];
+  };
+
   for (int i = 0; i < one.size(); ++i) {
     if (map[i] >= 0) continue;
     node const& n = one[i];
     attributes at = n.at;
-    if (n.op == &argument_info) at.v[1] += first;
+    if (n.op == &argument_info) {
+      auto const r = static_cast<int>(at.v[1]);
+      if (at.v[0] >= first_stacked(r)) at.v[0] += numbers_read[r].size();
+      at.v[1] += first;
+    }
     if (n.op == &repeat_info) at.v[0] += first;
     if (n.op == &random_info) at.v[1] = shard;
     if (n.op->kind == op_kind::gather_all) at.v[0] += numbers;
@@ -69,13 +106,25 @@ constexpr vec<int> append_shard(graph& g, graph const& one, vec<int> const& valu
     g.when = n.when;
     g.site = n.site;
     vec<int> in{};
-    for (int k = 0; k < n.inputs; ++k) in.push_back(map[one.input(n, k)]);
+    for (int k = 0; k < n.inputs; ++k) in.push_back(seen_from(n.region, one.input(n, k)));
+    if (n.op == &repeat_info) {
+      auto const r = static_cast<int>(n.at.v[0]);
+      region const& body = one.regions[r];
+      vec<int> all{};
+      for (int k = 0; k < first_stacked(r); ++k) all.push_back(in[k]);
+      for (int id : numbers_read[r]) all.push_back(map[id]);
+      for (int k = first_stacked(r); k < n.inputs; ++k) all.push_back(in[k]);
+      in = all;
+      g.current = first + r;
+      for (int id : body.results) g.regions[first + r].results.push_back(seen_from(r, id));
+      vec<int>& arguments = g.regions[first + r].arguments;
+      for (int k = 0; k < first_stacked(r); ++k) arguments.push_back(map[body.arguments[k]]);
+      for (int id : handed_in[r]) arguments.push_back(id);
+      for (int k = first_stacked(r); k < body.arguments.size(); ++k) arguments.push_back(map[body.arguments[k]]);
+      g.current = first + n.region;
+    }
     map[i] = g.emit(n.op, in.data(), in.size(), at, n.info);
     if (n.op == &repeat_info) g.regions[static_cast<int>(at.v[0])].owner = map[i];
-  }
-  for (int k = 1; k < one.regions.size(); ++k) {
-    for (int a : one.regions[k].arguments) g.regions[first + k].arguments.push_back(map[a]);
-    for (int r : one.regions[k].results) g.regions[first + k].results.push_back(map[r]);
   }
 
   // What the shard hands out has a leading axis of its one iteration.

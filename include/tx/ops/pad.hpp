@@ -12,6 +12,7 @@ constexpr value_info pad_infer(value_info const* in, int, attributes const& at) 
   value_info out = in[0];
   if (at.v[0] < 0 || at.v[0] >= out.dims.rank) throw invalid("pad: the tensor has no such axis. FIX: name one of its axes, from 0");
   if (at.v[1] + (out.dims.dim[at.v[0]] - 1) * at.v[2] >= at.v[3]) throw invalid("pad: the tensor does not fit the new extent. FIX: an extent above start + (the tensor's extent - 1) * step");
+  if (out.dims.tag && out.dims.tag.axis == at.v[0]) throw invalid("pad: a bounded extent cannot be padded. FIX: pad another axis");
   out.dims.dim[at.v[0]] = static_cast<int>(at.v[3]);
   return out;
 }

@@ -150,7 +150,7 @@ class grouping {
       if (other.region != g_[id].region) continue;
       for (int base : other.reads) {
         if (!same_storage(base, old)) continue;
-        if (k > at || other.reduces_rows || !dense_reader(k, base, id)) return false;
+        if (k > at || other.reduces_rows || !same_elements(g_, base, old) || !dense_reader(k, base, id)) return false;
       }
     }
     return true;

@@ -52,6 +52,16 @@ constexpr bool is_computed(op_kind kind) {
 // Is it part of the parameters or of an optimizer's state?
 constexpr bool in_block(graph const& g, int id) { return g[id].op == &block_info || g[id].op == &parameter_info; }
 
+// Which flat block that is part of, 0 the parameters, and its first element there.
+constexpr std::int64_t block_of(graph const& g, int leaf) { return g[leaf].op == &block_info ? g[leaf].at.v[0] : 0; }
+constexpr std::int64_t first_in_block(graph const& g, int leaf) { return g[leaf].at.v[g[leaf].op == &block_info ? 1 : 0]; }
+
+// Do two nodes hold the same elements, each at the same place?
+constexpr bool same_elements(graph const& g, int a, int b) {
+  if (a == b) return true;
+  return in_block(g, a) && in_block(g, b) && block_of(g, a) == block_of(g, b) && first_in_block(g, a) == first_in_block(g, b);
+}
+
 // Is it one of the values that a region stacks, an iteration each?
 constexpr bool is_stacked_result(graph const& g, int id) {
   return g[id].op == &result_info && g[id].at.v[0] >= g.regions[static_cast<int>(g[g.input(id, 0)].at.v[0])].carries;
@@ -106,9 +116,8 @@ constexpr vec<int> shared_storage(graph const& g) {
   for (int i = 0; i < g.size(); ++i) {
     shared[i] = i;
     if (!in_block(g, i)) continue;
-    bool const state = g[i].op == &block_info;
-    std::int64_t const first = g[i].at.v[state ? 1 : 0];
-    ranges.push_back({state ? g[i].at.v[0] : 0, first, first + g.info(i).count(), i});
+    std::int64_t const first = first_in_block(g, i);
+    ranges.push_back({block_of(g, i), first, first + g.info(i).count(), i});
   }
   stable_sort(ranges, [](range const& a, range const& b) { return a.block != b.block ? a.block < b.block : a.first < b.first; });
   for (int k = 1; k < ranges.size(); ++k) {
