@@ -373,7 +373,8 @@ constexpr vec<int> gradients(graph& g, int loss, vec<int> const& leaves, gradien
   detail::reverse_walk walk(g, active, nullptr, g.current, g.current);
   walk.give_to(user, readers);
   walk.compute_again(again);
-  walk.add(loss, broadcast_to(constant(g, g.info(loss).type, 1), g.info(loss).dims));
+  value_info const scalar = g.info(loss);  // a copy: the table of nodes grows
+  walk.add(loss, broadcast_to(constant(g, scalar.type, 1), scalar.dims));
   walk.run(loss);
   vec<int> out{};
   for (int leaf : leaves) {

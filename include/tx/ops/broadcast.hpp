@@ -44,8 +44,7 @@ inline constexpr op_info broadcast_info{.name = "broadcast",
                                         .restride = detail::broadcast_restride,
                                         .narrow = detail::broadcast_narrow};
 
-// The shape is a copy: it may be that of a node, and the table of nodes grows here.
-constexpr var broadcast_to(var x, shape to) {
+constexpr var broadcast_to(var x, shape const& to) {
   if (x.dims() == to) return x;
   if (x.dims().rank > to.rank) throw invalid("broadcast_to: the tensor has more axes than asked for. FIX: reshape it first");
   if (x.dims().tag && !(to.tag == x.dims().tag))
