@@ -170,6 +170,9 @@ class reverse_walk final : public vjp_context {
     if (!any) return;
 
     region const forward_body = g->regions[body_id];
+    any = forward_body.carries > 0;
+    for (int argument_node : forward_body.arguments) any = any || wanted(argument_node);
+    if (!any) return;  // what it reads of the leaves are integers
     int const back_id = g->regions.size();
     region back{};
     back.parent = target_;
