@@ -141,6 +141,11 @@ constexpr var arg(op_info const& op, var x, int axis) {
   if (axis >= s.rank) throw invalid("no such axis");
   return emit(op, {x}, attributes{{axis}});
 }
+// A number in the shape of x.
+constexpr var filled_with(var x, double value) {
+  value_info const info = x.info();
+  return broadcast_to(constant(*x.g, info.type, value), info.dims);
+}
 constexpr var windows(var x, numbers const& p) { return patches(x, window_of(p)); }
 constexpr var largest_places(var x, numbers const& p) { return emit(pool_places_info, {x}, tx::detail::packed(window_of(p))); }
 constexpr var reduced_by_all(var x) { return emit(all_reduce_info, {x}); }
@@ -240,7 +245,7 @@ inline std::vector<maker> const& makers() {
       {TX_MAKES(cast(iota(g, a.dims(), p[0]), a.type())), real, none, none, pick::axis, 4},
       {TX_MAKES(uniform(g, a.dims(), g.random_streams++)), any, none, none, pick::nothing, 2},
       {TX_MAKES(dropout(a)), real, none, none, pick::nothing, 4},
-      {TX_MAKES(broadcast_to(constant(g, a.type(), p[0]), tx::shape(a.dims()))), number, none, none, pick::count, 2},
+      {TX_MAKES(filled_with(a, p[0])), number, none, none, pick::count, 2},
   };
   return lines;
 }

@@ -116,6 +116,7 @@ class shrinker {
     } catch (tx::invalid const&) {
       return false;
     }
+    if (info.dims.tag && info.dims.tag.axis != 0) return false;  // no leaf is so
     program q = p;
     decision leaf{};
     leaf.kind = what::input;

@@ -130,7 +130,7 @@ class evaluator {
       case tx::op_kind::result: {
         int const owner = g_.input(n, 0);
         if (results_[owner].size() <= static_cast<std::size_t>(n.at.v[0])) repeat(owner, g_[owner]);  // it gained one
-        out = results_[owner][static_cast<std::size_t>(n.at.v[0])];
+        out = results_[owner].at(static_cast<std::size_t>(n.at.v[0]));
         break;
       }
       default: throw std::runtime_error(std::string("evaluator: no rule for ") + n.op->name);

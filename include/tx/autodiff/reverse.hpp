@@ -170,6 +170,9 @@ class reverse_walk final : public vjp_context {
     if (!any) return;
 
     region const forward_body = g->regions[body_id];
+    any = forward_body.carries > 0;
+    for (int argument_node : forward_body.arguments) any = any || wanted(argument_node);
+    if (!any) return;  // what it reads of the leaves are integers
     int const back_id = g->regions.size();
     region back{};
     back.parent = target_;
@@ -373,7 +376,8 @@ constexpr vec<int> gradients(graph& g, int loss, vec<int> const& leaves, gradien
   detail::reverse_walk walk(g, active, nullptr, g.current, g.current);
   walk.give_to(user, readers);
   walk.compute_again(again);
-  walk.add(loss, broadcast_to(constant(g, g.info(loss).type, 1), g.info(loss).dims));
+  value_info const scalar = g.info(loss);  // a copy: the table of nodes grows
+  walk.add(loss, broadcast_to(constant(g, scalar.type, 1), scalar.dims));
   walk.run(loss);
   vec<int> out{};
   for (int leaf : leaves) {

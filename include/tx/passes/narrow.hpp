@@ -79,9 +79,10 @@ struct narrowing {
   constexpr int operator()(graph& to, int id, node& n, vec<int>& in) const {
     if (n.region != 0) return -1;
     selection const& mine = parts[id];
+    attributes const whole = n.at;  // not the old node's: a result that stays has a new number where others have gone
     for (int k = 0; k < n.inputs; ++k) {
       int const operand = from.input(id, k);
-      selection const part = part_read(from, id, k, mine, n.at = from[id].at);
+      selection const part = part_read(from, id, k, mine, n.at = whole);
       if (!part || part == parts[operand] || part.count == to.info(in[k]).dims.dim[part.axis]) continue;
       // other readers want other parts
       in[k] = slice({&to, in[k]}, part.axis, static_cast<int>(part.start), static_cast<int>(part.count), static_cast<int>(part.step)).id;
