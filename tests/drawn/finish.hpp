@@ -28,7 +28,7 @@ struct recorded {
 
 namespace detail {
 
-inline void update_by(int optimizer, tx::gradient_site& site, std::int64_t first, int rank) {
+constexpr void update_by(int optimizer, tx::gradient_site& site, std::int64_t first, int rank) {
   using namespace tx;
   switch (optimizer) {
     case 0: return tx::detail::append_update<sgd>(site, first, 0, rank);
@@ -39,37 +39,39 @@ inline void update_by(int optimizer, tx::gradient_site& site, std::int64_t first
     default: return tx::detail::append_update<adagrad>(site, first, 0, rank);
   }
 }
-inline bool sees_whole_tensors(int optimizer) { return optimizer == 3; }
+constexpr bool sees_whole_tensors(int optimizer) { return optimizer == 3; }
 
 // As train_step does where nothing needs all gradients together: each is used up where it is complete.
 struct updating final : tx::gradient_user {
   int optimizer = 0;
-  explicit updating(int which) : optimizer(which) {}
-  bool wants(tx::node const&) const override { return true; }
-  void use(tx::gradient_site& site) override {
+  constexpr explicit updating(int which) : optimizer(which) {}
+  constexpr bool wants(tx::node const&) const override { return true; }
+  constexpr void use(tx::gradient_site& site) override {
     site.g->when = tx::phase::update;
     int const rank = (*site.g)[site.parameter].info.dims.rank;
     update_by(optimizer, site, (*site.g)[site.parameter].at.v[0], rank - (site.value.dims().rank < rank ? 1 : 0));
     site.g->when = tx::phase::backward;
   }
+  constexpr ~updating() = default;
 };
 
 struct parameter_list {
   vec<int> leaves{};
   std::int64_t elements = 0;
 };
-inline parameter_list parameters_of(graph const& g) {
+constexpr parameter_list parameters_of(graph const& g) {
   parameter_list all{};
   for (int i = 0; i < g.size(); ++i) {
     if (g[i].op != &tx::parameter_info) continue;
     all.leaves.push_back(i);
-    all.elements = std::max(all.elements, g[i].at.v[0] + g.info(i).count());
+    std::int64_t const end = g[i].at.v[0] + g.info(i).count();
+    all.elements = end > all.elements ? end : all.elements;
   }
   return all;
 }
 
 // As train_step does where their norm, or their sum over shards, is needed before any parameter moves.
-inline void update_from_flat(graph& g, finish const& end, graph& one, bool of_shards, bool clips, vec<char> const& again) {
+constexpr void update_from_flat(graph& g, finish const& end, graph& one, bool of_shards, bool clips, vec<char> const& again) {
   graph& source = of_shards ? one : g;
   parameter_list const all = parameters_of(source);
   vec<int> const found = tx::gradients(source, source.outputs[0].value, all.leaves, nullptr, again);
@@ -82,11 +84,11 @@ inline void update_from_flat(graph& g, finish const& end, graph& one, bool of_sh
   dtype const type = source.info(all.leaves[0]).type;
   std::int64_t const rows = (all.elements + tx::block_row - 1) / tx::block_row;
   struct placed {
-    std::int64_t first;
-    tx::value_info info;
-    attributes at;
+    std::int64_t first = 0;
+    tx::value_info info{};
+    attributes at{};
   };
-  std::vector<placed> tensors;
+  vec<placed> tensors{};
   for (int l : all.leaves) tensors.push_back({source[l].at.v[0], source.info(l), source[l].at});
   auto const flatten = [&](vec<int> const& of) { return tx::detail::flat_gradient(g, of, first, rows * tx::block_row); };
   tx::dist::division const d{end.several_ranks ? 2 : 1, end.shards, true};
@@ -114,46 +116,51 @@ inline void update_from_flat(graph& g, finish const& end, graph& one, bool of_sh
   }
 }
 
-inline void train(recorded& r, finish const& end) {
-  graph& g = r.g;
+constexpr graph trained(graph g, finish const& end) {
   if (g.outputs.empty() || g.info(g.outputs[0].value).count() != 1) throw tx::invalid("no loss");
   parameter_list const all = parameters_of(g);
   if (all.leaves.empty()) throw tx::invalid("nothing to train");
   tx::recomputation again{};
   if (end.recomputes) again = tx::choose_recomputed(g, g.outputs[0].value, all.leaves, 64);
   int const results = g.outputs.size();
-  switch (end.mode) {
-    case training::at_once: {
-      updating user(end.optimizer);
-      tx::gradients(g, g.outputs[0].value, all.leaves, &user, again.again);
-      break;
-    }
-    case training::accumulated: {
-      tx::detail::sum_at_once user(1);
-      tx::gradients(g, g.outputs[0].value, all.leaves, &user, again.again);
-      break;
-    }
-    case training::clipped: update_from_flat(g, end, g, false, true, again.again); break;
-    default: {
-      graph whole{};
-      update_from_flat(whole, end, g, true, end.optimizer % 2 == 0, again.again);
-      for (int i = 0; i < g.size(); ++i)
-        if (g[i].op == &tx::input_info && end.shards > 1) r.inputs[static_cast<std::size_t>(g[i].at.v[0])].info.dims.dim[0] *= end.shards;
-      r.g = whole;
-    }
+  if (end.mode == training::at_once) {
+    updating user(end.optimizer);
+    tx::gradients(g, g.outputs[0].value, all.leaves, &user, again.again);
+  } else if (end.mode == training::accumulated) {
+    tx::detail::sum_at_once user(1);
+    tx::gradients(g, g.outputs[0].value, all.leaves, &user, again.again);
+  } else if (end.mode == training::clipped) {
+    update_from_flat(g, end, g, false, true, again.again);
+  } else {
+    graph whole{};
+    update_from_flat(whole, end, g, true, end.optimizer % 2 == 0, again.again);
+    return whole;
   }
-  if (r.g.no_gradient.op != nullptr) throw tx::invalid("an op without a gradient");
-  if (r.g.outputs.size() == results && end.mode != training::sharded) throw tx::invalid("nothing is trained");
+  if (g.no_gradient.op != nullptr) throw tx::invalid("an op without a gradient");
+  if (g.outputs.size() == results) throw tx::invalid("nothing is trained");
+  return g;
 }
 
 }  // namespace detail
 
+// What is done with a graph when it is recorded.
+constexpr graph finished(graph g, finish const& end) {
+  if (end.narrows) g = tx::passes::narrow(g);
+  if (end.halves != 0) g = tx::passes::mixed(g, end.halves == 1 ? dtype::bf16 : dtype::f16);
+  return end.mode == training::none ? g : detail::trained(g, end);
+}
+
+// Shards cut the arguments of a program: there is so much more of them.
+inline void lengthen(std::vector<leaf_input>& inputs, finish const& end) {
+  if (end.mode != training::sharded || end.shards == 1) return;
+  for (leaf_input& in : inputs)
+    if (in.info.dims.rank > 0) in.info.dims.dim[0] *= end.shards;
+}
+
 inline recorded record(program const& p, row_count rows) {
   auto const b = build(p, rows);
-  recorded r{b->g, b->inputs, b->sizes, p.type, rows};
-  if (p.end.narrows) r.g = tx::passes::narrow(r.g);
-  if (p.end.halves != 0) r.g = tx::passes::mixed(r.g, p.end.halves == 1 ? dtype::bf16 : dtype::f16);
-  if (p.end.mode != training::none) detail::train(r, p.end);
+  recorded r{finished(b->g, p.end), b->inputs, b->sizes, p.type, rows};
+  lengthen(r.inputs, p.end);
   if (r.g.outputs.empty()) throw tx::invalid("a program without results");
   // As far as any leaf reaches: states lie as parameters do, and rows of a whole block beyond those.
   for (int i = 0; i < r.g.size(); ++i) {

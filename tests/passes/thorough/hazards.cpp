@@ -114,7 +114,7 @@ constexpr auto drawn = [](two_squares const& m, square x) {
   return sum(v[15] * v[14] + v[13]);
 };
 
-// Each is two programs to compile. More graphs are drawn at run time: ../drawn_graphs.cpp.
+// Each is two programs to compile. More are drawn at run time: tests/drawn.
 constexpr unsigned draws = 6;
 template <unsigned... Seeds>
 void check_drawn(std::integer_sequence<unsigned, Seeds...>) {
