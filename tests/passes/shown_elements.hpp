@@ -27,7 +27,8 @@ class shown_elements_of {
     auto const room = [&](element_number count) { return next += count, next - count; };
     for (int i = 0; i < g.size(); ++i) {
       auto const runs = static_cast<element_number>(g.regions[g[i].region].iterations);
-      first_.push_back(room(runs * g.info(i).count()));
+      int const known = same_leaf(i);
+      first_.push_back(known < i ? first_[static_cast<std::size_t>(known)] : room(runs * g.info(i).count()));
       if (!tx::passes::in_block(g, i)) continue;
       auto const block = static_cast<std::size_t>(block_of(i));
       if (block >= blocks_.size()) blocks_.resize(block + 1, 0);
@@ -39,7 +40,8 @@ class shown_elements_of {
   // A node's own element. Leaves of a flat block have those of the block: some of them overlap.
   element_number own(int id, int iteration, std::int64_t index) const {
     if (tx::passes::in_block(g_, id)) return blocks_[static_cast<std::size_t>(block_of(id))] + element_of_block(id, index);
-    int const run = g_[id].region == 0 ? 0 : iteration;  // numbers of the program are read in regions too
+    bool const once = g_[id].region == 0 || (g_[id].op->kind == tx::op_kind::leaf && g_[id].op != &tx::argument_info);
+    int const run = once ? 0 : iteration;  // numbers of the program are read in regions too
     return first_[static_cast<std::size_t>(id)] + run * g_.info(id).count() + index;
   }
 
@@ -54,6 +56,13 @@ class shown_elements_of {
   }
 
  private:
+  // An argument or a run-time number may be a node of several regions.
+  int same_leaf(int id) const {
+    bool const told = g_[id].op == &tx::input_info || g_[id].op == &tx::scalar_info;
+    for (int i = 0; told && i < id; ++i)
+      if (g_[i].op == g_[id].op && g_[i].at.v[0] == g_[id].at.v[0]) return i;
+    return id;
+  }
   int block_of(int id) const { return g_[id].op == &tx::block_info ? static_cast<int>(g_[id].at.v[0]) : 0; }
   std::int64_t element_of_block(int id, std::int64_t index) const { return g_[id].at.v[g_[id].op == &tx::block_info ? 1 : 0] + index; }
 

@@ -22,11 +22,15 @@ constexpr int shard_leaf(graph& g, node const& n, int shard, int shards) {
   return slice(emit_leaf(g, *n.op, info, n.at), 0, shard * each, each, 1).id;
 }
 
+// Arguments and parameters are handed to the shard, wherever in `one` they were asked for.
+constexpr bool is_handed_in(graph const& one, int id) { return one[id].op == &input_info || one[id].op == &parameter_info; }
+
 // Numbers of the program that a region's body reads: in the shard they are values of another region, and are handed in.
+constexpr bool is_of_body(graph const& one, int region_id, int id) { return one[id].region == region_id && !is_handed_in(one, id); }
 constexpr vec<vec<int>> numbers_read_inside(graph const& one) {
   vec<vec<int>> numbers(one.regions.size());
   auto const read = [&](int region_id, int id) {
-    if (region_id == 0 || one[id].region == region_id) return;
+    if (region_id == 0 || is_of_body(one, region_id, id)) return;
     for (int known : numbers[region_id])
       if (known == id) return;
     numbers[region_id].push_back(id);
@@ -62,7 +66,7 @@ constexpr vec<int> append_shard(graph& g, graph const& one, vec<int> const& valu
   vec<int> inputs{};
   vec<int> leaves{};
   for (int i = 0; i < one.size(); ++i) {
-    if (one[i].op != &input_info && one[i].op != &parameter_info) continue;
+    if (!detail::is_handed_in(one, i)) continue;
     leaves.push_back(i);
     inputs.push_back(detail::shard_leaf(g, one[i], shard, shards));
   }
@@ -82,7 +86,7 @@ constexpr vec<int> append_shard(graph& g, graph const& one, vec<int> const& valu
     g.regions[first + r].invariants += numbers_read[r].size();
   }
   auto const seen_from = [&](int r, int id) {
-    if (r == 0 || one[id].region == r) return map[id];
+    if (r == 0 || detail::is_of_body(one, r, id)) return map[id];
     int k = 0;
     while (numbers_read[r][k] != id) ++k;
     if (handed_in[r][k] < 0)

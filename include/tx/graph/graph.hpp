@@ -107,6 +107,10 @@ class graph {
 
   // The same for ops whose result the inputs do not tell: leaves.
   constexpr int emit(op_info const* op, int const* in, int count, attributes const& at, value_info const& info) {
+    if (op->kind == op_kind::region)
+      for (int k = 0; k < regions[static_cast<int>(at.v[0])].carries; ++k)
+        if (nodes[in[k]].info.dims.tag.axis != 0)
+          throw invalid("repeat: a bounded extent must stay the leading axis of what is handed from block to block. FIX: transpose it inside the block, where a product reads it");
     std::uint32_t const h = hash(op, in, count, at, info);
     if (int const found = find(h, op, in, count, at, info); found >= 0) return found;
     nodes.push_back({op, info, at, operands.size(), count, current, when, site});

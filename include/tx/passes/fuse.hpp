@@ -276,6 +276,15 @@ class fuser : public grouping {
     gr.head = id;
     out.groups.push_back(gr);
     join(id, out.groups.size() - 1);
+    if (g_[id].op->kind == op_kind::region) read_numbers_inside(static_cast<int>(g_[id].at.v[0]));
+  }
+  // A body reads numbers of the program without being handed them.
+  constexpr void read_numbers_inside(int region_id) {
+    vec<int>& reads = out.groups.back().reads;
+    for (group const& inner : out.groups)
+      if (inner.region == region_id)
+        for (int base : inner.reads)
+          if (g_[base].region != region_id) reads.push_back(base);
   }
 
   constexpr void join(int id, int at) {

@@ -71,7 +71,7 @@ struct simplification {
     // Numbers that do not change from iteration to iteration are computed once.
     if ((n.op->kind == op_kind::elementwise || n.op->kind == op_kind::view) && n.info.count() == 1) {
       bool outside = true;
-      for (int k : in) outside = outside && is_outside(to, k);
+      for (int k : in) outside = outside && to[k].region == 0 && is_outside(to, k);
       if (outside) n.region = to.current = 0;
     }
     int simpler = fold(to, n, in.data());
