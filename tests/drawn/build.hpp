@@ -93,6 +93,7 @@ class builder {
         return {};
       }
       case what::carry:
+        if (in(d, 0).dims().tag.axis != 0) throw tx::invalid("a carry whose bounded extent is not in front");  // as tx refuses it
         bodies_.at(d.in[1]).carries.push_back(d.id);
         return body(d.in[1]).carry(in(d, 0));
       case what::same: return body(d.in[1]).same(in(d, 0));

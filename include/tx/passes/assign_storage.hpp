@@ -29,6 +29,8 @@ class storage_assigner {
     to_.training = from.training;
     to_.sites = from.sites;
     to_.regions = from.regions;
+    for (node const& n : from.nodes)  // those of the graph stay apart from those to come
+      if (n.op == &copy_info && n.at.v[0] > copies_) copies_ = n.at.v[0];
     where_.of.reserve(from.size());
     where_.moved.reserve(from.size());
     taken_.reserve(from.size());
@@ -290,7 +292,7 @@ class storage_assigner {
   vec<char> taken_{};         // new nodes that are computed where somebody wants them
   vec<leaf_read> reads_{};    // of what may be replaced
   vec<int> shared_{}, last_read_{};  // storage -> its last read
-  int copies_ = 0;
+  std::int64_t copies_ = 0;
 };
 
 }  // namespace detail
