@@ -262,6 +262,7 @@ class Builder:
     def __init__(self, folder, compiler, seeds):
         self.folder, self.compiler, self.seeds = folder, compiler, seeds
         self.program = os.path.join(folder, "drawn")
+        self.but = []
 
     def compile(self, source, include, extra=()):
         out = os.path.join(self.folder, os.path.basename(source)[:-4] + ".o")
@@ -313,13 +314,18 @@ class Builder:
         subprocess.run([self.compiler, *objects, "-o", self.program], check=True)
         return held, refused
 
+    # Programs that fail as the passes are.
+    def failing(self):
+        ran = subprocess.run([self.program, "0", str(self.seeds), "list"], capture_output=True, text=True)
+        return [line.split()[1] for line in ran.stdout.splitlines() if line.startswith("fails ")]
+
     def run(self, number, seconds):
         """(verdict, note, kernels, arena) with a mutation; number 0: as the passes are."""
         def limits():
             resource.setrlimit(resource.RLIMIT_AS, (4 << 30, 4 << 30))
             resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
         try:
-            ran = subprocess.run([self.program, "0", str(self.seeds), "failures", "0"], capture_output=True, text=True, timeout=seconds,
+            ran = subprocess.run([self.program, "0", str(self.seeds), "failures", "0", "but", *self.but], capture_output=True, text=True, timeout=seconds,
                                  env={**os.environ, "TX_MUTANT": str(number)}, preexec_fn=limits)
         except subprocess.TimeoutExpired:
             return "looped", "", 0, 0
@@ -349,6 +355,7 @@ def main():
     p.add_argument("--draw", type=int, default=1, help="seed of the sample")
     p.add_argument("--seeds", type=int, default=6000, help="programs for each, at most")
     p.add_argument("--jobs", type=int, default=1)
+    p.add_argument("--tolerate", action="store_true", help="leaves programs out that fail without a mutation")
     p.add_argument("--compiler", default="g++")
     p.add_argument("--list", action="store_true", help="only tells what would be broken")
     p.add_argument("--survivors", default=os.path.join(ROOT, "tools/mutations.txt"))
@@ -374,6 +381,9 @@ def main():
         b = Builder(folder, a.compiler, a.seeds)
         held, refused = b.build(all_found)
         print(f"{len(held)} mutations compiled, {len(refused)} refused, {len(all_found) - len(held) - len(refused)} overlap others", flush=True)
+        if a.tolerate:
+            b.but = b.failing()
+            print(f"{len(b.but)} programs fail without a mutation and are left out", flush=True)
         started = time.monotonic()
         verdict, note, kernels, arena = b.run(0, 3600)
         if verdict != "passed":

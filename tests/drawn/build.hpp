@@ -8,11 +8,6 @@
 
 namespace drawn {
 
-struct leaf_input {
-  tx::value_info info;
-  int limit = 0;  // integers are below
-};
-
 // A graph under construction and what its leaves are.
 class builder {
  public:
@@ -20,10 +15,6 @@ class builder {
   builder(builder const&) = delete;
 
   graph g{};
-  std::vector<leaf_input> inputs;
-  int elements = 0;  // of the flat block
-  int states = 0;
-  std::vector<int> sizes = std::vector<int>(8, 0);  // of each block
 
   var value(int id) const {
     auto const found = values_.find(id);
@@ -57,8 +48,8 @@ class builder {
   var in(decision const& d, int k) const { return d.in[static_cast<std::size_t>(k)] < 0 ? var{} : value(d.in[static_cast<std::size_t>(k)]); }
 
   var leaf_of_block(int number, int first, dtype type, shape const& s) {
-    sizes[static_cast<std::size_t>(number)] = std::max(sizes[static_cast<std::size_t>(number)], first + static_cast<int>(s.count()));
-    states = std::max(states, number);
+    int& end = ends_[static_cast<std::size_t>(number)];
+    end = std::max(end, first + static_cast<int>(s.count()));
     return number == 0 ? parameter(g, first, parameters_++, type, s) : block(g, number, first, type, s);
   }
 
@@ -70,12 +61,11 @@ class builder {
         return m.make(g, a, b, c, d.p, rows_);
       }
       case what::input:
-        inputs.push_back({{d.type, extents(d)}, d.p[7]});
-        return input(g, static_cast<int>(inputs.size()) - 1, d.type, extents(d));
+        return input(g, inputs_++, d.type, extents(d), d.p[7]);
       case what::parameter:
       case what::block: {
         int const number = d.kind == what::parameter ? 0 : d.p[7];
-        var const made = leaf_of_block(number, sizes[static_cast<std::size_t>(number)], type_, extents(d));
+        var const made = leaf_of_block(number, ends_[static_cast<std::size_t>(number)], type_, extents(d));
         return made;
       }
       case what::part: {
@@ -142,21 +132,10 @@ class builder {
         if (found == gradients_.end() || found->second.size() <= static_cast<std::size_t>(d.p[0])) throw tx::invalid("no such gradient");
         return found->second[static_cast<std::size_t>(d.p[0])];
       }
-      case what::flat: {
-        vec<int> ids{};
-        attributes at{{g.numbers.size()}};
-        std::int64_t next = d.p[0];
-        for (int k = 0; k < 4; ++k) {
-          if (d.in[static_cast<std::size_t>(k)] < 0) continue;
-          var const v = in(d, k);
-          if (v.dims().tag || v.type() != in(d, 0).type()) throw tx::invalid("a block of other types or bounded extents");
-          g.numbers.push_back(next);
-          next += v.info().count() + d.p[1];
-          ids.push_back(v.id);
-        }
-        at.v[1] = (next + tx::block_row - 1) / tx::block_row + (next == 0);
-        return {&g, g.emit(&tx::gather_all_info, ids.data(), ids.size(), at)};
-      }
+      case what::flat:
+        if (d.in[1] < 0) return flat_block(g, {in(d, 0)}, d.p[0], d.p[1]);
+        if (d.in[2] < 0) return flat_block(g, {in(d, 0), in(d, 1)}, d.p[0], d.p[1]);
+        return flat_block(g, {in(d, 0), in(d, 1), in(d, 2)}, d.p[0], d.p[1]);
       case what::out:
         g.outputs.push_back({in(d, 0).id, tx::output_kind::result, -1});
         return {};
@@ -176,7 +155,8 @@ class builder {
   };
   dtype type_;
   row_count rows_;
-  int parameters_ = 0;
+  int inputs_ = 0, parameters_ = 0;
+  std::array<int, 8> ends_{};  // of each block
   std::map<int, var> values_;
   std::map<int, open_body> bodies_;
   std::map<int, place> places_;

@@ -20,8 +20,8 @@ namespace drawn {
 
 struct recorded {
   graph g{};
-  std::vector<leaf_input> inputs;
-  std::vector<int> sizes;  // elements of each block
+  std::vector<tx::node> inputs;  // as the graph declares them; those it does not have hold nothing
+  std::vector<int> sizes;        // elements of each block
   dtype type = dtype::f64;
   row_count rows{};
 };
@@ -150,27 +150,25 @@ constexpr graph finished(graph g, finish const& end) {
   return end.mode == training::none ? g : detail::trained(g, end);
 }
 
-// Shards cut the arguments of a program: there is so much more of them.
-inline void lengthen(std::vector<leaf_input>& inputs, finish const& end) {
-  if (end.mode != training::sharded || end.shards == 1) return;
-  for (leaf_input& in : inputs)
-    if (in.info.dims.rank > 0) in.info.dims.dim[0] *= end.shards;
-}
-
-inline recorded record(program const& p, row_count rows) {
-  auto const b = build(p, rows);
-  recorded r{finished(b->g, p.end), b->inputs, b->sizes, p.type, rows};
-  lengthen(r.inputs, p.end);
+// A graph and what a run of it needs: arguments, and blocks as long as any leaf reaches.
+inline recorded with_leaves(graph g, dtype type, row_count rows) {
+  recorded r{std::move(g), {}, std::vector<int>(8, 0), type, rows};
   if (r.g.outputs.empty()) throw tx::invalid("a program without results");
-  // As far as any leaf reaches: states lie as parameters do, and rows of a whole block beyond those.
   for (int i = 0; i < r.g.size(); ++i) {
     tx::node const& n = r.g[i];
-    bool const state = n.op == &tx::block_info;
-    if (!state && n.op != &tx::parameter_info) continue;
-    int& size = r.sizes[static_cast<std::size_t>(state ? n.at.v[0] : 0)];
-    size = std::max(size, static_cast<int>(n.at.v[state ? 1 : 0] + n.info.count()));
+    if (n.op == &tx::input_info) {
+      auto const k = static_cast<std::size_t>(n.at.v[0]);
+      if (r.inputs.size() <= k) r.inputs.resize(k + 1, tx::node{.info = {dtype::f64, shape{1}}});
+      r.inputs[k] = n;
+    } else if (n.op == &tx::block_info || n.op == &tx::parameter_info) {
+      bool const state = n.op == &tx::block_info;
+      int& size = r.sizes[static_cast<std::size_t>(state ? n.at.v[0] : 0)];
+      size = std::max(size, static_cast<int>(n.at.v[state ? 1 : 0] + n.info.count()));
+    }
   }
   return r;
 }
+
+inline recorded record(program const& p, row_count rows) { return with_leaves(finished(build(p, rows)->g, p.end), p.type, rows); }
 
 }  // namespace drawn

@@ -10,7 +10,7 @@ namespace drawn {
 class grower {
  protected:
   auto leaf() const {
-    return [this](tx::node const& n) { return leaf_values(b_->inputs, n); };
+    return [](tx::node const& n) { return leaf_values(n); };
   }
 
  public:

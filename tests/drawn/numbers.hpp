@@ -26,12 +26,12 @@ inline double block_element(int number, int k, dtype type) {
 }
 
 // The value of a leaf: inputs one by one, blocks by the element of the block, so that leaves that share elements agree.
-inline values leaf_values(std::vector<leaf_input> const& inputs, tx::node const& leaf) {
+inline values leaf_values(tx::node const& leaf) {
   values v(static_cast<std::size_t>(leaf.info.count()));
   auto const at = static_cast<int>(leaf.at.v[0]);
   for (int k = 0; k < static_cast<int>(v.size()); ++k) {
     double& x = v[static_cast<std::size_t>(k)];
-    if (leaf.op == &tx::input_info) x = element(100 + at, k, leaf.info.type, inputs[static_cast<std::size_t>(at)].limit);
+    if (leaf.op == &tx::input_info) x = element(100 + at, k, leaf.info.type, static_cast<int>(leaf.at.v[1]));
     else if (leaf.op == &tx::parameter_info) x = element(0, at + k, leaf.info.type, 0);
     else if (leaf.op == &tx::block_info) x = block_element(at, static_cast<int>(leaf.at.v[1]) + k, leaf.info.type);
     else x = static_cast<double>(run_scalars[at]);

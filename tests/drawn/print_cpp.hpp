@@ -26,14 +26,14 @@ class cpp_printer {
            modes[static_cast<int>(f.mode)] + ", .optimizer = " + std::to_string(f.optimizer) + ", .recomputes = " + yes(f.recomputes) +
            ", .shards = " + std::to_string(f.shards) + ", .several_ranks = " + yes(f.several_ranks) + "}";
   }
+  static std::string type(dtype t) {
+    static char const* const names[] = {"f64", "f32", "bf16", "f16", "i64", "i32", "i16", "i8", "u8", "boolean"};
+    return std::string("tx::dtype::") + names[static_cast<int>(t)];
+  }
 
  private:
   static std::string v(int id) { return "v" + std::to_string(id); }
   static std::string body(int id) { return "body" + std::to_string(id); }
-  static std::string type(dtype t) {
-    static char const* const names[] = {"f64", "f32", "bf16", "f16", "i64", "i32", "i16", "i8", "u8", "boolean"};
-    return std::string("dtype::") + names[static_cast<int>(t)];
-  }
   std::string shape_text(numbers const& p) const {
     std::string s = "dims(rows, " + std::to_string(p[6]) + ", {";
     for (int i = 0; i < p[6]; ++i) s += (i > 0 ? ", " : "") + std::to_string(p[static_cast<std::size_t>(i)]);
@@ -85,7 +85,7 @@ class cpp_printer {
     }
     switch (d.kind) {
       case what::make: value(filled(d)); break;
-      case what::input: value("input(g, " + std::to_string(inputs_++) + ", " + type(d.type) + ", " + shape_text(d.p) + ")"); break;
+      case what::input: value("input(g, " + std::to_string(inputs_++) + ", " + type(d.type) + ", " + shape_text(d.p) + (d.p[7] != 0 ? ", " + std::to_string(d.p[7]) : "") + ")"); break;
       case what::parameter:
       case what::block: {
         int const number = d.kind == what::parameter ? 0 : d.p[7];

@@ -29,8 +29,9 @@ inline std::string shrunk(program const& p, std::string const& kind) {
 
 // Calls failed(seed, what is wrong, program) for each that is; returns false to stop.
 template <class Failed>
-void check_seeds(unsigned first, unsigned end, totals& sums, coverage* seen, Failed const& failed) {
+void check_seeds(unsigned first, unsigned end, totals& sums, coverage* seen, Failed const& failed, std::set<unsigned> const& but = {}) {
   for (unsigned seed = first; seed < end; ++seed) {
+    if (but.count(seed) != 0) continue;
     program const p = draw_program(seed);
     if (seen != nullptr) {
       try {

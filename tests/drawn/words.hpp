@@ -41,7 +41,10 @@ constexpr shape dims(row_count rows, int rank, std::array<int, 6> const& extents
   return s;
 }
 
-constexpr var input(graph& g, int number, dtype type, shape const& s) { return tx::emit_leaf(g, tx::input_info, {type, s}, attributes{{number}}); }
+// The elements of integers lie below `limit`, if it is not 0.
+constexpr var input(graph& g, int number, dtype type, shape const& s, int limit = 0) {
+  return tx::emit_leaf(g, tx::input_info, {type, s}, attributes{{number, limit}});
+}
 // From element `first` of the flat block on; number: which of the model's parameters it is.
 constexpr var parameter(graph& g, int first, int number, dtype type, shape const& s) {
   return tx::emit_leaf(g, tx::parameter_info, {type, s}, attributes{{first, number}});
@@ -72,6 +75,21 @@ constexpr vec<var> gradients_by(var loss, std::initializer_list<var> leaves) {
     out.push_back(found[k] >= 0 ? var{&g, found[k]} : tx::broadcast_to(tx::constant(g, info.type, 0), info.dims));
   }
   return out;
+}
+
+// Values laid end to end in a flat block, the first at element `first`, so many between them.
+constexpr var flat_block(graph& g, std::initializer_list<var> of, int first, int apart) {
+  vec<int> ids{};
+  attributes at{{g.numbers.size()}};
+  std::int64_t next = first;
+  for (var const& v : of) {
+    if (v.dims().tag || v.type() != of.begin()->type()) throw tx::invalid("a block of other types or bounded extents");
+    g.numbers.push_back(next);
+    next += v.info().count() + apart;
+    ids.push_back(v.id);
+  }
+  at.v[1] = (next + tx::block_row - 1) / tx::block_row + (next == 0);
+  return {&g, g.emit(&tx::gather_all_info, ids.data(), ids.size(), at)};
 }
 
 // A body that is repeated, recorded between open() and close(): what goes from iteration to iteration, what all read, what each

@@ -1,0 +1,80 @@
+// The memory of one run of a program: leaves have their elements, and every byte of the arena is part of a NaN before.
+#pragma once
+
+#include "planned.hpp"
+
+#include <tx/exec/frame.hpp>
+
+#include <cstring>
+#include <memory>
+#include <new>
+
+namespace drawn {
+
+class run_memory {
+ public:
+  run_memory(recorded const& r, std::int64_t arena_bytes, int rows) : r_(r), rows_(rows), scalars_(std::begin(run_scalars), std::end(run_scalars)) {
+    f.key = run_key;
+    f.step = run_step;
+    f.extent[1] = rows;
+    std::memset(lend(tx::exec::base_arena, arena_bytes), 0xff, static_cast<std::size_t>(arena_bytes));
+    std::memcpy(lend(tx::exec::base_scalars, static_cast<std::int64_t>(scalars_.size() * sizeof(float))), scalars_.data(), scalars_.size() * sizeof(float));
+    for (std::size_t b = 0; b < r.sizes.size(); ++b) {
+      std::byte* const to = lend(tx::exec::base_block + static_cast<int>(b), r.sizes[b] * tx::size_of(r.type));
+      for (int k = 0; k < r.sizes[b]; ++k) put(to, r.type, k, block_element(static_cast<int>(b), k, r.type));
+    }
+    for (std::size_t k = 0; k < r.inputs.size() && k < tx::exec::max_inputs; ++k) {
+      tx::node const& in = r.inputs[k];
+      std::byte* const to = lend(tx::exec::base_input + static_cast<int>(k), count(in.info) * tx::size_of(in.info.type));
+      for (int e = 0; e < static_cast<int>(count(in.info)); ++e) put(to, in.info.type, e, element(100 + static_cast<int>(k), e, in.info.type, static_cast<int>(in.at.v[1])));
+    }
+  }
+
+  tx::exec::frame f{};
+  std::vector<std::int64_t> sizes = std::vector<std::int64_t>(tx::exec::bases, 0);  // of each base
+
+  // Elements that a value has in this run.
+  std::int64_t count(tx::value_info const& info) const { return info.dims.tag ? info.count() / info.dims.tag.max * rows_ : info.count(); }
+
+  // What lies there after the run. Results: any list of result_ref.
+  template <class Results>
+  outcome told(Results const& results) const {
+    outcome out;
+    for (tx::exec::result_ref const& result : results) {
+      values v;
+      for (std::int64_t i = 0; i < count(result.info); ++i) v.push_back(tx::exec::element_at(result.info.type, f.base[0] + result.offset, i));
+      out.results.push_back(std::move(v));
+    }
+    for (std::size_t b = 0; b < r_.sizes.size(); ++b) {
+      values v;
+      for (int k = 0; k < r_.sizes[b]; ++k) v.push_back(tx::exec::element_at(r_.type, f.base[tx::exec::base_block + static_cast<int>(b)], k));
+      out.blocks.push_back(std::move(v));
+    }
+    return out;
+  }
+
+ private:
+  struct aligned_delete {
+    void operator()(std::byte* p) const { ::operator delete[](p, std::align_val_t{tx::exec::alignment}); }
+  };
+  std::byte* lend(int base, std::int64_t bytes) {
+    auto* const p = static_cast<std::byte*>(::operator new[](static_cast<std::size_t>(bytes), std::align_val_t{tx::exec::alignment}));
+    held_.emplace_back(p);
+    f.base[base] = p;
+    sizes[static_cast<std::size_t>(base)] = bytes;
+    return p;
+  }
+  static void put(std::byte* to, dtype type, int k, double x) {
+    tx::exec::detail::with_element(type, [&]<class T>(T) {
+      T const held = tx::exec::element_of<T>(x);
+      std::memcpy(to + static_cast<std::size_t>(k) * sizeof held, &held, sizeof held);
+    });
+  }
+
+  recorded const& r_;
+  int rows_;
+  std::vector<float> scalars_;
+  std::vector<std::unique_ptr<std::byte[], aligned_delete>> held_;
+};
+
+}  // namespace drawn
