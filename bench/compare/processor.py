@@ -43,7 +43,8 @@ def products_path(python):
     environment = {**os.environ, "MKL_VERBOSE": "1", "ONEDNN_VERBOSE": "1", "OMP_NUM_THREADS": "1"}
     done = subprocess.run([python, "-c", PROBE], capture_output=True, text=True, env=environment)
     if done.returncode != 0:
-        return f"unknown: {done.stderr.strip().splitlines()[-1]}"
+        reason = done.stderr.strip().splitlines()
+        return f"unknown: {reason[-1] if reason else f'exit status {done.returncode}'}"
     lines = done.stdout.splitlines()
     mkl = next((line for line in lines if line.startswith("MKL_VERBOSE oneMKL")), "")
     called = any(line.startswith("MKL_VERBOSE SGEMM") for line in lines)
