@@ -7,7 +7,7 @@
 # make install   copies headers and the CMake package to PREFIX (default /usr/local)
 # make train   fetches the pairs, trains the twin encoder into runs/twinbert and scores it
 # make bench   builds the benchmarks; with PEERS=1 also installs PyTorch, JAX, ONNX Runtime and OpenVINO under build/ and compares
-#              training steps, inference and an epoch of unequal texts; POOLS, DTYPES and MODELS choose
+#              training steps, inference and an epoch of unequal texts; POOLS, DTYPES, DROPOUTS and MODELS choose
 # make format  clang-format over all sources
 # make clean   removes build/; runs/ and .cache/ stay
 PRESET ?= release
@@ -17,6 +17,7 @@ RUN ?= runs/twinbert
 MODELS ?= twin,minilm,base
 DTYPES ?= f32 bf16
 POOLS ?= first mean
+DROPOUTS ?= 0.1,0
 TESTS ?= tests
 COVERAGE_MIN ?= 90
 FUZZ_SECONDS ?= 60
@@ -71,8 +72,9 @@ bench: configure
 	@$(compile) --target benches
 ifdef PEERS
 	@bench/compare/setup.sh build/peers
+	@bench/compare/setup_zen.sh build/peers-zen
 	@for dtype in $(DTYPES); do for pool in $(POOLS); do \
-	  build/peers/bin/python bench/compare/run.py --python build/peers/bin/python --tx $(bin)/bench_step --models $(MODELS) --dtype $$dtype --pool $$pool || exit 1; \
+	  build/peers/bin/python bench/compare/run.py --python build/peers/bin/python --tx $(bin)/bench_step --models $(MODELS) --dtype $$dtype --pool $$pool --dropouts $(DROPOUTS) || exit 1; \
 	done; done
 	@build/peers/bin/python bench/compare/recompute.py --tx $(bin)/bench_step
 	@build/peers/bin/python bench/compare/encode.py --tx $(bin)/bench_encode

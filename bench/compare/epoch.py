@@ -36,8 +36,8 @@ def peer(args):
     import peer_step
     if args.tuned:
         peer_step.keep_freed_memory()
-    options = types.SimpleNamespace(check=None, dropout=0.1, threads=args.threads, pool="first", dtype=args.dtype)
-    torch = peer_step.Torch(options, peer_step.MODELS["twin"], False)
+    options = types.SimpleNamespace(peer="torch", check=None, dropout=0.1, threads=args.threads, pool="first", dtype=args.dtype)
+    torch = peer_step.Torch(options, peer_step.MODELS["twin"])
 
     def epoch(count):
         texts = Texts()

@@ -27,10 +27,40 @@ MODELS = {
 VOCABULARY, RATE, DECAY = 30522, 1e-4, 0.01
 
 
+def multiply_by_onednn(torch):
+    """f32 products of linear layers, forward and backward, by oneDNN: PyTorch takes MKL. Attention's stay where they are."""
+    product = torch.ops.mkldnn._linear_pointwise  # of x and w: x times w transposed, and the bias
+
+    class Linear(torch.autograd.Function):
+        @staticmethod
+        def forward(c, x, w, b):
+            c.save_for_backward(x, w)
+            return product(x, w, b, "none", [], "")
+
+        @staticmethod
+        def backward(c, g):
+            x, w = c.saved_tensors
+            rows = g.reshape(-1, g.shape[-1])
+            of_weight = product(rows.t().contiguous(), x.reshape(-1, x.shape[-1]).t().contiguous(), None, "none", [], "")
+            return product(g, w.t().contiguous(), None, "none", [], ""), of_weight, rows.sum(0)
+
+    torch.nn.Linear.forward = lambda self, x: Linear.apply(x, self.weight, self.bias)
+
+
 class Torch:
-    def __init__(self, args, sizes, compiled):
+    # By --peer: how the model is compiled.
+    COMPILED = {"torch-compile": {}, "torch-max-autotune": {"mode": "max-autotune"}, "torch-zentorch": {"backend": "zentorch"}}
+
+    def __init__(self, args, sizes):
         import torch
         from transformers import BertConfig, BertModel
+
+        if args.peer == "torch-zentorch":
+            import zentorch  # noqa: F401, registers the backend
+        if args.peer == "torch-onednn":
+            if args.dtype != "f32":
+                sys.exit("torch-onednn is f32: products of halves are oneDNN's anyway")
+            multiply_by_onednn(torch)
 
         layers, hidden, heads, ffn, self.batch, self.tokens = sizes
         self.version = "PyTorch " + torch.__version__
@@ -63,7 +93,7 @@ class Torch:
             if unknown or [name for name in missing if "position_ids" not in name]:
                 sys.exit(f"the weights do not fit: missing {missing}, unknown {unknown}")
         self.optimizer = torch.optim.AdamW(self.model.parameters(), lr=RATE, weight_decay=DECAY, eps=1e-8, fused=True)
-        self.forward = torch.compile(self.model) if compiled else self.model
+        self.forward = torch.compile(self.model, **self.COMPILED[args.peer]) if args.peer in self.COMPILED else self.model
         self.mixed = args.dtype == "bf16"
 
     def step(self, ids, labels, mask=None):
@@ -83,6 +113,8 @@ class Jax:
         import jax.numpy as jnp
         import numpy as np
 
+        if args.peer == "jax-rbg":  # keys of the generator that XLA has of its own, cheaper than the default's
+            jax.config.update("jax_default_prng_impl", "rbg")
         layers, hidden, heads, ffn, self.batch, self.tokens = sizes
         rate = 0.0 if args.check else args.dropout
         self.np, self.version = np, "JAX " + jax.__version__
@@ -188,7 +220,7 @@ def keep_freed_memory():
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--peer", choices=["torch", "torch-compile", "jax"], default="torch")
+    parser.add_argument("--peer", choices=["torch", *Torch.COMPILED, "torch-onednn", "jax", "jax-rbg"], default="torch")
     parser.add_argument("--model", choices=MODELS, default="twin")
     parser.add_argument("--dtype", choices=["f32", "bf16"], default="f32", help="bf16: of the products; parameters are f32")
     parser.add_argument("--pool", choices=["first", "mean"], default="first")
@@ -203,12 +235,12 @@ def main():
     os.environ["OMP_NUM_THREADS"] = str(args.threads)
     os.environ["JAX_PLATFORMS"] = "cpu"
     os.environ.setdefault("HF_HUB_OFFLINE", "1")
-    if args.peer == "jax":  # it has no setting: it takes the processors that it sees
+    if args.peer.startswith("jax"):  # it has no setting: it takes the processors that it sees
         os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[: args.threads])
 
     sizes = MODELS[args.model]
     start = time.perf_counter()
-    peer = Jax(args, sizes) if args.peer == "jax" else Torch(args, sizes, args.peer == "torch-compile")
+    peer = Jax(args, sizes) if args.peer.startswith("jax") else Torch(args, sizes)
     if args.check:
         from safetensors.numpy import load_file
         batches = load_file(args.check + "/batches.safetensors")
@@ -235,7 +267,7 @@ def main():
     each = (many - few) / (2 * args.steps)
     print(json.dumps({
         "peer": args.peer, "version": peer.version, "model": args.model, "batch": peer.batch, "seq": peer.tokens, "dtype": args.dtype, "device": "cpu",
-        "pool": args.pool, "threads": args.threads, "tuned": args.tuned, "median_s": round(statistics.median(times), 4),
+        "pool": args.pool, "dropout": args.dropout, "threads": args.threads, "tuned": args.tuned, "median_s": round(statistics.median(times), 4),
         "best_s": round(min(times), 4), "step_s": round(each, 4), "tokens_per_s": round(peer.batch * peer.tokens / each, 1),
         "first_step_s": round(first, 2), "peak_bytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024,
         "loss": [round(losses[0], 4), round(losses[-1], 4)]}))
