@@ -107,6 +107,13 @@ struct maker {
 namespace words {
 using namespace tx;
 
+// Numbers are drawn by row and column, and elements of a vector are columns, or rows if there may be fewer than planned: those of a
+// program for so many elements are others.
+constexpr var by_columns(var x) {
+  if (x.dims().rank == 1 && x.dims().tag) throw invalid("the elements of a bounded vector are rows");
+  return x;
+}
+
 constexpr attributes order(numbers const& p) { return attributes{{p[0], p[1], p[2], p[3], p[4], p[5]}}; }
 constexpr window window_of(numbers const& p) { return {{p[0], p[1]}, {p[2], p[3]}, {p[4], p[5]}, {p[6], p[7]}}; }
 
@@ -243,8 +250,8 @@ inline std::vector<maker> const& makers() {
       // positions and numbers drawn for them
       {TX_MAKES(iota(g, a.dims(), p[0])), any, none, none, pick::axis, 4, below::axis},
       {TX_MAKES(cast(iota(g, a.dims(), p[0]), a.type())), real, none, none, pick::axis, 4},
-      {TX_MAKES(uniform(g, a.dims(), g.random_streams++)), any, none, none, pick::nothing, 2},
-      {TX_MAKES(dropout(a)), real, none, none, pick::nothing, 4},
+      {TX_MAKES(uniform(g, by_columns(a).dims(), g.random_streams++)), any, none, none, pick::nothing, 2},
+      {TX_MAKES(dropout(by_columns(a))), real, none, none, pick::nothing, 4},
       {TX_MAKES(filled_with(a, p[0])), number, none, none, pick::count, 2},
   };
   return lines;
