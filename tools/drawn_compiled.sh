@@ -10,7 +10,7 @@ seed=${2:-$(($(date -u +%s) / 86400 * 1000))}
 compiler=${CXX:-g++}
 work=build/drawn
 mkdir -p "$work"
-flags=(-std=c++20 -march=native -fopenmp -Iinclude -Itests)
+flags=(-std=c++20 -march=native -pthread -Iinclude -Itests)
 if [ "$compiler" = g++ ]; then flags+=(-fconstexpr-ops-limit=4000000000 -fconstexpr-loop-limit=100000000 -fconstexpr-depth=4096 -ftemplate-depth=2048)
 else flags+=(-fconstexpr-steps=2000000000 -fconstexpr-depth=4096 -fbracket-depth=4096 -ftemplate-depth=2048); fi
 

@@ -32,7 +32,7 @@ import tempfile
 import time
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-FILES = [f"passes/{n}.hpp" for n in ("stride", "place", "fuse", "grouping", "fusion", "bands", "memory", "schedule")] + [
+FILES = [f"passes/{n}.hpp" for n in ("stride", "storage", "storage_order", "assign_storage", "fuse", "grouping", "fusion", "bands", "memory", "schedule")] + [
     f"exec/{n}.hpp" for n in ("addresses", "arena", "lower", "timeline")]
 
 

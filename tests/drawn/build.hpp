@@ -50,7 +50,7 @@ class builder {
   var leaf_of_block(int number, int first, dtype type, shape const& s) {
     int& end = ends_[static_cast<std::size_t>(number)];
     end = std::max(end, first + static_cast<int>(s.count()));
-    return number == 0 ? parameter(g, first, parameters_++, type, s) : block(g, number, first, type, s);
+    return number == 0 ? weights(g, first, parameters_++, type, s) : block(g, number, first, type, s);
   }
 
   var make(decision const& d) {

@@ -44,4 +44,18 @@ verdict check(program const& p, totals& sums) {
   return v;
 }
 
+std::string wrong_with(graph const& g, dtype type) {
+  recorded const r = with_leaves(g, type, {});
+  outcome_check const near(r);
+  totals sums;
+  try {
+    check_plans(r, {{0, [&](outcome const& o) { return near.wrong(o); }}}, sums);
+  } catch (tx::invalid const& e) {
+    return std::string("planning refuses: ") + e.text;
+  } catch (std::runtime_error const& e) {
+    return e.what();
+  }
+  return "";
+}
+
 }  // namespace drawn

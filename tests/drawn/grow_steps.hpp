@@ -141,7 +141,7 @@ class step_grower : public grower {
         case 4:
         case 5: made = make(draw_.in(2) ? "a - b" : "a * b", s, {}, other < 0 || draw_.in(3) ? obtain({i.type, meeting(i.dims)}) : other); break;
         case 6: made = make("exp", s); break;
-        case 7: made = make("dropout", s); break;
+        case 7: made = make("dropped", s); break;
         default: made = make("where", s, {}, obtain(i), obtain({dtype::boolean, meeting(i.dims)})); break;
       }
       if (made >= 0 && info(made) == i) s = made;

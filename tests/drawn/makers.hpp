@@ -107,13 +107,6 @@ struct maker {
 namespace words {
 using namespace tx;
 
-// Numbers are drawn by row and column, and elements of a vector are columns, or rows if there may be fewer than planned: those of a
-// program for so many elements are others.
-constexpr var by_columns(var x) {
-  if (x.dims().rank == 1 && x.dims().tag) throw invalid("the elements of a bounded vector are rows");
-  return x;
-}
-
 constexpr attributes order(numbers const& p) { return attributes{{p[0], p[1], p[2], p[3], p[4], p[5]}}; }
 constexpr window window_of(numbers const& p) { return {{p[0], p[1]}, {p[2], p[3]}, {p[4], p[5]}, {p[6], p[7]}}; }
 
@@ -152,6 +145,16 @@ constexpr var arg(op_info const& op, var x, int axis) {
 constexpr var filled_with(var x, double value) {
   value_info const info = x.info();
   return broadcast_to(constant(*x.g, info.type, value), info.dims);
+}
+// (What is drawn for a bounded vector is another draw than for one of so many elements.)
+constexpr var drawn_like(var x) {
+  if (x.dims().rank == 1 && x.dims().tag) throw invalid("a bounded vector of random numbers");
+  value_info const info = x.info();
+  return uniform(*x.g, info.dims, x.g->random_streams++);
+}
+constexpr var dropped(var x) {
+  if (x.dims().rank == 1 && x.dims().tag) throw invalid("a bounded vector of random numbers");
+  return dropout(x);
 }
 constexpr var windows(var x, numbers const& p) { return patches(x, window_of(p)); }
 constexpr var largest_places(var x, numbers const& p) { return emit(pool_places_info, {x}, tx::detail::packed(window_of(p))); }
@@ -195,7 +198,7 @@ inline std::vector<maker> const& makers() {
       {TX_MAKES(a * cast(scalar(g, p[0]), a.type())), real, none, none, pick::count, 3},
       {TX_MAKES(logical_not(a)), truth, none, none, pick::nothing, 7},
       {TX_MAKES(cast(a, static_cast<dtype>(p[0]))), any, none, none, pick::type, 5},
-      {TX_MAKES(emit(copy_info, {a}, attributes{{p[0]}})), any, none, none, pick::count, 3, below::as_a},
+      {TX_MAKES(emit(copy_info, {a})), any, none, none, pick::nothing, 3, below::as_a},
       // one element from several
       {TX_MAKES(a + b), number, meets, none, pick::nothing, 14},
       {TX_MAKES(a - b), number, meets, none, pick::nothing, 10},
@@ -250,8 +253,8 @@ inline std::vector<maker> const& makers() {
       // positions and numbers drawn for them
       {TX_MAKES(iota(g, a.dims(), p[0])), any, none, none, pick::axis, 4, below::axis},
       {TX_MAKES(cast(iota(g, a.dims(), p[0]), a.type())), real, none, none, pick::axis, 4},
-      {TX_MAKES(uniform(g, by_columns(a).dims(), g.random_streams++)), any, none, none, pick::nothing, 2},
-      {TX_MAKES(dropout(by_columns(a))), real, none, none, pick::nothing, 4},
+      {TX_MAKES(drawn_like(a)), any, none, none, pick::nothing, 2},
+      {TX_MAKES(dropped(a)), real, none, none, pick::nothing, 4},
       {TX_MAKES(filled_with(a, p[0])), number, none, none, pick::count, 2},
   };
   return lines;

@@ -152,7 +152,7 @@ class cpp_printer {
     closed_ = open;
   }
   std::string leaf(int number, int first, decision const& d) {
-    if (number == 0) return "parameter(g, " + std::to_string(first) + ", " + std::to_string(parameters_++) + ", " + type(p_.type) + ", " + shape_text(d.p) + ")";
+    if (number == 0) return "weights(g, " + std::to_string(first) + ", " + std::to_string(parameters_++) + ", " + type(p_.type) + ", " + shape_text(d.p) + ")";
     return "block(g, " + std::to_string(number) + ", " + std::to_string(first) + ", " + type(p_.type) + ", " + shape_text(d.p) + ")";
   }
 

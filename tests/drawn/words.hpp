@@ -46,7 +46,7 @@ constexpr var input(graph& g, int number, dtype type, shape const& s, int limit 
   return tx::emit_leaf(g, tx::input_info, {type, s}, attributes{{number, limit}});
 }
 // From element `first` of the flat block on; number: which of the model's parameters it is.
-constexpr var parameter(graph& g, int first, int number, dtype type, shape const& s) {
+constexpr var weights(graph& g, int first, int number, dtype type, shape const& s) {
   return tx::emit_leaf(g, tx::parameter_info, {type, s}, attributes{{first, number}});
 }
 // Block 0 holds the parameters, the others an optimizer's state.
