@@ -2,6 +2,7 @@
 # make test    the everyday tests
 # make check   everything else: layers, headers, the API reference, clang, sanitizers, slow tests, FUZZ_SECONDS of fuzzing a target, compile
 #              cost, nvcc
+# make mutate    breaks the rules of planning one by one and looks whether drawn programs notice; takes most of an hour
 # make coverage  which lines of include/tx the everyday tests run, with GCC; fails below COVERAGE_MIN percent; TESTS chooses programs
 # make docs    the API reference, from the headers' comments, in build/docs/html
 # make install   copies headers and the CMake package to PREFIX (default /usr/local)
@@ -26,7 +27,7 @@ PREFIX ?= /usr/local
 bin = build/$(PRESET)/bin
 compile = cmake --build --preset $(PRESET) -j $(JOBS)
 
-.PHONY: build test check coverage docs install train bench format clean setup configure data
+.PHONY: build test check mutate coverage docs install train bench format clean setup configure data
 .DEFAULT_GOAL := build
 
 setup:
@@ -45,6 +46,10 @@ test: configure
 check:
 	@tools/setup.sh check
 	@JOBS=$(JOBS) FUZZ_SECONDS=$(FUZZ_SECONDS) tools/check.sh
+
+mutate:
+	@tools/setup.sh check
+	@tools/mutate.py --jobs $(JOBS)
 
 coverage:
 	@tools/setup.sh check

@@ -131,8 +131,9 @@ fi
 for source in tests/cpu/gemm_kernel.cpp tests/cpu/halves.cpp; do
   step "$source for a matrix unit" g++ @build/ci/tests/compiler.flags -march=sapphirerapids -Werror -fsyntax-only "$source"
 done
-step "build of thorough tests and benchmarks (ci)" build ci tests thorough benches
+step "build of thorough tests and benchmarks (ci)" build ci tests thorough benches drawn_seeds
 slow_tests
+step "drawn programs, compiled" env DRAWN_SEEDS=build/ci/bin/drawn_seeds tools/drawn_compiled.sh
 tests ci check
 fuzz_all
 if [ -f bench/compile_cost.sh ]; then step "compile cost" bash bench/compile_cost.sh; fi

@@ -10,9 +10,14 @@ namespace {
 
 using namespace drawn;
 
+#if defined(NDEBUG)
 constexpr unsigned everyday = 6000;
+#else
+constexpr unsigned everyday = 400;  // sanitizers and debuggers see what there is in fewer, too
+#endif
+constexpr bool enough = everyday >= 6000;  // to say something of the generator
 // The sums of kernels and of bytes of arenas of the fused plans of these.
-constexpr std::int64_t most_kernels = 90'000, most_arena = 76'000'000;
+constexpr std::int64_t most_kernels = 1'070'000, most_arena = 487'000'000;
 constexpr unsigned many = 100'000;  // in each of two processes
 
 // Shrinks the first failure of each kind.
@@ -50,6 +55,7 @@ TEST_CASE("programs that are drawn compute what their graphs say, in every plan"
   check_range(0, everyday, sums, &seen);
 
   // The generator itself: what it draws, how often.
+  if constexpr (!enough) return;
   CHECK(sums.unfinished < static_cast<int>(everyday) / 5);
   CHECK(sums.banded > 500);
   for (std::string const& op : ops_defined_in(headers_of({"ops", "dist", "graph"}))) {
