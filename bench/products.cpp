@@ -87,7 +87,6 @@ void measure(settings const& s, char const* what, bool transposed_left, bool tra
     else return x;
   };
   for (T& x : std::span(a.data(), static_cast<std::size_t>(a.size() + b.size()))) x = draw();
-  Eigen::setNbThreads(s.threads);
   auto const span_of = [](auto const& m) { return std::span<T const>(m.data(), static_cast<std::size_t>(m.size())); };
   double const flops = 2e-9 * M * K * N;
   int const repeat = std::max(1, static_cast<int>(4 / flops));
@@ -97,11 +96,16 @@ void measure(settings const& s, char const* what, bool transposed_left, bool tra
     mine.push_back(flops / seconds_of([&] { for (int i = 0; i < repeat; ++i) run(span_of(a), span_of(b)); }) * repeat / top);
     if constexpr (std::is_same_v<T, f32>)
       eigen.push_back(flops / seconds_of([&] {
-        for (int i = 0; i < repeat; ++i) {
-          if (transposed_left) c.noalias() = a.transpose() * b;
-          else if (transposed_right) c.noalias() = a * b.transpose();
-          else c.noalias() = a * b;
-        }
+        for (int i = 0; i < repeat; ++i)
+          backends::cpu::for_claims(s.threads, 1 << 30, (exec::shares + s.threads - 1) / s.threads, [&](backends::cpu::claims& taken) {
+            do {  // the rows of a thread at once
+              Eigen::Index const row = exec::share_begin(M, taken.first), rows = exec::share_begin(M, taken.end) - row;
+              auto part = c.middleRows(row, rows);
+              if (transposed_left) part.noalias() = a.middleCols(row, rows).transpose() * b;
+              else if (transposed_right) part.noalias() = a.middleRows(row, rows) * b.transpose();
+              else part.noalias() = a.middleRows(row, rows) * b;
+            } while (taken.next());
+          });
       }) * repeat / top);
   }
   std::sort(mine.begin(), mine.end());
