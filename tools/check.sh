@@ -127,13 +127,15 @@ if grep -qw avx2 /proc/cpuinfo; then
   step "build (avx2)" build avx2 test_cpu test_exec
   tests avx2 everyday '^(cpu|exec)[.]'
 fi
+# Programs that nobody wrote, as real programs on three backends; others each day.
+step "drawn_seeds (ci)" build ci drawn_seeds
+step "drawn programs, compiled" env DRAWN_SEEDS=build/ci/bin/drawn_seeds tools/drawn_compiled.sh 2
 # Kernels for processors that this machine may not be.
 for source in tests/cpu/gemm_kernel.cpp tests/cpu/halves.cpp; do
   step "$source for a matrix unit" g++ @build/ci/tests/compiler.flags -march=sapphirerapids -Werror -fsyntax-only "$source"
 done
-step "build of thorough tests and benchmarks (ci)" build ci tests thorough benches drawn_seeds
+step "build of thorough tests and benchmarks (ci)" build ci tests thorough benches
 slow_tests
-step "drawn programs, compiled" env DRAWN_SEEDS=build/ci/bin/drawn_seeds tools/drawn_compiled.sh
 tests ci check
 fuzz_all
 if [ -f bench/compile_cost.sh ]; then step "compile cost" bash bench/compile_cost.sh; fi

@@ -29,7 +29,8 @@ struct source {
   static constexpr tx::exec::lowered lower(tx::exec::inspection* seen = nullptr) {
     graph g{};
     P.record(g, {P.most, -1});
-    return tx::exec::compile(finished(g, P.end), Options, seen);
+    graph const all = finished(g, P.end);
+    return tx::exec::compile(all, Options, seen);
   }
 };
 

@@ -147,7 +147,8 @@ constexpr graph trained(graph g, finish const& end) {
 constexpr graph finished(graph g, finish const& end) {
   if (end.narrows) g = tx::passes::narrow(g);
   if (end.halves != 0) g = tx::passes::mixed(g, end.halves == 1 ? dtype::bf16 : dtype::f16);
-  return end.mode == training::none ? g : detail::trained(g, end);
+  if (end.mode != training::none) g = detail::trained(g, end);
+  return g;
 }
 
 // A graph and what a run of it needs: arguments, and blocks as long as any leaf reaches.

@@ -15,10 +15,10 @@ class program_grower : public step_grower {
     int const steps = draw_.between(3, 16);
     int bodies = 0;
     for (int k = 0; k < steps; ++k) {
-      if (bodies < 2 && draw_.in(9)) {
+      if (bodies < 2 && draw_.in(train_ ? 4 : 9)) {
         if (body()) {
           ++bodies;
-          if (draw_.in(3)) differentiate();
+          if (draw_.in(2)) differentiate();
         }
       }
       else if (draw_.in(14)) between_products();

@@ -246,7 +246,7 @@ inline std::vector<maker> const& makers() {
       {TX_MAKES(arg(argmax_info, a, p[0])), number, none, none, pick::axis, 3, below::axis},
       {TX_MAKES(arg(argmin_info, a, p[0])), number, none, none, pick::axis, 2, below::axis},
       {TX_MAKES(top_k_places(a, p[0])), number, none, none, pick::share, 3, below::last},
-      {TX_MAKES(windows(a, {p[0], p[1], p[2], p[3], p[4], p[5], p[6], p[7]})), real, none, none, pick::window, 8},
+      {TX_MAKES(windows(a, {p[0], p[1], p[2], p[3], p[4], p[5], p[6], p[7]})), real, none, none, pick::window, 11},
       {TX_MAKES(largest_places(a, {p[0], p[1], p[2], p[3], p[4], p[5], p[6], p[7]})), number, none, none, pick::window, 3},
       {TX_MAKES(shard_add(a, b)), real, like, none, pick::nothing, 2},
       {TX_MAKES(reduced_by_all(a)), real, none, none, pick::nothing, 2},

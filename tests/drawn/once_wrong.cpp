@@ -119,6 +119,23 @@ TEST_CASE("a slice of a leaf is replaced in a body that hands the old one on") {
   CHECK(wrong_with(g) == "");
 }
 
+TEST_CASE("slices of a leaf are replaced in a body of which each iteration reads the first one") {
+  for (bool const reversed : {false, true}) {
+    CAPTURE(reversed);
+    graph g{};
+    var const p = weights(g, 0, 0, dtype::f64, of({3, 4})), first = weights(g, 0, 1, dtype::f64, of({4}));
+    repeated body(g, 3, reversed);
+    var const row = body.same(first), x = body.slices(leaf(g, {3, 4}));
+    body.enter();
+    var const made = row * x;
+    body.leave();
+    body.stack(made);
+    body.close();
+    assign(body.result(0), p);
+    CHECK(wrong_with(g) == "");
+  }
+}
+
 TEST_CASE("a number of the program read in a body, of a shard") {
   graph g{};
   var const p = weights(g, 0, 0, dtype::f64, of({3})), half = constant(g, dtype::f64, 0.5);
