@@ -61,7 +61,7 @@ class storage_assigner {
     if (kind == op_kind::view && needs_dense(n)) in_[0] = copy(in_[0], n.region);
     if (kind == op_kind::product)  // strides will do, but elements have to be there
       for (int& value : in_)
-        if (to_[where_.of[value].base].op->kind == op_kind::constant) value = copy(value, n.region);
+        if (to_[where_.of[value].base].op->kind == op_kind::constant) value = copy_as_shown(value, n.region);
     if (kind == op_kind::whole || kind == op_kind::collective)  // these see dense operands only
       for (int& value : in_)
         if (!lies_dense(to_, where_, value) || !in_memory(where_.of[value].base)) value = copy(value, n.region);
@@ -203,6 +203,13 @@ class storage_assigner {
     int const c = emit(&copy_info, vec<int>{value}, attributes{{++copies_}}, to_.info(value), dense(to_.info(value).dims));
     to_.current = saved;
     return c;
+  }
+
+  // The same where a bounded extent is not in front: kernels compute no such value, but a view shows one.
+  constexpr int copy_as_shown(int value, int region_id) {
+    if (to_.info(value).dims.tag.axis == 0) return copy(value, region_id);
+    node const view = to_[value];
+    return emit(view.op, vec<int>{copy_as_shown(to_.input(view, 0), region_id)}, view.at, view.info, dense(view.info.dims));
   }
 
   // Of the base alone, until all bases have their places.
