@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Usage: check.sh
-# What `make check` runs beyond `make test`: layering, the API reference, each header on its own, clang, sanitizers, slow tests, fuzzing for
+# What `make check` runs beyond `make test`: drawn programs, layering, the API reference, each header on its own, clang, sanitizers, slow tests, fuzzing for
 # FUZZ_SECONDS (60) a target, compile cost, nvcc. A failing step does not stop the next one; the last line is `N passed, N failed`.
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 1

@@ -145,8 +145,18 @@ def conditions(code):
             yield m.end(), end
 
 
+def functions(code):
+    """(first, end, name) of the functions of a file."""
+    for m in re.finditer(r"^[ ]*(?:static )?constexpr [^=;{}()]*?\b(\w+)\(", code, flags=re.M):
+        close = closing(code, m.end() - 1)
+        brace = re.match(r"[^;{}]*\{", code[close:])
+        if close > 0 and brace:
+            yield m.start(), closing(code, close + brace.end() - 1), m.group(1)
+
+
 def find(file, source):
     code = without_comments(source)
+    inside = list(functions(code))
     found = {}
 
     def add(first, end, instead, what):
@@ -155,6 +165,7 @@ def find(file, source):
         while end > first and code[end - 1].isspace():
             end -= 1
         m = Mutation(file, first, end, instead, what, source)
+        m.function = next((name for a, b, name in inside if a <= first < b), "")
         if source[first:end] != instead:
             found.setdefault((first, end, instead), m)
 
@@ -337,13 +348,16 @@ class Builder:
 
 
 def reasons(path):
-    """key -> why a mutation that nobody notices changes nothing that is promised."""
+    """Key, or "file function", -> why a mutation that nobody notices changes nothing that is promised."""
     known = {}
     if os.path.exists(path):
         with open(path) as f:
             for line in f:
                 if line.strip() and not line.startswith("#"):
                     key, _, why = line.strip().partition(" ")
+                    if key == "in":
+                        file, function, why = why.split(" ", 2)
+                        key = f"{file} {function}"
                     known[key] = why
     return known
 
@@ -372,7 +386,7 @@ def main():
         all_found = sorted(random.Random(a.draw).sample(all_found, min(a.sample, len(all_found))), key=lambda m: (m.file, m.first))
     if a.list:
         for m in all_found:
-            print(f"{m.key} {m.file}:{m.line} {m.what}: {m.text}")
+            print(f"{m.key} {m.file}:{m.line} {m.function}() {m.what}: {m.text}")
         print(f"{len(all_found)} mutations")
         return 0
 
@@ -397,8 +411,9 @@ def main():
                 if verdict == "passed":
                     if (k, n) != (kernels, arena):
                         verdict, note = ("worse" if k > kernels or n > arena else "BETTER"), f"kernels {k - kernels:+d}, arena {n - arena:+d}"
-                    if verdict in ("passed", "BETTER") and m.key in known:
-                        verdict, note = "explained", known[m.key]
+                    why = known.get(m.key) or known.get(f"{m.file} {m.function}")
+                    if verdict in ("passed", "BETTER") and why:
+                        verdict, note = "explained", why
                     elif verdict == "passed":
                         verdict = "SURVIVED"
                 counts[verdict] = counts.get(verdict, 0) + 1

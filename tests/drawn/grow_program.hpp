@@ -156,7 +156,10 @@ class program_grower : public step_grower {
       handed.push_back(c);
     }
     for (int k = draw_.between(carries.empty() ? 1 : 0, 3); k > 0; --k) {
-      int const value = find([&](entry const& v) { return v.home == open && info(v.id).dims.rank < tx::max_rank; });
+      bool const product = draw_.in(3);  // what the next product of a band reads is kept as well
+      int const value = find([&](entry const& v) {
+        return v.home == open && info(v.id).dims.rank < tx::max_rank && (!product || b_->g[b_->value(v.id).id].op->kind == tx::op_kind::product);
+      });
       if (value < 0) continue;
       decision const d = fresh(what::stack, {value, open, -1, -1});
       add_quietly(d);
@@ -247,6 +250,11 @@ class program_grower : public step_grower {
       bool clash = false;
       for (int t : targets) clash = clash || t == v.id || t == whole || (p_.find(t)->kind == what::part && p_.find(t)->in[0] == whole);
       if (!clash) targets.push_back(v.id);
+    }
+    if (targets.size() > 1 && draw_.in(2) && info(targets[0]) == info(targets[1])) {  // two leaves change places
+      p_.decisions.push_back(fresh(what::assign, {targets[1], targets[0], -1, -1}));
+      p_.decisions.push_back(fresh(what::assign, {targets[0], targets[1], -1, -1}));
+      targets.erase(targets.begin(), targets.begin() + 2);
     }
     for (int t : targets)
       if (int const x = obtain(info(t)); x >= 0) p_.decisions.push_back(fresh(what::assign, {x, t, -1, -1}));
