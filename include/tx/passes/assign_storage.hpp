@@ -158,14 +158,19 @@ class storage_assigner {
     last_read_[shared_[base]] = reads_.size() - 1;
   }
   // A leaf is replaced where the new value is computed only if that reads the old one element by element, and nobody later. A value
-  // that a region stacks is computed in its body, and replaces a slice in each iteration.
+  // that a region stacks is computed in its body, and replaces a slice in each iteration: there, others read that slice alone.
   constexpr bool may_be_stored_at(int leaf, int value) const {
     if (leaf < 0) return true;
     if (!(to_.info(leaf) == to_.info(value))) return false;
     bool const stacked = is_stacked_result(to_, value);
     int const maker = stacked ? body_of(value).results[static_cast<int>(to_[value].at.v[0])] : value;
-    for (int k = last_read_[shared_[leaf]]; k >= 0 && reads_[k].node >= maker; k = reads_[k].before) {
+    for (int k = last_read_[shared_[leaf]]; k >= 0 && (stacked || reads_[k].node >= maker); k = reads_[k].before) {
       leaf_read const& r = reads_[k];
+      if (r.node < maker) {
+        bool const in_body = to_[r.node].region == to_[maker].region;
+        if (in_body && (where_.of[r.operand].base != leaf || where_.of[r.operand].step != to_.info(maker).count())) return false;
+        continue;
+      }
       bool const hands_in = r.node < to_.size() && to_[r.node].op == &repeat_info;  // who reads there stands in the body
       if (hands_in && r.node < value) continue;
       if (r.node > maker || to_[r.node].op->kind != op_kind::elementwise || where_.of[r.operand].base != leaf) return false;
