@@ -165,8 +165,8 @@ class program_grower : public step_grower {
       add_quietly(d);
       handed.push_back(d.id);
     }
-    if (handed.empty()) {  // nothing to hand out: an argument goes as it is
-      int const any = arguments_.front().id;
+    if (handed.empty()) {  // nothing to hand out: an argument goes as it is, a new one where all that were drawn were refused
+      int const any = arguments_.empty() ? obtain({p_.type, shape{}}) : arguments_.front().id;
       decision const d = fresh(what::stack, {any, open, -1, -1});
       add_quietly(d);
       handed.push_back(d.id);
