@@ -103,6 +103,7 @@ class fusion_verifier {
 
   // Nobody reads a carry or a leaf after it was overwritten, and its own kernel reads each element before writing that.
   void check_overwrite(int group, int id) const {
+    if (g_.info(id).count() == 0) return;
     tx::passes::placement p = f_.where.places[id];
     bool const by_slices = p.kind == place_kind::slice && f_.where.places[p.target].kind == place_kind::replace;
     if (by_slices) p = f_.where.places[p.target];
