@@ -5,6 +5,7 @@
 #pragma once
 
 #include <tx/exec/lowered.hpp>
+#include <tx/graph/leaf.hpp>
 #include <tx/passes/stride.hpp>
 
 namespace tx::exec::detail {
