@@ -169,6 +169,11 @@ class step_grower : public grower {
     }
     return sum;
   }
+  // Is it a node of its own in every graph, so that nothing else is made of it by chance?
+  static bool is_independent(decision const& d) {
+    if (d.kind == what::gradient || d.kind == what::also) return false;
+    return d.kind != what::make || std::string_view(makers()[static_cast<std::size_t>(d.line)].text).starts_with("independent");
+  }
   bool differentiate() {
     int const loss = loss_of(draw_.between(1, 2));
     if (loss < 0) return false;
@@ -176,7 +181,7 @@ class step_grower : public grower {
     std::size_t n = 1;
     for (int tries = 0; tries < 8 && n < 4; ++tries) {
       int const x = find([&](entry const& v) { return v.home == open_ && tx::is_float(info(v.id).type) && !tx::is_half(info(v.id).type) && v.id != loss; });
-      bool const leaf = x >= 0 && (p_.find(x)->kind != what::make || std::string_view(makers()[static_cast<std::size_t>(p_.find(x)->line)].text).starts_with("independent"));
+      bool const leaf = x >= 0 && is_independent(*p_.find(x));
       if (x < 0 || (!leaf && (p_.most > 0 || !draw_.in(4))) || std::find(d.in.begin(), d.in.end(), x) != d.in.end()) continue;
       d.in[n++] = x;
     }

@@ -88,6 +88,16 @@ TEST_CASE("a matrix of the batch that reads another one, between batched product
   }
 }
 
+TEST_CASE("a band stays in one piece where another one is put together around it") {
+  graph g{};
+  var const x = product(weights(g, 0, 0, dtype::f64, of({2, 3, 2})), weights(g, 12, 1, dtype::f64, of({2, 2, 4})));
+  var const most = max_over(x, 2);  // of each column: the gradient has products with transposed matrices, in a band of their own
+  var const never = less(most, most);
+  result(total(most));
+  result(tx::where(broadcast_to(never, of({2, 3, 4})), x, x));
+  CHECK(wrong_with(finished(g, finish{.mode = training::clipped})) == "");
+}
+
 TEST_CASE("a leaf is replaced by what a view shows of a value") {
   graph g{};
   var const p = weights(g, 0, 0, dtype::f64, of({2, 1, 3}));

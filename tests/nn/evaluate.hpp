@@ -100,7 +100,10 @@ class evaluator {
         for (std::size_t e = 0; e < out.size(); ++e) {
           double a[3] = {};
           for (int k = 0; k < n.inputs; ++k) a[k] = in(k)[e];
-          out[e] = n.op->fold != nullptr ? n.op->fold(a) : tx::is_integer(n.info.type) ? std::trunc(a[0]) : a[0];
+          out[e] = n.op->fold != nullptr                 ? n.op->fold(a)
+                   : n.info.type == tx::dtype::boolean ? static_cast<double>(a[0] != 0)
+                   : tx::is_integer(n.info.type)       ? std::trunc(a[0])
+                                                       : a[0];
         }
         break;
       case tx::op_kind::row_reduce:

@@ -2,6 +2,7 @@
 // No tape, nothing recorded at run time. It walks op_info::vjp and knows no op by name but what makes up regions.
 #pragma once
 
+#include <tx/autodiff/depends_on.hpp>
 #include <tx/autodiff/gradient_site.hpp>
 #include <tx/expr/layout.hpp>
 #include <tx/graph/leaf.hpp>
@@ -35,7 +36,7 @@ class reverse_walk final : public vjp_context {
   constexpr ~reverse_walk() = default;
 
   constexpr var forward(int node_id) override {
-    if (source_ == target_) return {g, node_id};
+    if (source_ == target_ || (*g)[node_id].region != source_) return {g, node_id};  // numbers of the program may be read anywhere
     if (node_id < mapped_.size() && mapped_[node_id] >= 0) return {g, mapped_[node_id]};
     int const inner = bring(node_id);
     if (node_id >= mapped_.size()) mapped_.resize(node_id + 1, -1);
@@ -157,6 +158,11 @@ class reverse_walk final : public vjp_context {
     return list.inside.back();
   }
 
+  // What each iteration reads the same of: an invariant, or a number of the program, which is not handed in.
+  struct same_in_each {
+    int inside, outside;
+  };
+
   constexpr void reverse_repeat(int repeat_node) {
     int const body_id = static_cast<int>((*g)[repeat_node].at.v[0]);
     vec<int> seeds(g->regions[body_id].results.size(), -1);
@@ -170,7 +176,14 @@ class reverse_walk final : public vjp_context {
     if (!any) return;
 
     region const forward_body = g->regions[body_id];
-    any = forward_body.carries > 0;
+    auto outer_input = [&](int k) { return g->input(repeat_node, k); };
+    vec<same_in_each> same{};
+    for (int k = forward_body.carries; k < forward_body.carries + forward_body.invariants; ++k)
+      if (wanted(forward_body.arguments[k])) same.push_back({forward_body.arguments[k], outer_input(k)});
+    vec<vec<int>> const numbers = numbers_read(*g);
+    for (int number : numbers[body_id])
+      if (wanted(number)) same.push_back({number, number});
+    any = forward_body.carries > 0 || !same.empty();
     for (int argument_node : forward_body.arguments) any = any || wanted(argument_node);
     if (!any) return;  // what it reads of the leaves are integers
     int const back_id = g->regions.size();
@@ -180,23 +193,20 @@ class reverse_walk final : public vjp_context {
     back.reversed = !forward_body.reversed;
     g->regions.push_back(back);
     reverse_walk inner(*g, active_, this, body_id, back_id);
-    auto outer_input = [&](int k) { return g->input(repeat_node, k); };
-    auto argument_info_of = [&](int k) { return gradient_info(g->info(forward_body.arguments[k])); };
 
     // Seeds are made outside; the body starts with them as carries or slices.
     vec<int> start{};
-    for (int k = 0; k < forward_body.carries; ++k) start.push_back(seeds[k] >= 0 ? seeds[k] : zeros(argument_info_of(k)).id);
-    for (int k = forward_body.carries; k < forward_body.carries + forward_body.invariants; ++k)
-      if (wanted(forward_body.arguments[k])) start.push_back(zeros(argument_info_of(k)).id);
+    for (int k = 0; k < forward_body.carries; ++k)
+      start.push_back(seeds[k] >= 0 ? seeds[k] : zeros(gradient_info(g->info(forward_body.arguments[k]))).id);
+    for (same_in_each const& s : same) start.push_back(zeros(gradient_info(g->info(s.inside))).id);
     g->current = back_id;
     int next = 0;
     for (int k = 0; k < forward_body.carries; ++k) {
-      int const seed = inner.argument(inner.carries_, start[next++], argument_info_of(k));
+      int const seed = inner.argument(inner.carries_, start[next++], gradient_info(g->info(forward_body.arguments[k])));
       inner.add(forward_body.results[k], {g, seed});
     }
-    vec<int> sums{};  // running gradients of invariants
-    for (int k = forward_body.carries; k < forward_body.carries + forward_body.invariants; ++k)
-      if (wanted(forward_body.arguments[k])) sums.push_back(inner.argument(inner.carries_, start[next++], argument_info_of(k)));
+    vec<int> sums{};  // running gradients
+    for (same_in_each const& s : same) sums.push_back(inner.argument(inner.carries_, start[next++], gradient_info(g->info(s.inside))));
     for (int k = forward_body.carries; k < seeds.size(); ++k) {
       if (seeds[k] < 0) continue;
       int const slice = inner.argument(inner.stacked_, seeds[k], gradient_info(g->info(forward_body.results[k])));
@@ -210,9 +220,7 @@ class reverse_walk final : public vjp_context {
       return a >= 0 ? a : inner.zeros(gradient_info(g->info(argument_node))).id;
     };
     for (int k = 0; k < forward_body.carries; ++k) results.push_back(or_zero(forward_body.arguments[k]));
-    next = 0;
-    for (int k = forward_body.carries; k < forward_body.carries + forward_body.invariants; ++k)
-      if (wanted(forward_body.arguments[k])) results.push_back((var{g, sums[next++]} + var{g, or_zero(forward_body.arguments[k])}).id);
+    for (int k = 0; k < same.size(); ++k) results.push_back((var{g, sums[k]} + var{g, or_zero(same[k].inside)}).id);
     vec<char> given(forward_body.arguments.size(), 0);
     inner_site site{};
     for (int k = forward_body.carries + forward_body.invariants; k < forward_body.arguments.size(); ++k) {
@@ -244,16 +252,17 @@ class reverse_walk final : public vjp_context {
     g->regions[back_id].owner = owner;
 
     int produced = 0;
-    auto deliver = [&](int k, bool stack_all) {
+    auto deliver = [&](int outside, bool stack_all) {
       int const r = produced++;
       value_info info = g->info(results[r]);
       if (stack_all) info = stacked(info, shape{1, {}, {forward_body.iterations}});
       var const value{g, g->emit(&result_info, &owner, 1, attributes{{r}}, info)};
-      add(outer_input(k), value);
+      add(outside, value);
     };
-    for (int k = 0; k < forward_body.carries; ++k) deliver(k, false);
-    for (int k = forward_body.carries; k < forward_body.arguments.size(); ++k)
-      if (wanted(forward_body.arguments[k]) && !given[k]) deliver(k, k >= forward_body.carries + forward_body.invariants);
+    for (int k = 0; k < forward_body.carries; ++k) deliver(outer_input(k), false);
+    for (same_in_each const& s : same) deliver(s.outside, false);
+    for (int k = forward_body.carries + forward_body.invariants; k < forward_body.arguments.size(); ++k)
+      if (wanted(forward_body.arguments[k]) && !given[k]) deliver(outer_input(k), true);
     for (int k = 0; k < site.leaves.size(); ++k) {
       int const leaf = site.leaves[k];
       if (leaf < 0) {
@@ -317,30 +326,6 @@ class reverse_walk final : public vjp_context {
   argument_list invariants_{};
   argument_list stacked_{};
 };
-
-// Which nodes depend on one of the given leaves.
-constexpr vec<char> depends_on(graph const& g, vec<int> const& leaves) {
-  vec<char> active(g.size(), 0);
-  for (int leaf : leaves) active[leaf] = 1;
-  for (int i = 0; i < g.size(); ++i) {
-    node const& n = g[i];
-    if (!n.op->differentiable) continue;
-    if (n.op == &argument_info) {
-      region const& body = g.regions[static_cast<int>(n.at.v[1])];
-      if (body.owner < 0) continue;  // it is being recorded, and the leaves are in it
-      int const k = static_cast<int>(n.at.v[0]);
-      // A carry may become active through the body, so any active input makes it so.
-      if (k < body.carries)
-        for (int j = 0; j < g[body.owner].inputs; ++j) active[i] = static_cast<char>(active[i] | active[g.input(body.owner, j)]);
-      else
-        active[i] = active[g.input(body.owner, k)];
-      if (!is_float(n.info.type)) active[i] = 0;
-      continue;
-    }
-    for (int j = 0; j < n.inputs; ++j) active[i] = static_cast<char>(active[i] | active[g.input(n, j)]);
-  }
-  return active;
-}
 
 // The program itself: leaves are seen whole.
 struct outer_site final : gradient_site {

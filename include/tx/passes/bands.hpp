@@ -31,9 +31,9 @@ class band_finder {
       vec<int> members{};
       for (int i = 0; i < f_.groups.size(); ++i)
         if (root(i) == first) members.push_back(i);
-      if (members.size() > 1) add(members);
+      if (members.size() > 1) consider(members);
     }
-    for (int i = 0; i < made_.size(); ++i) put_together(i);
+    for (int i = 0; i < found_.size(); ++i) put_together(found(found_[i]));
     return static_cast<fusion&&>(f_);
   }
 
@@ -134,36 +134,45 @@ class band_finder {
     }
   }
 
-  // Members in recorded order. What waits for one of them and is no member comes later, anything else between them earlier.
-  constexpr void add(vec<int> const& members) {
+  // members: in recorded order.
+  constexpr void consider(vec<int> const& members) {
+    found b{};
     std::int64_t each = 0;  // bytes of a matrix, of all values handed on
-    std::int64_t const count = matrices(members[0]);
-    bound_tag tag{};
+    b.members = members;
+    b.loop.matrices = matrices(members[0]);
     for (int id : handed_) {
       if (root(f_.group_of[id]) != members[0]) continue;
-      each += g_.info(id).bytes() / count;
-      tag = g_.info(id).dims.tag;
+      b.handed.push_back(id);
+      each += g_.info(id).bytes() / b.loop.matrices;
+      b.loop.tag = g_.info(id).dims.tag;
     }
-    if (each * count <= band_bytes_) return;
-    vec<char> later(f_.groups.size(), 0);
     vec<char> member(f_.groups.size(), 0);
     for (int i : members) member[i] = 1;
-    if (!members_keep_to_matrices(member, count)) return;
-    for (int i = members[0]; i <= members.back(); ++i) {
+    if (each * b.loop.matrices <= band_bytes_ || !members_keep_to_matrices(member, b.loop.matrices)) return;
+    b.loop.each = band_bytes_ / each > 1 ? band_bytes_ / each : 1;
+    found_.push_back(b);
+  }
+
+  // The groups between the first member and the last, in order. Those that wait for a member are to run after the band, the others before
+  // it, and those of another band stay together. False where a member waits for a group that would have to run after it.
+  constexpr bool split(vec<int> const& between, vec<char> const& member, vec<char>& later) const {
+    for (int k = 0, end = 0; k < between.size(); k = end) {
+      int const band = f_.groups[between[k]].band;
+      for (end = k + 1; band >= 0 && end < between.size() && f_.groups[between[end]].band == band;) ++end;
       bool waits = false;
-      for (int base : f_.groups[i].reads) {
-        int const maker = f_.group_of[maker_of(base, f_.groups[i].region)];
-        if (maker < 0 || f_.groups[maker].region != f_.groups[i].region) continue;
-        if (member[i] && later[maker]) return;
-        waits = waits || member[maker] || later[maker];
+      for (int u = k; u < end; ++u) {
+        group const& gr = f_.groups[between[u]];
+        waits = waits || gr.overwrites || is_loop(between[u]);
+        for (int base : gr.reads) {
+          int const maker = f_.group_of[maker_of(base, gr.region)];
+          if (maker < 0 || f_.groups[maker].region != gr.region) continue;
+          if (member[between[u]] && later[maker]) return false;
+          waits = waits || member[maker] || later[maker];
+        }
       }
-      later[i] = static_cast<char>(!member[i] && (waits || f_.groups[i].overwrites || is_loop(i)));
+      for (int u = k; u < end; ++u) later[between[u]] = static_cast<char>(waits && !member[between[u]]);
     }
-    band_loop b{};
-    b.each = band_bytes_ / each > 1 ? band_bytes_ / each : 1;
-    b.matrices = count;
-    b.tag = tag;
-    made_.push_back({b, members, later});
+    return true;
   }
   // The node that a group of a region waits for: of a loop's results, and of a carry read after it, the loop.
   constexpr int maker_of(int base, int reader_region) const {
@@ -175,43 +184,35 @@ class band_finder {
   struct found {
     band_loop loop{};
     vec<int> members{};
-    vec<char> later{};
+    vec<int> handed{};  // values
   };
 
-  constexpr void put_together(int number) {
-    found const& band = made_[number];
-    int const first = band.members[0], last = band.members.back();
-    int const r = f_.groups[first].region;
+  constexpr void put_together(found const& band) {
+    int const r = f_.groups[band.members[0]].region;
     vec<vec<int>> orders(g_.regions.size());
+    vec<int> between{};
     for (int i = 0; i < f_.groups.size(); ++i) {
-      int const at = f_.groups[i].region;
-      if (at != r || i < first || i > last) {
-        orders[at].push_back(i);
-        continue;
-      }
-      if (i != last) continue;
-      auto const all = [&](auto const& wanted) {
-        for (int k = first; k <= last; ++k)
-          if (f_.groups[k].region == r && wanted(k)) orders[r].push_back(k);
-      };
-      auto const is_member = [&](int k) {
-        for (int m : band.members)
-          if (m == k) return true;
-        return false;
-      };
-      all([&](int k) { return !is_member(k) && !band.later[k]; });
-      all(is_member);
-      all([&](int k) { return !is_member(k) && band.later[k]; });
+      bool const inside = f_.groups[i].region == r && i >= band.members[0] && i <= band.members.back();
+      if (inside) between.push_back(i);
+      else if (f_.groups[i].region != r || i < band.members[0]) orders[f_.groups[i].region].push_back(i);
     }
-    for (int i : band.members) f_.groups[i].band = number;
-    for (int id : handed_)
-      if (f_.groups[f_.group_of[id]].band == number) f_.handed_on[id] = 1;
+    vec<char> member(f_.groups.size(), 0), later(f_.groups.size(), 0);
+    for (int i : band.members) member[i] = 1;
+    if (!split(between, member, later)) return;
+    auto const all = [&](auto const& wanted) {
+      for (int k : between)
+        if (wanted(k)) orders[r].push_back(k);
+    };
+    all([&](int k) { return !member[k] && !later[k]; });
+    all([&](int k) { return member[k] != 0; });
+    all([&](int k) { return later[k] != 0; });
+    for (int i = band.members.back() + 1; i < f_.groups.size(); ++i)
+      if (f_.groups[i].region == r) orders[r].push_back(i);
+    for (int i : band.members) f_.groups[i].band = f_.bands.size();
+    for (int id : band.handed) f_.handed_on[id] = 1;
     f_.bands.push_back(band.loop);
     vec<int> const renumbered = renumber(f_, orders);
-    for (found& other : made_) {
-      vec<char> later(other.later.size(), 0);
-      for (int i = 0; i < later.size(); ++i) later[renumbered[i]] = other.later[i];
-      other.later = later;
+    for (found& other : found_) {
       for (int& i : other.members) i = renumbered[i];
       stable_sort(other.members, [](int a, int b) { return a < b; });
     }
@@ -224,7 +225,7 @@ class band_finder {
   vec<char> bound_;       // values that others than kernels need
   vec<int> handed_{};
   vec<int> linked_{};     // group -> another of its band, itself for the first
-  vec<found> made_{};
+  vec<found> found_{};
 };
 
 }  // namespace detail

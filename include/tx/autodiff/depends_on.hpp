@@ -1,0 +1,57 @@
+// Which nodes of a graph depend on leaves, through repeated blocks too.
+#pragma once
+
+#include <tx/graph/graph.hpp>
+#include <tx/graph/leaf.hpp>
+
+namespace tx::detail {
+
+// Numbers of the program that a repeated block reads without being handed them, for each region.
+constexpr vec<vec<int>> numbers_read(graph const& g) {
+  vec<vec<int>> all(g.regions.size());
+  auto const read = [&](int region_id, int from) {
+    if (g[from].region == region_id) return;
+    for (int known : all[region_id])
+      if (known == from) return;
+    all[region_id].push_back(from);
+  };
+  for (node const& n : g.nodes)
+    for (int k = 0; n.region != 0 && k < n.inputs; ++k) read(n.region, g.input(n, k));
+  for (int r = 1; r < g.regions.size(); ++r)
+    for (int value : g.regions[r].results) read(r, value);
+  return all;
+}
+
+constexpr vec<char> depends_on(graph const& g, vec<int> const& leaves) {
+  vec<char> active(g.size(), 0);
+  for (int leaf : leaves) active[leaf] = 1;
+  vec<vec<int>> const numbers = numbers_read(g);
+  for (int i = 0; i < g.size(); ++i) {
+    node const& n = g[i];
+    if (!n.op->differentiable) continue;
+    bool any = active[i] != 0;
+    auto const region_reads = [&](int region_id) {
+      int const owner = g.regions[region_id].owner;
+      for (int k = 0; k < g[owner].inputs; ++k) any = any || active[g.input(owner, k)];
+      for (int id : numbers[region_id]) any = any || active[id];
+    };
+    if (n.op == &argument_info) {
+      int const region_id = static_cast<int>(n.at.v[1]);
+      region const& body = g.regions[region_id];
+      if (body.owner < 0) continue;  // it is being recorded, and the leaves are in it
+      int const k = static_cast<int>(n.at.v[0]);
+      // A carry may become active through the body, so anything active that the body reads makes it so.
+      if (k < body.carries) region_reads(region_id);
+      else any = active[g.input(body.owner, k)];
+      any = any && is_float(n.info.type);
+    } else if (n.op->kind == op_kind::region) {
+      region_reads(static_cast<int>(n.at.v[0]));
+    } else {
+      for (int k = 0; k < n.inputs; ++k) any = any || active[g.input(n, k)];
+    }
+    active[i] = static_cast<char>(any);
+  }
+  return active;
+}
+
+}  // namespace tx::detail
