@@ -22,6 +22,30 @@ step() {  # step NAME COMMAND...
   verdict "$1" $? $((SECONDS - start))
 }
 
+# A step of one core, beside others: what it says is kept until all have ended.
+beside=()
+beside() {  # beside NAME COMMAND...
+  while [ "$(jobs -rp | wc -l)" -ge "$jobs" ]; do wait -n; done
+  local files=$work/beside_${#beside[@]}
+  beside+=("$1")
+  {
+    local start=$SECONDS
+    "${@:2}" >"$files.said" 2>&1
+    echo "$? $((SECONDS - start))" >"$files.ended"
+  } &
+}
+all_beside() {
+  wait
+  local k status seconds
+  for k in "${!beside[@]}"; do
+    echo "== ${beside[k]}"
+    cat "$work/beside_$k.said"
+    read -r status seconds <"$work/beside_$k.ended" || status=1
+    verdict "${beside[k]}" "$status" "$seconds"
+  done
+  beside=()
+}
+
 build() {  # build PRESET TARGET...
   cmake --preset "$1" >"$log" 2>&1 || { cat "$log"; return 1; }
   cmake --build --preset "$1" -j "$jobs" --target "${@:2}"
@@ -42,11 +66,6 @@ tests() {  # tests PRESET LABEL [NAMES]: counts each test
   if [ "$status" != 0 ]; then failures+=("tests ($name): $(grep -E '^[[:space:]]*[0-9]+ - .*\(' "$log" | tr -s ' ' | tr '\n' ';')"); fi
 }
 slow_tests() { if grep -rqs --include='*.cpp' -F '[.slow]' tests; then tests ci slow; fi; }
-
-headers() {
-  [ -n "$(find include/tx -name '*.hpp' -print -quit)" ] || { echo "no headers"; return 1; }
-  build "$1" headers
-}
 
 # Device code compiles, whether or not there is a device.
 nvcc_sources() {
@@ -70,10 +89,10 @@ nvcc_compiles() {  # nvcc_compiles SOURCE
   for generated in build/*/generated; do [ -d "$generated" ] && flags+=("-I$generated") && break; done
   case $1 in
     tests/cuda/*)
-      "$nvcc" "${flags[@]}" "$1" -o "$work/program" || return 1
-      "$work/program" || [ $? = 77 ]  # 77: compiled and linked; there is no device to run it on
+      "$nvcc" "${flags[@]}" "$1" -o "$work/$(basename "$1").program" || return 1
+      "$work/$(basename "$1").program" || [ $? = 77 ]  # 77: compiled and linked; there is no device to run it on
       ;;
-    *) "$nvcc" "${flags[@]}" -c "$1" -o "$work/object.o" ;;
+    *) "$nvcc" "${flags[@]}" -c "$1" -o "$work/$(basename "$1").o" ;;
   esac
 }
 
@@ -86,26 +105,6 @@ fuzz() {  # fuzz NAME
     { "$folder/program" -max_total_time="$FUZZ_SECONDS" -timeout=20 -verbosity=0 -print_funcs=0 -artifact_prefix="build/fuzz/$1-" \
         "$folder/corpus" "tests/fuzz/corpus/$1" >"$folder/log" 2>&1 || { tail -n 40 "$folder/log"; false; }; }  # new inputs go to the first
 }
-# All of them, two at a time: each runs on one core.
-fuzz_all() {
-  local source name
-  for source in tests/fuzz/*.cpp; do
-    name=$(basename "$source" .cpp)
-    while [ "$(jobs -rp | wc -l)" -ge 2 ]; do wait -n; done
-    {
-      fuzz_begin=$SECONDS
-      fuzz "$name" >"$work/fuzz_$name.said" 2>&1
-      echo "$? $((SECONDS - fuzz_begin))" >"$work/fuzz_$name.ended"
-    } &
-  done
-  wait
-  for source in tests/fuzz/*.cpp; do
-    name=$(basename "$source" .cpp)
-    cat "$work/fuzz_$name.said"
-    # shellcheck disable=SC2046
-    verdict "fuzz $name for $FUZZ_SECONDS s" $(cat "$work/fuzz_$name.ended" || echo 1 0)
-  done
-}
 
 work=$(mktemp -d)
 log=$work/log
@@ -113,7 +112,7 @@ trap 'rm -rf "$work"' EXIT
 
 step "layers" tools/check_layers.sh
 step "API reference" tools/docs.sh
-for preset in ci clang; do step "headers on their own ($preset)" headers $preset; done
+step "headers on their own" build clang headers
 # clang: the trainer and the tests of kernels optimized; every example and everyday test under the sanitizers.
 step "build (clang)" build clang twinbert test_cpu
 tests clang everyday '^cpu[.]'
@@ -127,24 +126,26 @@ if grep -qw avx2 /proc/cpuinfo; then
   step "build (avx2)" build avx2 test_cpu test_exec
   tests avx2 everyday '^(cpu|exec)[.]'
 fi
-# Programs that nobody wrote, as real programs on three backends; others each day.
 step "drawn_seeds (ci)" build ci drawn_seeds
-step "drawn programs, compiled" env DRAWN_SEEDS=build/ci/bin/drawn_seeds tools/drawn_compiled.sh 2
-# Kernels for processors that this machine may not be.
-for source in tests/cpu/gemm_kernel.cpp tests/cpu/halves.cpp; do
-  step "$source for a matrix unit" g++ @build/ci/tests/compiler.flags -march=sapphirerapids -Werror -fsyntax-only "$source"
-done
 step "build of thorough tests and benchmarks (ci)" build ci tests thorough benches
 slow_tests
 tests ci check
-fuzz_all
-if [ -f bench/compile_cost.sh ]; then step "compile cost" bash bench/compile_cost.sh; fi
+
+[ -f bench/compile_cost.sh ] && beside "compile cost" bash bench/compile_cost.sh
+# Programs that nobody wrote, as real programs on three backends; others each day.
+beside "drawn programs, compiled" env DRAWN_SEEDS=build/ci/bin/drawn_seeds tools/drawn_compiled.sh 2
+# Kernels for processors that this machine may not be.
+for source in tests/cpu/gemm_kernel.cpp tests/cpu/halves.cpp; do
+  beside "$source for a matrix unit" g++ @build/ci/tests/compiler.flags -march=sapphirerapids -Werror -fsyntax-only "$source"
+done
 nvcc=$(PATH=$PATH:/usr/local/cuda/bin command -v nvcc)
 if [ -n "$nvcc" ]; then
-  for source in $(nvcc_sources); do step "nvcc ${source#"$work"/}" nvcc_compiles "$source"; done
+  for source in $(nvcc_sources); do beside "nvcc ${source#"$work"/}" nvcc_compiles "$source"; done
 else
   echo "== nvcc: not found, skipped"
 fi
+for source in tests/fuzz/*.cpp; do beside "fuzz $(basename "$source" .cpp) for $FUZZ_SECONDS s" fuzz "$(basename "$source" .cpp)"; done
+all_beside
 
 for failure in "${failures[@]}"; do echo "== failed: $failure"; done
 echo "$passed passed, $failed failed"
