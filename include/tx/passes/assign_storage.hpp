@@ -85,7 +85,7 @@ class storage_assigner {
     for (int k = 0; k < body.carries; ++k) {
       int const value = map_[body.results[k]];
       int const base = where_.of[value].base;
-      bool const itself = base == now.arguments[k] && shows_whole_base(to_, where_, value);
+      bool const itself = base == now.arguments[k] && lies_dense(to_, where_, value);  // it has as many elements
       next.push_back(to_[base].op == &argument_info && !itself ? copy(value, r) : value);
     }
     for (int k = 0; k < body.carries; ++k) {
@@ -174,7 +174,7 @@ class storage_assigner {
       bool const hands_in = r.node < to_.size() && to_[r.node].op == &repeat_info;  // who reads there stands in the body
       if (hands_in && r.node < value) continue;
       if (r.node > maker || to_[r.node].op->kind != op_kind::elementwise || where_.of[r.operand].base != leaf) return false;
-      if (stacked ? !shows_slice(r.operand) : !shows_whole_base(to_, where_, r.operand)) return false;
+      if (stacked ? !shows_slice(r.operand) : !lies_dense(to_, where_, r.operand)) return false;
     }
     return true;
   }

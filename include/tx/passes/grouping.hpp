@@ -103,6 +103,9 @@ class grouping {
   constexpr int overwritten(int id) const { return passes::overwritten(g_, out.where, id); }
   constexpr bool same_storage(int a, int b) const { return out.where.shared[a] == out.where.shared[b]; }
 
+  // Of two nodes in one storage: does element k of the one lie where that of the other does?
+  constexpr bool same_place(int a, int b) const { return a == b || first_in_block(g_, a) == first_in_block(g_, b); }
+
   constexpr level operand_level(group const& gr, int operand, op_kind kind) const {
     value_info const& info = g_.info(operand);
     if (info.dims.tag.id != gr.tag) return level::none;
@@ -150,7 +153,7 @@ class grouping {
       if (other.region != g_[id].region) continue;
       for (int base : other.reads) {
         if (!same_storage(base, old)) continue;
-        if (k > at || other.reduces_rows || !same_elements(g_, base, old) || !dense_reader(k, base, id)) return false;
+        if (k > at || other.reduces_rows || !same_place(base, old) || !dense_reader(k, base, id)) return false;
       }
     }
     return true;

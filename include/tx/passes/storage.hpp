@@ -56,12 +56,6 @@ constexpr bool in_block(graph const& g, int id) { return g[id].op == &block_info
 constexpr std::int64_t block_of(graph const& g, int leaf) { return g[leaf].op == &block_info ? g[leaf].at.v[0] : 0; }
 constexpr std::int64_t first_in_block(graph const& g, int leaf) { return g[leaf].at.v[g[leaf].op == &block_info ? 1 : 0]; }
 
-// Do two nodes hold the same elements, each at the same place?
-constexpr bool same_elements(graph const& g, int a, int b) {
-  if (a == b) return true;
-  return in_block(g, a) && in_block(g, b) && block_of(g, a) == block_of(g, b) && first_in_block(g, a) == first_in_block(g, b);
-}
-
 // Is it one of the values that a region stacks, an iteration each?
 constexpr bool is_stacked_result(graph const& g, int id) {
   return g[id].op == &result_info && g[id].at.v[0] >= g.regions[static_cast<int>(g[g.input(id, 0)].at.v[0])].carries;
@@ -70,13 +64,6 @@ constexpr bool is_stacked_result(graph const& g, int id) {
 // Do the elements of a node lie one after the other, row by row?
 constexpr bool lies_dense(graph const& g, storage const& s, int id) {
   return same_steps(s.of[id].at, dense(g.info(id).dims), g.info(id).dims);
-}
-
-// Does a node show all elements of its base where they lie, row by row?
-constexpr bool shows_whole_base(graph const& g, storage const& s, int id) {
-  location const& l = s.of[id];
-  location const& whole = s.of[l.base];
-  return l.step == whole.step && l.at.offset == whole.at.offset && g.info(id).count() == g.info(l.base).count() && lies_dense(g, s, id);
 }
 
 // Through views that show all elements in the order they have.
