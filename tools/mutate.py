@@ -120,7 +120,7 @@ class Builder:
         for seeds in {min(1000, self.seeds), self.seeds}:
             started = time.monotonic()
             verdict, note, self.costs[seeds] = self.run(0, seeds, 3600)
-            self.seconds[seeds] = 30 + 5 * (time.monotonic() - started)
+            self.seconds[seeds] = 10 + 3 * (time.monotonic() - started)
             if verdict != "passed":
                 sys.exit(f"mutate.py: the programs fail without a mutation ({verdict}: {note}); nothing can be told from mutants")
 

@@ -177,6 +177,9 @@ def find(file, source):
         if "template" in line or (re.search(r"\bfor \([^;]*;[^;]*$", line) and m.group(1) == "<"):
             continue  # loops over all of a list: one more is no rule but a crash
         first, end = operand_before(code, m.start(1)), operand_behind(code, m.end(1))
+        left, right = code[first:m.start(1)].strip(), code[m.end(1):end].strip()
+        if re.match(rf"\)\s*({re.escape(left)} = {re.escape(right)}|{re.escape(right)} = {re.escape(left)})\b", code[end:]):
+            continue  # the larger or the smaller of two: where they are equal there is nothing to choose
         add(first, end, source[first:m.start(1)] + other + source[m.end(1):end], "comparison")
     for m in re.finditer(r"\s[+-] (1)\b(?!\.)", code):
         if "for (" not in code[code.rfind("\n", 0, m.start()) + 1:m.start()]:

@@ -108,12 +108,18 @@ TEST_CASE("vector functions are within their ulp of the correctly rounded result
   SECTION("cos") { within(1, [](V x) { return cos(x); }, [](double x) { return std::cos(x); }); }
 }
 
+#if defined(NDEBUG)
+constexpr std::size_t every = 1;
+#else
+constexpr std::size_t every = 5;  // minutes where nothing is optimized
+#endif
 TEST_CASE("pow is within 1 ulp for any pair, as std::pow where it is special", "[vector_math]") {
   std::vector<float> const chosen{
       0.f,   -0.f,       1.f,  -1.f,  inf,   -inf,   not_a_number, 0.5f,           2.f,
       -2.f,  3.f,        -3.f, 1.1f,  0.9f,  1e10f,  1e-10f,       -37.7f,         1e-40f,
       1e38f, 16777215.f, 1e9f, -1e9f, -0.5f, 0.333f, 4e6f + 0.5f,  0x1.fffffep-1f, 0x1.000002p+0f};
-  for (float c : chosen) {
+  for (std::size_t k = 0; k < chosen.size(); k += every) {
+    float const c = chosen[k];
     CAPTURE(c);
     within(1, [c](V x) { return pow(x, c); }, [c](double x) { return std::pow(x, static_cast<double>(c)); });
     within(1, [c](V x) { return pow(V(c), x); }, [c](double x) { return std::pow(static_cast<double>(c), x); });
