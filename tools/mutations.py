@@ -178,7 +178,7 @@ def find(file, source):
             continue  # loops over all of a list: one more is no rule but a crash
         first, end = operand_before(code, m.start(1)), operand_behind(code, m.end(1))
         left, right = code[first:m.start(1)].strip(), code[m.end(1):end].strip()
-        if re.match(rf"\)\s*({re.escape(left)} = {re.escape(right)}|{re.escape(right)} = {re.escape(left)})\b", code[end:]):
+        if re.match(rf"\)\s*({re.escape(left)} = {re.escape(right)}|{re.escape(right)} = {re.escape(left)})(?!\w)", code[end:]):
             continue  # the larger or the smaller of two: where they are equal there is nothing to choose
         add(first, end, source[first:m.start(1)] + other + source[m.end(1):end], "comparison")
     for m in re.finditer(r"\s[+-] (1)\b(?!\.)", code):

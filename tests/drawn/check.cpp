@@ -1,6 +1,7 @@
 #include "check.hpp"
 
 #include "outcome_check.hpp"
+#include "refusals.hpp"
 #include "rules.hpp"
 
 namespace drawn {
@@ -24,6 +25,7 @@ verdict check(program const& p, totals& sums) {
   } catch (tx::invalid const& e) {
     v.refused = e.text;
     ++sums.unfinished;
+    if (!may_be_refused(e.text)) v.wrong = std::string("recording refuses: ") + e.text;
     return v;
   }
   try {

@@ -18,7 +18,7 @@ constexpr unsigned everyday = 400;  // sanitizers and debuggers see what there i
 constexpr bool enough = everyday >= 6000;  // to say something of the generator
 // What all plans of these may cost: calls that are made, and bytes of arenas.
 constexpr std::int64_t most_kernels = 1'157'000, most_arena = 500'000'000;
-constexpr unsigned many = 7'000;  // in each of two processes
+constexpr unsigned many = 100'000;  // in each of two processes
 
 // Shrinks the first failure of each kind.
 void check_range(unsigned first, unsigned end, totals& sums, coverage* seen) {

@@ -3,6 +3,7 @@
 
 #include "choose.hpp"
 #include "numbers.hpp"
+#include "refusals.hpp"
 #include "rules.hpp"
 
 namespace drawn {
@@ -39,24 +40,26 @@ class grower {
     return d;
   }
 
+  static constexpr char const *too_large = "too large", *beyond_bounds = "beyond bounds";
+  static bool is_own(std::string_view text) { return text == too_large || text == beyond_bounds; }
+
   // The decision's value, -1 where it is refused.
   int add(decision const& d, int limit = 0) {
     bool const differentiates = d.kind == what::gradient;
     tx::graph const before = differentiates ? b_->g : tx::graph{};
-    int const size = b_->g.size();
     try {
       b_->add(d);
-      if (b_->has(d.id) && !small(b_->value(d.id))) throw tx::invalid("too large");
+      if (b_->has(d.id) && !small(b_->value(d.id))) throw tx::invalid(too_large);
       e_->extend(leaf());
-      if (b_->has(d.id) && !tame(d.id)) throw tx::invalid("beyond bounds");
-    } catch (tx::invalid const&) {
+      if (b_->has(d.id) && !tame(d.id)) throw tx::invalid(beyond_bounds);
+    } catch (tx::invalid const& e) {
       if (differentiates) {
+        if (!may_be_refused(e.text) && !is_own(e.text)) throw std::logic_error(e.text);
         b_->g = before;
         e_ = std::make_unique<evaluator>(b_->g, leaf(), plain_run());
         if (open_ >= 0) set_arguments();
         e_->extend(leaf());
       }
-      (void)size;
       return -1;
     }
     p_.decisions.push_back(d);
@@ -130,7 +133,6 @@ class grower {
     return id;
   }
   int add_argument(what kind, int outside) {
-    int const before = b_->g.size();
     decision d = fresh(kind, {outside, open_, -1, -1});
     int const limit = kind == what::carry ? 0 : limit_of(outside);  // a carry's next value may be any
     // The value of an argument in the first iteration is needed before anything that follows from it.
@@ -139,7 +141,6 @@ class grower {
     } catch (tx::invalid const&) {
       return -1;
     }
-    (void)before;
     arguments_.push_back(d);
     set_arguments();
     p_.decisions.push_back(d);

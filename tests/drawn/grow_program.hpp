@@ -176,9 +176,8 @@ class program_grower : public step_grower {
     decision const close = fresh(what::close, {-1, open, -1, -1});
     add_quietly(close);
     e_->extend(leaf());
-    std::vector<int> const all = handed;
-    for (int h : all)
-      if (!draw_.in(6) || h == all.front()) add(fresh(what::result, {h, -1, -1, -1}));
+    for (int h : handed)
+      if (!draw_.in(6) || h == handed.front()) add(fresh(what::result, {h, -1, -1, -1}));
   }
   void add_quietly(decision const& d) {
     b_->add(d);
@@ -221,7 +220,11 @@ class program_grower : public step_grower {
       ++results;
     }
     for (int f : flats_) out(f);
-    if (!trains) replaced_leaves();
+    if (trains) return;
+    replaced_leaves();
+    if (!draw_.in(2)) return;
+    int const late = find([&](entry const& v) { return !info(v.id).dims.tag; });  // a leaf, perhaps, that is replaced
+    if (late >= 0) out(late);
   }
   // A loss as the first result, and what becomes of it.
   bool trained() {

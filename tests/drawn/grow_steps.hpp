@@ -157,12 +157,12 @@ class step_grower : public grower {
     return v >= 0 && make("product(a, b)", s, {}, v) >= 0;
   }
 
-  // A number that gradients can be taken of: sums of what sin makes of some values.
+  // A number that gradients can be taken of: sums of some values, or of what sin or tanh makes of them.
   int loss_of(int count) {
     int sum = -1;
     for (int k = 0; k < count; ++k) {
       int const x = find([&](entry const& v) { return v.home == open_ && info(v.id).type == p_.type && info(v.id).count() > 0; });
-      int const y = x < 0 ? -1 : make(draw_.in(2) ? "sin" : "tanh", x);
+      int const y = x < 0 || draw_.in(3) ? x : make(draw_.in(2) ? "sin" : "tanh", x);
       int const t = y < 0 ? -1 : make("total", y);
       if (t >= 0) sum = sum < 0 ? t : make("a + b", sum, {}, t);
       if (sum < 0) return -1;

@@ -1,5 +1,5 @@
 // What a decision can be: a line for each way to make a value from others. The text of a line is the C++ that a failure is
-// printed as. A new op is a new line; coverage.cpp fails until it has one.
+// printed as. A new op is a new line; drawn.cpp fails until it has one.
 #pragma once
 
 #include "words.hpp"

@@ -30,16 +30,16 @@ class shown_elements_of {
       int const known = same_leaf(i);
       first_.push_back(known < i ? first_[static_cast<std::size_t>(known)] : room(runs * g.info(i).count()));
       if (!tx::passes::in_block(g, i)) continue;
-      auto const block = static_cast<std::size_t>(block_of(i));
+      auto const block = static_cast<std::size_t>(tx::passes::block_of(g, i));
       if (block >= blocks_.size()) blocks_.resize(block + 1, 0);
-      blocks_[block] = std::max(blocks_[block], element_of_block(i, 0) + g.info(i).count());
+      blocks_[block] = std::max(blocks_[block], tx::passes::first_in_block(g, i) + g.info(i).count());
     }
     for (element_number& b : blocks_) b = room(b);
   }
 
   // A node's own element. Leaves of a flat block have those of the block: some of them overlap.
   element_number own(int id, int iteration, std::int64_t index) const {
-    if (tx::passes::in_block(g_, id)) return blocks_[static_cast<std::size_t>(block_of(id))] + element_of_block(id, index);
+    if (tx::passes::in_block(g_, id)) return blocks_[static_cast<std::size_t>(tx::passes::block_of(g_, id))] + tx::passes::first_in_block(g_, id) + index;
     bool const once = g_[id].region == 0 || (g_[id].op->kind == tx::op_kind::leaf && g_[id].op != &tx::argument_info);
     int const run = once ? 0 : iteration;  // numbers of the program are read in regions too
     return first_[static_cast<std::size_t>(id)] + run * g_.info(id).count() + index;
@@ -63,8 +63,6 @@ class shown_elements_of {
       if (g_[i].op == g_[id].op && g_[i].at.v[0] == g_[id].at.v[0]) return i;
     return id;
   }
-  int block_of(int id) const { return g_[id].op == &tx::block_info ? static_cast<int>(g_[id].at.v[0]) : 0; }
-  std::int64_t element_of_block(int id, std::int64_t index) const { return g_[id].at.v[g_[id].op == &tx::block_info ? 1 : 0] + index; }
 
   std::int64_t through_view(tx::node const& n, std::int64_t index) const {
     tx::shape const& given = g_.info(g_.input(n, 0)).dims;

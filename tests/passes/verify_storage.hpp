@@ -126,8 +126,12 @@ class storage_verifier {
     iteration_ = static_cast<int>(frame_.iteration);
     writes_.clear();
     int const scratch = seen_.scratch_of_call[index];
-    if (scratch >= 0 && c.scratch >= 0)
+    scratch_first_ = scratch_end_ = 0;
+    if (scratch >= 0 && c.scratch >= 0) {
+      scratch_first_ = c.scratch;
+      scratch_end_ = c.scratch + seen_.buffers[scratch].bytes;
       for (byte_of& b : at({tx::exec::base_arena, c.scratch}, seen_.buffers[scratch].bytes, 0)) b.holds = spoiled;
+    }
     if (k.sig.kind == tx::exec::kernel_kind::zero) {
       put({where(k.operand(0), 0), c.cols, zero_byte});
       return;
@@ -144,6 +148,8 @@ class storage_verifier {
   // pass: of a row's, in which it is written; see exec::row_program.
   void will_write(tx::exec::operand_ref const& r, std::int64_t element, element_number what, std::int64_t row, std::int64_t col, int pass, int id) {
     writes_.push_back({where(r, element), size_of(r.type), what});
+    address const to = writes_.back().to;
+    if (to.base == tx::exec::base_arena && to.offset < scratch_end_ && to.offset + size_of(r.type) > scratch_first_) fail("a result lies over the kernel's scratch", id);
     for (byte_of& b : at(writes_.back().to, writes_.back().bytes, id)) {
       if (b.call == call_) fail("an element is written twice", id);
       b.call = call_;
@@ -275,6 +281,7 @@ class storage_verifier {
   tx::exec::row_program passes_{};            // of its kernel
   std::vector<int> last_read_;                // input -> the pass
   int call_ = -1, iteration_ = 0;
+  std::int64_t scratch_first_ = 0, scratch_end_ = 0;  // of that call
 };
 
 // A recorded graph, compiled as the options say.

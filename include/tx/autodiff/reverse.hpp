@@ -182,7 +182,7 @@ class reverse_walk final : public vjp_context {
       if (wanted(forward_body.arguments[k])) same.push_back({forward_body.arguments[k], outer_input(k)});
     vec<vec<int>> const numbers = numbers_read(*g);
     for (int number : numbers[body_id])
-      if (wanted(number)) same.push_back({number, number});
+      if (wanted(number) && is_float(g->info(number).type)) same.push_back({number, number});
     any = forward_body.carries > 0 || !same.empty();
     for (int argument_node : forward_body.arguments) any = any || wanted(argument_node);
     if (!any) return;  // what it reads of the leaves are integers

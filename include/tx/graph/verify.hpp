@@ -22,7 +22,7 @@ constexpr void verify_node(graph const& g, int id) {
     if (k < 4) in[k] = g.info(from);
   }
   bool const declared = n.op->kind == op_kind::leaf || n.op->kind == op_kind::index || n.op->kind == op_kind::region ||
-                        n.op->kind == op_kind::result || n.op == nullptr || n.inputs > 4;
+                        n.op->kind == op_kind::result || n.inputs > 4;
   if (declared) return;
   value_info info = n.op->infer(in, n.inputs, n.at);
   info.dims.tag = n.info.dims.tag;  // a broadcast may gain one

@@ -135,10 +135,12 @@ class storage_assigner {
     for (int i = 0; i < to_.size(); ++i)
       for (int k = 0; k < to_[i].inputs; ++k) note_read(i, to_.input(i, k));
     for (output const& o : from_.outputs) note_read(to_.size(), map_[o.value]);  // copied out at the end
-    vec<int> values{};  // a leaf that becomes another one is read before any is overwritten
+    bool replaces = false;
+    for (output const& o : from_.outputs) replaces = replaces || o.target >= 0;
+    vec<int> values{};  // a leaf that is handed out, or becomes another one, is read before any is overwritten
     for (output const& o : from_.outputs) {
       int const value = map_[o.value];
-      bool const leaf = o.target >= 0 && to_[where_.of[value].base].op->kind == op_kind::leaf;
+      bool const leaf = replaces && to_[where_.of[value].base].op->kind == op_kind::leaf;
       values.push_back(leaf ? copy(value, 0) : -1);
     }
     for (int k = 0; k < from_.outputs.size(); ++k) {

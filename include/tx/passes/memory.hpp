@@ -13,8 +13,6 @@ struct buffer {
   std::int64_t offset = 0;
 };
 
-constexpr std::int64_t align_up(std::int64_t n, std::int64_t to) { return (n + to - 1) / to * to; }
-
 // The largest sum of bytes alive at one step: no plan can be smaller.
 constexpr std::int64_t largest_live(vec<buffer> const& buffers, int steps) {
   vec<std::int64_t> change(steps + 2, 0);

@@ -80,7 +80,7 @@ class scheduler {
       int const operand = g_.input(id, k);
       int base = f_.where.of[operand].base;
       if (!loop) touch(at, base);
-      if (g_[base].op == &argument_info && seen_from(g_[base].region, at) < 0) base = g_.regions[g_[base].region].owner;  // a carry, read after its loop
+      if (seen_from(g_[base].region, at) < 0) base = g_.regions[g_[base].region].owner;  // a carry, read after its loop
       if (g_[base].op == &result_info) base = g_.input(base, 0);
       int const maker = f_.group_of[base];
       if (maker < 0) continue;

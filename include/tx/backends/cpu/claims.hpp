@@ -67,16 +67,16 @@ class claims {
   // Takes shares [first, end), and says whether there were any left. Once there are none the work may be gone: a body returns then,
   // without another look at it.
   bool next() { return slot_ != nullptr && take(slot_->left.load(std::memory_order_relaxed), 0); }
-  // The same for a helper's first shares, which make it one.
-  bool join(std::uint64_t word) { return take(word, work_slot::one_helper); }
+  // The same for a helper's first shares, which make it one of `most`.
+  bool join(std::uint64_t word, int most) { return take(word, work_slot::one_helper, most); }
 
   int taken() const { return taken_; }
 
  private:
-  bool take(std::uint64_t word, std::uint64_t joins) {
+  bool take(std::uint64_t word, std::uint64_t joins, int most = 0) {
     for (;;) {
       std::uint64_t const free = word & work_slot::all_shares;
-      if (free == 0 || work_slot::number(word) != number_) return false;
+      if (free == 0 || work_slot::number(word) != number_ || (joins != 0 && work_slot::helpers(word) >= most)) return false;
       std::uint64_t const mine = free & own_;
       int count = 1;
       if (mine != 0) {

@@ -14,7 +14,7 @@ inline constexpr std::int64_t worth_threads = 16384;
 
 // body(mine), on each thread that takes part, does shares mine.first ... mine.end - 1 and then goes on while mine.next(): what it has
 // for itself, such as what it packs, serves all that it takes. Shares are taken `together` at a time where as many are left. One
-// thread alone has them all at once. An exception in a body is for the caller if it works alone, else the end of the program.
+// thread alone has them all at once. An exception in a body is for the caller where there is one thread, else the end of the program.
 template <class F>
 void for_claims(int threads, std::int64_t elements, int together, F const& body) {
   if (threads > 1 && elements >= worth_threads) {

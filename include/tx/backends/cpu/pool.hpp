@@ -9,7 +9,6 @@
 #include <pthread.h>
 #include <signal.h>
 
-#include <system_error>
 #include <thread>
 
 namespace tx::backends::cpu {
@@ -100,7 +99,7 @@ class thread_pool {
     work_slot::body const body = slot.run.load(std::memory_order_relaxed);
     void const* const what = slot.what.load(std::memory_order_relaxed);
     claims mine(slot, word, 1 + me % (threads - 1), threads, slot.together.load(std::memory_order_relaxed));
-    if (!mine.join(word)) return found::nothing;
+    if (!mine.join(word, threads - 1)) return found::nothing;
     helping_.fetch_add(1, std::memory_order_relaxed);
     body(what, mine);
     helping_.fetch_sub(1, std::memory_order_relaxed);
@@ -124,14 +123,13 @@ class thread_pool {
   // Helpers are never joined and the pool is never destroyed, so that a program may end while they work. Signals are the program's.
   __attribute__((noinline)) void make_helpers(int wanted) {
     if (making_.test_and_set(std::memory_order_acquire)) return;  // another caller makes them
-    static bool const in_children = pthread_atfork(nullptr, nullptr, [] { shared().forget_helpers(); }) == 0;
     sigset_t all, before;
     sigfillset(&all);
     for (int fault : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT, SIGSYS, SIGPROF}) sigdelset(&all, fault);
     pthread_sigmask(SIG_SETMASK, &all, &before);
     try {
-      for (; in_children && helpers_ < wanted; ++helpers_) std::thread([this, me = helpers_] { help_forever(me); }).detach();
-    } catch (std::system_error const&) {  // the system has no more threads for us: these must do
+      for (; forgotten_in_children && helpers_ < wanted; ++helpers_) std::thread([this, me = helpers_] { help_forever(me); }).detach();
+    } catch (...) {  // the system has no more threads or memory for us: these must do
     }
     pthread_sigmask(SIG_SETMASK, &before, nullptr);
     if (asked_for_.load(std::memory_order_relaxed) < wanted) asked_for_.store(wanted, std::memory_order_relaxed);
@@ -156,6 +154,7 @@ class thread_pool {
   alignas(64) std::atomic<int> asked_for_{0};        // helpers, by whoever wanted most
   int helpers_ = 0;                                  // that there are
   std::atomic_flag making_{};
+  static bool const forgotten_in_children;  // set when the program starts, so that no fork comes in between
 
  public:
   static thread_pool& shared();
@@ -165,5 +164,6 @@ namespace detail {
 inline constinit thread_pool pool_of_process{};
 }  // namespace detail
 inline thread_pool& thread_pool::shared() { return detail::pool_of_process; }
+inline bool const thread_pool::forgotten_in_children = pthread_atfork(nullptr, nullptr, [] { shared().forget_helpers(); }) == 0;
 
 }  // namespace tx::backends::cpu
