@@ -176,3 +176,9 @@ TEST_CASE("results of a body keep their numbers where others are dead and someth
   result(slice(tanh(leaf(g, {4, 3}, 1)), 0, 1, 1, 1));
   CHECK(wrong_with(finished(g, finish{.narrows = true})) == "");
 }
+
+TEST_CASE("one element of an axis that a reshape made of parts of two others") {
+  graph g{};
+  result(slice(tx::reshape(leaf(g, {4, 5}), of({2, 5, 2})), 2, 0, 1, 1));
+  CHECK(wrong_with(finished(g, finish{.narrows = true})) == "");
+}

@@ -1,4 +1,4 @@
-// Which nodes of a graph depend on leaves, through repeated blocks too.
+// Which nodes of a graph depend on leaves by a slope: through repeated blocks too, but not through integers and conditions.
 #pragma once
 
 #include <tx/graph/graph.hpp>
@@ -36,15 +36,16 @@ constexpr vec<char> depends_on(graph const& g, vec<int> const& leaves) {
   auto const visit = [&](int i) {
     node const& n = g[i];
     bool any = active[i] != 0;
-    if (!n.op->differentiable) return;
+    bool const region_node = n.op->kind == op_kind::region;
+    if (!n.op->differentiable || (!region_node && !is_float(n.info.type))) return;
     if (n.op == &argument_info) {
       auto const region_id = static_cast<int>(n.at.v[1]);
       region const& body = g.regions[region_id];
       if (body.owner < 0) return;  // it is being recorded, and the leaves are in it
       auto const k = static_cast<int>(n.at.v[0]);
       // A carry may become active through the body, so anything active that the body reads makes it so.
-      any = is_float(n.info.type) && (k < body.carries ? region_reads(region_id) : active[g.input(body.owner, k)] != 0);
-    } else if (n.op->kind == op_kind::region) {
+      any = k < body.carries ? region_reads(region_id) : active[g.input(body.owner, k)] != 0;
+    } else if (region_node) {
       any = any || region_reads(static_cast<int>(n.at.v[0]));
     } else {
       for (int k = 0; k < n.inputs; ++k) any = any || active[g.input(n, k)];

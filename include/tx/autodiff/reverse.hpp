@@ -83,8 +83,8 @@ class reverse_walk final : public vjp_context {
       if (n.op->kind != op_kind::view && n.op != &cast_info) gradient = cast(gradient, n.info.type);
       given_ = 0;
       n.op->vjp(*this);
-      bool expected = false;  // integers have no gradient
-      for (int k = 0; k < n.inputs; ++k) expected = expected || (wanted(g->input(n, k)) && is_float(g->info(g->input(n, k)).type));
+      bool expected = false;
+      for (int k = 0; k < n.inputs; ++k) expected = expected || wanted(g->input(n, k));
       if (expected && given_ == 0) throw invalid("a gradient rule gave no gradient at all. FIX: c.accumulate(k, ...) in the op's vjp; or a null vjp where there is none");
     }
     g->site = outer_site;
@@ -182,7 +182,7 @@ class reverse_walk final : public vjp_context {
       if (wanted(forward_body.arguments[k])) same.push_back({forward_body.arguments[k], outer_input(k)});
     vec<vec<int>> const numbers = numbers_read(*g);
     for (int number : numbers[body_id])
-      if (wanted(number) && is_float(g->info(number).type)) same.push_back({number, number});
+      if (wanted(number)) same.push_back({number, number});
     any = forward_body.carries > 0 || !same.empty();
     for (int argument_node : forward_body.arguments) any = any || wanted(argument_node);
     if (!any) return;  // what it reads of the leaves are integers

@@ -85,7 +85,7 @@ constexpr bool reshape_narrow(selection& s, shape const& from, shape const& to, 
   } else if (before == outer && from.dim[axis] == count && axis + 1 < from.rank && count * from.dim[axis + 1] == extent &&
              s.step == from.dim[axis + 1] && s.start < s.step) {
     s = {axis + 1, s.start, 1, 1};
-  } else if (count == 1 && before * from.dim[axis] == outer * extent) {
+  } else if (count == 1 && outer % before == 0 && before * from.dim[axis] == outer * extent) {
     s = {axis, s.start, outer / before, extent};
   } else {
     return false;
