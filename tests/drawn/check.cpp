@@ -14,8 +14,18 @@ verdict check(program const& p, totals& sums) {
   std::vector<recorded> fixed;
   std::vector<outcome_check> checks;
   recorded planned;
+  auto const refuse = [&](tx::invalid const& e) {
+    v.refused = e.text;
+    ++sums.unfinished;
+    return v;
+  };
   try {
     planned = record(p, {p.most, -1});
+  } catch (tx::invalid const& e) {
+    if (!may_be_refused(e.text)) v.wrong = std::string("recording refuses: ") + e.text;
+    return refuse(e);
+  }
+  try {
     fixed.reserve(all.size());
     checks.reserve(all.size());
     for (int rows : all) {
@@ -23,10 +33,7 @@ verdict check(program const& p, totals& sums) {
       checks.emplace_back(fixed.back());
     }
   } catch (tx::invalid const& e) {
-    v.refused = e.text;
-    ++sums.unfinished;
-    if (!may_be_refused(e.text)) v.wrong = std::string("recording refuses: ") + e.text;
-    return v;
+    return refuse(e);  // shapes that agree for the most rows alone
   }
   try {
     std::vector<expectation> runs;

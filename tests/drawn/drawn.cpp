@@ -17,7 +17,7 @@ constexpr unsigned everyday = 400;  // sanitizers and debuggers see what there i
 #endif
 constexpr bool enough = everyday >= 6000;  // to say something of the generator
 // What all plans of these may cost: calls that are made, and bytes of arenas.
-constexpr std::int64_t most_kernels = 1'157'000, most_arena = 500'000'000;
+constexpr std::int64_t most_kernels = 1'200'000, most_arena = 493'000'000;
 constexpr unsigned many = 100'000;  // in each of two processes
 
 // Shrinks the first failure of each kind.
