@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Usage: mutate.py [--files NAME...] [--sample N] [--seeds N] [--jobs N] [--list] [--survivors FILE]
 
-Breaks the rules of fusion, placement, bands, memory and lowering one by one and looks whether the drawn programs notice. Rules are found in the
+Breaks the rules of fusion, placement, bands, memory, lowering and gradients one by one and looks whether the drawn programs notice. Rules are found in the
 sources: a condition is negated, a part of `a || b` or `a && b` is left out, a comparison includes its limit or no longer does, a `+ 1` is
 taken away, an assignment or a call is left out.
 
@@ -34,7 +34,14 @@ from mutations import at_run_time, find, with_switches
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 FILES = [f"passes/{n}.hpp" for n in ("stride", "storage", "storage_order", "assign_storage", "fuse", "grouping", "fusion", "bands", "memory", "schedule")] + [
-    f"exec/{n}.hpp" for n in ("addresses", "arena", "lower", "timeline")]
+    f"exec/{n}.hpp" for n in ("addresses", "arena", "lower", "timeline")] + ["autodiff/depends_on.hpp", "autodiff/reverse.hpp"]
+
+
+def rewrite(path, change):
+    with open(path) as f:
+        text = f.read()
+    with open(path, "w") as f:
+        f.write(change(text))
 
 
 class Builder:
@@ -50,19 +57,23 @@ class Builder:
 
     # One program that holds all mutations; returns those that it does hold.
     def build(self, mutations):
-        include = os.path.join(self.folder, "include")
-        shutil.copytree(os.path.join(ROOT, "include"), include)
+        for number, m in enumerate(mutations, 1):
+            m.number = number
+        for part in ("include", "tests"):
+            shutil.copytree(os.path.join(ROOT, part), os.path.join(self.folder, part))
+        include, drawn = os.path.join(self.folder, "include"), os.path.join(self.folder, "tests/drawn")
+        for name in os.listdir(drawn):  # what calls the passes cannot be constant either
+            if name.endswith(".hpp"):
+                rewrite(os.path.join(drawn, name), at_run_time)
         switch = os.path.join(self.folder, "switch.hpp")
         with open(switch, "w") as f:
             f.write('#include <cstdlib>\ninline int const tx_mutant = std::getenv("TX_MUTANT") ? std::atoi(std::getenv("TX_MUTANT")) : 0;\n')
-        for number, m in enumerate(mutations, 1):
-            m.number = number
+        folders = ("passes", "exec", "autodiff")
         originals = {}
-        for folder in ("passes", "exec"):
+        for folder in folders:
             for name in os.listdir(os.path.join(include, "tx", folder)):
-                path = os.path.join(include, "tx", folder, name)
                 if name.endswith(".hpp"):
-                    with open(path) as f:
+                    with open(os.path.join(include, "tx", folder, name)) as f:
                         originals[f"{folder}/{name}"] = f.read()
         left = list(mutations)
         refused = []
@@ -73,24 +84,21 @@ class Builder:
                 held += chosen
                 with open(os.path.join(include, "tx", file), "w") as f:
                     f.write(at_run_time(text))
-            planned, done = self.compile(os.path.join(ROOT, "tests/drawn/planned.cpp"), include, ["-include", switch])
-            if done.returncode == 0:
+            with concurrent.futures.ThreadPoolExecutor(3) as pool:
+                built = list(pool.map(lambda name: self.compile(os.path.join(drawn, name + ".cpp"), include, ["-include", switch]),
+                                      ("planned", "check", "alone/drawn_seeds")))
+            errors = "".join(done.stderr for _, done in built if done.returncode != 0)
+            if not errors:
                 break
-            lines = set(re.findall(r"include/tx/((?:passes|exec)/\w+\.hpp):(\d+):\d+: error", done.stderr))
+            lines = set(re.findall(rf"include/tx/((?:{'|'.join(folders)})/\w+\.hpp):(\d+):\d+: error", errors))
             bad = [m for m in held if (m.file, str(m.line)) in lines]
             if not bad:
-                sys.exit(f"mutate.py: the mutated passes do not compile:\n{done.stderr[:4000]}")
+                sys.exit(f"mutate.py: the mutated passes do not compile:\n{errors[:4000]}")
             refused += bad
             left = [m for m in left if m not in bad]
         else:
             sys.exit("mutate.py: the mutated passes do not compile")
-        objects = [planned]
-        for name in ("alone/drawn_seeds", "check"):
-            out, done = self.compile(os.path.join(ROOT, "tests/drawn", name + ".cpp"), os.path.join(ROOT, "include"))
-            if done.returncode != 0:
-                sys.exit(f"mutate.py: {name}.cpp does not compile:\n{done.stderr[:2000]}")
-            objects.append(out)
-        subprocess.run([self.compiler, *objects, "-o", self.program], check=True)
+        subprocess.run([self.compiler, *(out for out, _ in built), "-o", self.program], check=True)
         return held, refused
 
     # Programs that fail as the passes are.

@@ -3,6 +3,7 @@
 #include "outcome_check.hpp"
 #include "refusals.hpp"
 #include "rules.hpp"
+#include "slopes.hpp"
 
 namespace drawn {
 
@@ -39,12 +40,14 @@ verdict check(program const& p, totals& sums) {
     std::vector<expectation> runs;
     for (std::size_t k = 0; k < all.size(); ++k) runs.push_back({all[k], [&, k](outcome const& o) { return checks[k].wrong(o); }});
     check_plans(planned, runs, sums);
-    for (std::size_t k = 1; k < all.size(); ++k) {
+    if (p.most > 0) {  // one of them is planned for itself, too
+      std::size_t const k = 1 + static_cast<std::size_t>(p.next_id) % (all.size() - 1);
       fixed[k].rows = {};
       expectation run = runs[k];
       run.rows = 0;
       check_plans(fixed[k], {run}, sums);
     }
+    v.wrong = wrong_slope(p, sums.slopes);
   } catch (tx::invalid const& e) {
     v.wrong = std::string("planning refuses: ") + e.text;
   } catch (std::runtime_error const& e) {

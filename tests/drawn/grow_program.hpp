@@ -21,7 +21,9 @@ class program_grower : public step_grower {
           if (draw_.in(2)) differentiate();
         }
       }
-      else if (draw_.in(14)) between_products();
+      else if (draw_.in(14)) {
+        if (between_products() && bodies < 2 && draw_.in(3) && body()) ++bodies;  // which may read what products hand each other
+      }
       else if (draw_.in(16)) differentiate();
       else if (!train_ && draw_.in(24)) flat_block();
       else step(any_line());

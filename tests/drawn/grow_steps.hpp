@@ -128,7 +128,7 @@ class step_grower : public grower {
     for (int k = draw_.between(1, 4); k > 0; --k) {
       tx::value_info const i = info(s);
       int made = -1;
-      switch (draw_.under(9)) {
+      switch (draw_.under(10)) {
         case 0: made = make("tanh", s); break;
         case 1: made = make("softmax_over", s, {1 << (i.dims.rank - 1)}); break;
         case 2: other = make(draw_.in(2) ? "max_over" : "sum_over(a, p[0])", s, {1 << (i.dims.rank - 1)}); break;
@@ -142,6 +142,7 @@ class step_grower : public grower {
         case 5: made = make(draw_.in(2) ? "a - b" : "a * b", s, {}, other < 0 || draw_.in(3) ? obtain({i.type, meeting(i.dims)}) : other); break;
         case 6: made = make("exp", s); break;
         case 7: made = make("dropped", s); break;
+        case 8: made = make(draw_.in(2) ? "cumsum" : "flip", s, {draw_.under(i.dims.rank), 1}); break;
         default: made = make("where", s, {}, obtain(i), obtain({dtype::boolean, meeting(i.dims)})); break;
       }
       if (made >= 0 && info(made) == i) s = made;

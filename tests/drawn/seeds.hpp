@@ -10,6 +10,7 @@ namespace drawn {
 
 // What kind of mistake it is, so that shrinking does not end at another one.
 inline std::string kind_of(std::string const& wrong) {
+  if (wrong.starts_with("the slope")) return "slope";
   if (wrong.find(", not ") != std::string::npos) return "value";
   std::size_t const at = wrong.rfind(": ");
   std::string kind;

@@ -60,22 +60,11 @@ class band_finder {
   }
   constexpr bool has_product(int at) const { return f_.groups[at].head >= 0; }
 
-  // A reader that sees of each matrix of `id` only what its own matrix is made of.
+  // A reader that sees of each matrix of `id` only what its own matrix is made of: the next product, or what goes with this one.
   constexpr bool keeps_to_matrix(int id, read const& r) const {
-    int const reader = f_.group_of[r.node];
-    int const maker = f_.group_of[id];
-    if (f_.groups[reader].region != f_.groups[maker].region || matrices(reader) != matrices(maker)) return false;
-    int const operand = g_.input(r.node, r.operand);
-    location const& v = f_.where.of[operand];
-    shape const& dims = g_.info(operand).dims;
-    shape const& own = g_.info(id).dims;
-    if (v.step != 0 || v.at.offset != 0 || dims.rank != own.rank) return false;
-    strided const plain = dense(own);
-    bool const whole = r.node != f_.groups[reader].head;  // element by element; the head sees matrices, transposed or not
-    if (whole && !has_product(maker)) return false;
-    for (int a = 0; a < own.rank - (whole ? 0 : 2); ++a)
-      if (dims.dim[a] != own.dim[a] || (own.dim[a] != 1 && v.at.stride[a] != plain.stride[a])) return false;
-    return !whole || (f_.groups[reader].rows == f_.groups[maker].rows && f_.groups[reader].cols == f_.groups[maker].cols);
+    int const reader = f_.group_of[r.node], maker = f_.group_of[id];
+    if (matrices(reader) != matrices(maker) || !reads_own_matrix(id, r.node, g_.input(r.node, r.operand), matrices(maker))) return false;
+    return r.node == f_.groups[reader].head || (has_product(maker) && f_.groups[reader].rows == f_.groups[maker].rows);
   }
 
   // Of what a member computes, does a node of another member read its own matrices' elements alone? Members run one after the other for
