@@ -1,5 +1,6 @@
 // Executors come and go in several threads, in children of forks and while the process ends; the threads that help them are the
-// process's. The thread sanitizer does not know children that start threads.
+// process's. Under the thread or the address
+// sanitizer a child of a fork may wait for ever for a lock that a thread of its parent held.
 #include "helped.hpp"
 
 #include <tx/backends/cpu.hpp>
@@ -19,7 +20,7 @@
 #include <vector>
 
 #if defined(__has_feature)
-#if __has_feature(thread_sanitizer)
+#if __has_feature(thread_sanitizer) || __has_feature(address_sanitizer)
 #define WITHOUT_CHILDREN
 #endif
 #endif
