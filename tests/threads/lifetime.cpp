@@ -1,6 +1,5 @@
 // Executors come and go in several threads, in children of forks and while the process ends; the threads that help them are the
-// process's. Under the thread or the address
-// sanitizer a child of a fork may wait for ever for a lock that a thread of its parent held.
+// process's. Under the thread or the address sanitizer a child of a fork may wait for ever for a lock that a thread of its parent held.
 #include "helped.hpp"
 
 #include <tx/backends/cpu.hpp>
