@@ -193,7 +193,7 @@ def find(file, source):
         before = code[code.rfind("\n", 0, m.start()) + 1:m.start()].strip()
         if before and not before.endswith((")", ";", "{", "else")):
             continue
-        if re.match(r"(if|for|while|switch|return|throw|static_assert)\b|\w*reserve\(", m.group(1)):
+        if re.match(r"(if|for|while|switch|return|throw|static_assert)\b|[\w.]*reserve\(", m.group(1)):
             continue
         add(m.start(), m.end(), ";", "a call left out")
     return sorted(found.values(), key=lambda m: (m.first, m.end))
