@@ -131,7 +131,7 @@ step "build of thorough tests and benchmarks (ci)" build ci tests thorough bench
 slow_tests
 tests ci check
 
-[ -f bench/compile_cost.sh ] && beside "compile cost" bash bench/compile_cost.sh
+if [ -f bench/compile_cost.sh ]; then step "compile cost" bash bench/compile_cost.sh; fi  # alone: neighbours cost it processor time too
 # Programs that nobody wrote, as real programs on three backends; others each day.
 beside "drawn programs, compiled" env DRAWN_SEEDS=build/ci/bin/drawn_seeds tools/drawn_compiled.sh 2
 # Kernels for processors that this machine may not be.
