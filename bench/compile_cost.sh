@@ -59,6 +59,9 @@ limit "TwinBERT trainer, largest unit: MB" $((largest / 1024)) 1536
 
 for layers in 2 12; do
   compile bench/compile_cost/bert.cpp "$work/bert$layers.o" -DLAYERS=$layers
+  first=$seconds
+  compile bench/compile_cost/bert.cpp "$work/bert$layers.o" -DLAYERS=$layers
+  seconds=$(printf '%s\n' "$first" "$seconds" | sort -n | head -n 1)  # the faster of two here too
   "$cxx" "$work/bert$layers.o" -pthread -o "$work/bert$layers"
   eval "s$layers=$seconds k$layers=$kilobytes o$layers=$(stat -c %s "$work/bert$layers.o")"
   kernels=$("$work/bert$layers")
