@@ -25,12 +25,16 @@ compile() {  # compile SOURCE OBJECT FLAGS...: sets seconds, kilobytes
   read -r seconds kilobytes <<<"$out"
 }
 
-calibrate() {  # sets slower: this machine's time over the reference machine's, now, at least 1, and the tenth
+compile_twice() {  # as compile, seconds those of the faster: neighbours slow one down, nothing speeds one up
   local first
-  compile bench/compile_cost/reference.cpp "$work/reference.o"
+  compile "$@"
   first=$seconds
-  compile bench/compile_cost/reference.cpp "$work/reference.o"
+  compile "$@"
   seconds=$(printf '%s\n' "$first" "$seconds" | sort -n | head -n 1)
+}
+
+calibrate() {  # sets slower: this machine's time over the reference machine's, now, at least 1, and the tenth
+  compile_twice bench/compile_cost/reference.cpp "$work/reference.o"
   slower=$(awk "BEGIN { r = $seconds / $reference; print 1.1 * (r > 1 ? r : 1) }")
   printf '  %-56s %12s   limits on seconds x %.2f\n' "the standard library's part alone" "$seconds" "$slower"
 }
@@ -45,7 +49,7 @@ largest=0
 while IFS= read -r command; do  # as the build compiles them, objects and dependencies put elsewhere
   command=$(sed -E "s# -o [^ ]+# -o $work/unit.o#; s# -MF [^ ]+# -MF $work/unit.d#" <<<"$command")
   out=$(cd "$build" && for _ in 1 2; do "$work/measure" bash -c "$command" || exit 1; done | sort -n) || { echo "does not compile: $command" >&2; exit 1; }
-  read -r seconds kilobytes <<<"$out"  # the faster of two: neighbours slow one down, nothing speeds one up
+  read -r seconds kilobytes <<<"$out"  # the faster of two here too
   printf '  %-56s %12s   %s MB\n' "$(sed -E 's#.*/([^/ ]+)$#\1#' <<<"$command")" "$seconds" $((kilobytes / 1024))
   total=$(awk "BEGIN { print $total + $seconds }")
   if [ "$kilobytes" -gt "$largest" ]; then largest=$kilobytes; fi
@@ -58,10 +62,7 @@ limit_seconds "TwinBERT trainer, all units" "$total" 30
 limit "TwinBERT trainer, largest unit: MB" $((largest / 1024)) 1536
 
 for layers in 2 12; do
-  compile bench/compile_cost/bert.cpp "$work/bert$layers.o" -DLAYERS=$layers
-  first=$seconds
-  compile bench/compile_cost/bert.cpp "$work/bert$layers.o" -DLAYERS=$layers
-  seconds=$(printf '%s\n' "$first" "$seconds" | sort -n | head -n 1)  # the faster of two here too
+  compile_twice bench/compile_cost/bert.cpp "$work/bert$layers.o" -DLAYERS=$layers
   "$cxx" "$work/bert$layers.o" -pthread -o "$work/bert$layers"
   eval "s$layers=$seconds k$layers=$kilobytes o$layers=$(stat -c %s "$work/bert$layers.o")"
   kernels=$("$work/bert$layers")

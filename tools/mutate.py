@@ -34,7 +34,7 @@ from mutations import at_run_time, find, with_switches
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 FILES = [f"passes/{n}.hpp" for n in ("stride", "storage", "storage_order", "assign_storage", "fuse", "grouping", "fusion", "bands", "memory", "schedule")] + [
-    f"exec/{n}.hpp" for n in ("addresses", "arena", "lower", "timeline")] + ["autodiff/depends_on.hpp", "autodiff/reverse.hpp"]
+    f"exec/{n}.hpp" for n in ("addresses", "arena", "lower", "timeline")] + ["graph/numbers_read.hpp", "autodiff/depends_on.hpp", "autodiff/reverse.hpp"]
 
 
 def rewrite(path, change):

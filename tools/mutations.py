@@ -136,7 +136,7 @@ def find(file, source):
         if source[first:end] != instead:
             found.setdefault((first, end, instead), m)
 
-    def parts(first, end, operator, neutral):
+    def parts(first, end, operator):
         places = split_at(code, first, end, operator)
         if not places:
             return []
@@ -155,7 +155,7 @@ def find(file, source):
         if whole:
             add(first, end, f"!({source[first:end].strip()})", "negated")
         for operator, neutral in (("||", "false"), ("&&", "true")):
-            pieces = parts(first, end, operator, neutral)
+            pieces = parts(first, end, operator)
             if pieces:
                 for a, b in pieces:
                     add(a, b, f" {neutral} ", f"a part of {operator} left out")

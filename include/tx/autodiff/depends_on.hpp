@@ -3,24 +3,9 @@
 
 #include <tx/graph/graph.hpp>
 #include <tx/graph/leaf.hpp>
+#include <tx/graph/numbers_read.hpp>
 
 namespace tx::detail {
-
-// Numbers of the program that a repeated block reads without being handed them, for each region.
-constexpr vec<vec<int>> numbers_read(graph const& g) {
-  vec<vec<int>> all(g.regions.size());
-  auto const read = [&](int region_id, int from) {
-    if (g[from].region == region_id) return;
-    for (int known : all[region_id])
-      if (known == from) return;
-    all[region_id].push_back(from);
-  };
-  for (node const& n : g.nodes)
-    for (int k = 0; n.region != 0 && k < n.inputs; ++k) read(n.region, g.input(n, k));
-  for (int r = 1; r < g.regions.size(); ++r)
-    for (int value : g.regions[r].results) read(r, value);
-  return all;
-}
 
 constexpr vec<char> depends_on(graph const& g, vec<int> const& leaves) {
   vec<char> active(g.size(), 0);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <tx/expr/layout.hpp>
+#include <tx/graph/numbers_read.hpp>
 #include <tx/ops/random.hpp>
 #include <tx/ops/reshape.hpp>
 #include <tx/ops/slice.hpp>
@@ -28,18 +29,7 @@ constexpr bool is_handed_in(graph const& one, int id) { return one[id].op == &in
 // Numbers of the program that a region's body reads: in the shard they are values of another region, and are handed in.
 constexpr bool is_of_body(graph const& one, int region_id, int id) { return one[id].region == region_id && !is_handed_in(one, id); }
 constexpr vec<vec<int>> numbers_read_inside(graph const& one) {
-  vec<vec<int>> numbers(one.regions.size());
-  auto const read = [&](int region_id, int id) {
-    if (region_id == 0 || is_of_body(one, region_id, id)) return;
-    for (int known : numbers[region_id])
-      if (known == id) return;
-    numbers[region_id].push_back(id);
-  };
-  for (int i = 0; i < one.size(); ++i)
-    for (int k = 0; k < one[i].inputs; ++k) read(one[i].region, one.input(i, k));
-  for (int r = 1; r < one.regions.size(); ++r)
-    for (int id : one.regions[r].results) read(r, id);
-  return numbers;
+  return tx::detail::read_from_outside(one, [&](int region_id, int id) { return is_of_body(one, region_id, id); });
 }
 
 }  // namespace detail

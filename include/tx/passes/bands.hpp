@@ -33,7 +33,7 @@ class band_finder {
         if (root(i) == first) members.push_back(i);
       if (members.size() > 1) consider(members);
     }
-    for (int i = 0; i < found_.size(); ++i) put_together(found(found_[i]));
+    for (int i = 0; i < found_.size(); ++i) put_together(found(found_[i]));  // a copy: members are numbered anew meanwhile
     return static_cast<fusion&&>(f_);
   }
 
@@ -63,7 +63,8 @@ class band_finder {
   // A reader that sees of each matrix of `id` only what its own matrix is made of: the next product, or what goes with this one.
   constexpr bool keeps_to_matrix(int id, read const& r) const {
     int const reader = f_.group_of[r.node], maker = f_.group_of[id];
-    if (matrices(reader) != matrices(maker) || !reads_own_matrix(id, r.node, g_.input(r.node, r.operand), matrices(maker))) return false;
+    std::int64_t const count = matrices(maker);
+    if (matrices(reader) != count || !reads_own_matrix(id, r.node, g_.input(r.node, r.operand), count)) return false;
     return r.node == f_.groups[reader].head || (has_product(maker) && f_.groups[reader].rows == f_.groups[maker].rows);
   }
 

@@ -19,8 +19,7 @@ constexpr bool reader_order(graph const& g, int source, int reader, strided& sto
   strided const wanted = dense(read);
   strided seen = plain;
   if (!g[reader].op->restride(seen, own, read, g[reader].at) || same_strides(seen, wanted, read)) return false;
-  int const row = innermost_axis(read);
-  if (row >= 0 && seen.stride[row] != 1) return false;
+  if (seen.stride[innermost_axis(read)] != 1) return false;  // strides differ, so there is an axis of two elements and more
   stored = {};
   for (int a = 0; a < own.rank; ++a)
     for (int j = 0; j < read.rank; ++j)
@@ -37,11 +36,11 @@ constexpr vec<strided> storage_order(graph const& g) {
   vec<char> chosen(g.size(), 0);
   for (int i = 0; i < g.size(); ++i) {
     node const& n = g[i];
-    if (n.op->kind != op_kind::view || n.inputs != 1) continue;
+    if (n.op->kind != op_kind::view) continue;
     int const from = g.input(n, 0);
     node const& source = g[from];
     if (chosen[from] || (source.op->kind != op_kind::elementwise && source.op->kind != op_kind::product)) continue;
-    if (source.info.count() != n.info.count() || source.info.dims.rank != n.info.dims.rank) continue;
+    if (source.info.count() != n.info.count()) continue;
     chosen[from] = 1;  // the first reader decides
     strided stored{};
     if (detail::reader_order(g, from, i, stored)) order[from] = stored;

@@ -1,0 +1,29 @@
+// Values that the bodies of regions read without being handed them, such as numbers of the program.
+#pragma once
+
+#include <tx/graph/graph.hpp>
+
+namespace tx::detail {
+
+// For each region but the program itself, each value once. is_inside(region, id): is that value the body's own?
+template <class IsInside>
+constexpr vec<vec<int>> read_from_outside(graph const& g, IsInside is_inside) {
+  vec<vec<int>> all(g.regions.size());
+  auto const read = [&](int region_id, int id) {
+    if (region_id == 0 || is_inside(region_id, id)) return;
+    for (int known : all[region_id])
+      if (known == id) return;
+    all[region_id].push_back(id);
+  };
+  for (node const& n : g.nodes)
+    for (int k = 0; k < n.inputs; ++k) read(n.region, g.input(n, k));
+  for (int r = 1; r < g.regions.size(); ++r)
+    for (int value : g.regions[r].results) read(r, value);
+  return all;
+}
+
+constexpr vec<vec<int>> numbers_read(graph const& g) {
+  return read_from_outside(g, [&](int region_id, int id) { return g[id].region == region_id; });
+}
+
+}  // namespace tx::detail
