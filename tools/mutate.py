@@ -10,7 +10,7 @@ starts. A mutant is
 
   caught     a program computes something else, reads what it must not, or is refused
   looped     it does not end in time
-  worse      all programs are right, but plans have more kernels or a larger arena: a rule of performance
+  worse      all programs are right, but plans have more kernels, a larger arena or fewer values in bands: a rule of performance
   refused    it does not compile
   explained  nobody notices, and tools/mutations_explained.txt has the reason
   SURVIVED   nobody notices: the drawn programs must learn to, or the reason be given
@@ -30,7 +30,7 @@ import sys
 import tempfile
 import time
 
-from mutations import at_run_time, find, with_switches
+from mutations import at_run_time, find, with_bounds, with_switches
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 FILES = [f"passes/{n}.hpp" for n in ("stride", "storage", "storage_order", "assign_storage", "fuse", "grouping", "fusion", "bands", "memory", "schedule")] + [
@@ -65,6 +65,7 @@ class Builder:
         for name in os.listdir(drawn):  # what calls the passes cannot be constant either
             if name.endswith(".hpp"):
                 rewrite(os.path.join(drawn, name), at_run_time)
+        rewrite(os.path.join(include, "tx/core/vec.hpp"), with_bounds)
         switch = os.path.join(self.folder, "switch.hpp")
         with open(switch, "w") as f:
             f.write('#include <cstdlib>\ninline int const tx_mutant = std::getenv("TX_MUTANT") ? std::atoi(std::getenv("TX_MUTANT")) : 0;\n')
@@ -107,7 +108,7 @@ class Builder:
         return [line.split()[1] for line in ran.stdout.splitlines() if line.startswith("fails ")]
 
     def run(self, number, seeds, seconds):
-        """(verdict, note, (kernels, arena)) of so many programs with a mutation; number 0: as the passes are."""
+        """(verdict, note, (kernels, arena, handed, refused)) of so many programs with a mutation; number 0: as the passes are."""
         def limits():
             resource.setrlimit(resource.RLIMIT_AS, (4 << 30, 4 << 30))
             resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
@@ -118,8 +119,8 @@ class Builder:
             return "looped", "", None
         lines = ran.stdout.splitlines()
         last = lines[-1].split() if lines else []
-        if ran.returncode == 0 and len(last) == 8:
-            return "passed", "", (int(last[5]), int(last[7]))
+        if ran.returncode == 0 and len(last) == 12:
+            return "passed", "", tuple(int(last[k]) for k in (5, 7, 9, 11))
         return "caught", next((l.split(" x ", 1)[1] for l in lines if " x " in l), f"ended with {ran.returncode}"), None
 
     # As the passes are: what plans cost, and how long it takes, for a few programs and for all.
@@ -138,13 +139,16 @@ class Builder:
             verdict, note, cost = self.run(number, seeds, self.seconds[seeds])
             if verdict != "passed":
                 return verdict, note
-            kernels, arena = (x - y for x, y in zip(cost, self.costs[seeds]))
-            if kernels > 0 or arena > 0:
-                return "worse", f"kernels {kernels:+d}, arena {arena:+d}"
+            kernels, arena, handed, refused = (x - y for x, y in zip(cost, self.costs[seeds]))
+            if refused > 0:
+                return "caught", f"{refused} programs more are refused"
+            costs = f"kernels {kernels:+d}, arena {arena:+d}, handed {handed:+d}"
+            if handed < 0 or kernels > 0 or arena > 0:
+                return "worse", costs
             if why:
                 return "explained", why
-            if kernels < 0 or arena < 0:
-                return "BETTER", f"kernels {kernels:+d}, arena {arena:+d}"
+            if handed > 0 or kernels < 0 or arena < 0:
+                return "BETTER", costs
         return "SURVIVED", ""
 
 

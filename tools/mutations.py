@@ -237,3 +237,10 @@ def at_run_time(text):
         constant = re.search(r"\b(inline|static) constexpr [\w:<>]+(?:\[\])? \w+(\[\w*\])?\s*(=|\{)", line) or re.search(r"if constexpr|\bconstexpr auto\b|^\s+constexpr [\w:]+ \w+(\[\])? =", line)
         out.append(line if constant else re.sub(r"\bconstexpr\s", "inline ", line))
     return "\n".join(out)
+
+
+def with_bounds(text):
+    """Lists that refuse to be read beyond their ends, as constant evaluation refuses it."""
+    checked = text.replace("{ return data_[i]; }", '{ if (i < 0 || i >= size_) throw "a list is read beyond its end"; return data_[i]; }')
+    checked = checked.replace("{ return data_[size_ - 1]; }", '{ if (size_ == 0) throw "the last of nothing"; return data_[size_ - 1]; }')
+    return checked.replace("{ --size_; }", '{ if (size_-- == 0) throw "the last of nothing"; }')

@@ -25,6 +25,8 @@ class program_grower : public step_grower {
         if (between_products() && bodies < 2 && draw_.in(3) && body()) ++bodies;  // which may read what products hand each other
       }
       else if (draw_.in(16)) differentiate();
+      else if (draw_.in(20)) with_part_of_itself();
+      else if (draw_.in(30)) with_positions();
       else if (!train_ && draw_.in(24)) flat_block();
       else step(any_line());
     }
@@ -63,7 +65,7 @@ class program_grower : public step_grower {
       }
       if (!train_ && d.kind == what::parameter && draw_.in(3)) d.kind = what::block, d.p[7] = draw_.between(1, 2);
       int const id = add(d, d.kind == what::input ? d.p[7] : 0);
-      if (id >= 0 && !train_ && d.kind != what::input && draw_.in(3)) part_of(id);
+      for (int parts = 0; id >= 0 && !train_ && d.kind != what::input && parts < 2 && draw_.in(3); ++parts) part_of(id);
     }
     if (p_.most > 0 && !bounded_input()) new_bounded();
     if (pool_.empty()) new_leaf({p_.type, shape{2, {}, {2, 3}}}, 0);
@@ -104,6 +106,7 @@ class program_grower : public step_grower {
     }();
     auto const floats = [&](entry const& v) { return info(v.id).count() > 0 && (info(v.id).type == p_.type || draw_.in(4)); };
     std::vector<std::pair<what, int>> outside;
+    std::vector<int> early;  // made of leaves before the loop, and read after it
     for (int k = draw_.under(4); k > 0; --k)
       if (int const x = find(floats); x >= 0) outside.emplace_back(what::carry, x);
     for (int k = draw_.under(4); k > 0; --k) {
@@ -124,6 +127,7 @@ class program_grower : public step_grower {
         decision d = fresh(what::parameter);
         d.p = as_numbers(e);
         if (int const x = draw_.in(3) ? -1 : add(d); x >= 0) {
+          if (draw_.in(3)) early.push_back(make("tanh", x));
           outside.emplace_back(what::slices, x);
           continue;
         }
@@ -143,9 +147,13 @@ class program_grower : public step_grower {
     for (int k = draw_.between(1, 8); k > 0; --k) {
       if (draw_.in(16)) between_products();
       else if (draw_.in(30)) differentiate();
+      else if (draw_.in(20)) with_part_of_itself();
+      else if (draw_.in(40)) with_positions();
       else step(any_line());
     }
     finish_body(o.id, carries);
+    for (int x : early)
+      if (x >= 0) make("a * b", x, {}, x);
     return true;
   }
   void finish_body(int open, std::vector<int> const& carries) {
@@ -174,12 +182,17 @@ class program_grower : public step_grower {
       handed.push_back(d.id);
     }
     open_ = -1;
+    std::vector<decision> const arguments = std::move(arguments_);
     arguments_.clear();
     decision const close = fresh(what::close, {-1, open, -1, -1});
     add_quietly(close);
     e_->extend(leaf());
-    for (int h : handed)
-      if (!draw_.in(6) || h == handed.front()) add(fresh(what::result, {h, -1, -1, -1}));
+    for (int h : handed) {
+      if (draw_.in(6) && h != handed.front()) continue;
+      int const result = add(fresh(what::result, {h, -1, -1, -1}));
+      for (decision const& a : arguments)
+        if (result >= 0 && a.kind == what::slices && is_leaf_of_block(a.in[0]) && info(result) == info(a.in[0])) replaces_.emplace_back(a.in[0], result);
+    }
   }
   void add_quietly(decision const& d) {
     b_->add(d);
@@ -245,13 +258,17 @@ class program_grower : public step_grower {
     f.several_ranks = f.shards != 3 && draw_.in(3);
     return true;
   }
+  bool is_leaf_of_block(int id) const {
+    what const kind = p_.find(id)->kind;
+    return kind == what::parameter || kind == what::block || kind == what::part;
+  }
   void replaced_leaves() {
     p_.end.narrows = draw_.in(4);
     p_.end.halves = p_.type == dtype::f32 && draw_.in(8) ? draw_.between(1, 2) : 0;
     std::vector<int> targets;
     for (entry const& v : pool_) {
       decision const& d = *p_.find(v.id);
-      if (v.home >= 0 || (d.kind != what::parameter && d.kind != what::block && d.kind != what::part) || !draw_.in(2)) continue;
+      if (v.home >= 0 || !is_leaf_of_block(v.id) || !draw_.in(2)) continue;
       int const whole = d.kind == what::part ? d.in[0] : d.id;  // leaves that share elements are not both replaced
       bool clash = false;
       for (int t : targets) clash = clash || t == v.id || t == whole || (p_.find(t)->kind == what::part && p_.find(t)->in[0] == whole);
@@ -262,13 +279,19 @@ class program_grower : public step_grower {
       p_.decisions.push_back(fresh(what::assign, {targets[0], targets[1], -1, -1}));
       targets.erase(targets.begin(), targets.begin() + 2);
     }
-    for (int t : targets)
-      if (int const x = obtain(info(t)); x >= 0) p_.decisions.push_back(fresh(what::assign, {x, t, -1, -1}));
+    for (int t : targets) {
+      int x = -1;
+      for (auto const& [leaf, result] : replaces_)  // slice by slice, in the loop that reads them
+        if (leaf == t && !draw_.in(4)) x = result;
+      if (x < 0) x = obtain(info(t));
+      if (x >= 0) p_.decisions.push_back(fresh(what::assign, {x, t, -1, -1}));
+    }
   }
 
   bool train_ = false;
   std::vector<int> alike_;  // extents that many shapes have
   std::vector<int> flats_;
+  std::vector<std::pair<int, int>> replaces_;  // leaves that a body reads in slices, and results of it that can replace them
 };
 
 inline program draw_program(unsigned seed) {

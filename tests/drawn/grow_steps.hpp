@@ -113,22 +113,62 @@ class step_grower : public grower {
       if ((left -= makers()[k].weight) < 0) return static_cast<int>(k);
   }
 
+  // A value together with its own elements at other places: a kernel that has one has the other only as operand.
+  bool with_part_of_itself() {
+    int x = find([&](entry const& v) { return info(v.id).type == p_.type && info(v.id).dims.rank > 0 && info(v.id).count() > 1; });
+    if (x >= 0 && draw_.in(2)) x = make("tanh", x);
+    if (x >= 0 && draw_.in(3)) x = make(draw_.in(2) ? "max_over" : "sum_over(a, p[0])", x, {1 << (info(x).dims.rank - 1)});
+    if (x < 0 || info(x).dims.rank == 0) return false;
+    shape const s = info(x).dims;
+    int const axis = draw_.under(s.rank);
+    int y = -1;
+    if (draw_.in(3) && s.rank > 1) y = make("transpose(a, order", x, any_order(s, draw_));
+    else if (s.dim[axis] > 0) y = make("slice", x, {axis, draw_.under(s.dim[axis]), 1, 1});
+    return y >= 0 && make(draw_.in(2) ? "a - b" : "a * b", x, {}, y) >= 0;
+  }
+
+  // A value, or one of each of its rows, together with positions, in another order perhaps.
+  bool with_positions() {
+    int x = draw_.in(3) ? obtain({p_.type, shape{2, {}, {3, 3}}}) : find([&](entry const& v) { return info(v.id).type == p_.type && info(v.id).dims.rank > 0; });
+    if (x >= 0 && info(x).dims.rank > 1 && draw_.in(3)) x = make("max_over", x, {1 << (info(x).dims.rank - 1)});
+    if (x < 0 || info(x).dims.rank == 0) return false;
+    shape const s = info(x).dims;
+    int i = make("cast(iota(", x, {draw_.under(s.rank)});
+    if (i >= 0 && s.rank > 1 && draw_.in(2)) i = make("transpose(a, order", i, any_order(s, draw_));
+    if (i >= 0 && draw_.in(4)) i = make("reshape", i, other_extents(s, draw_));
+    return i >= 0 && make(draw_.in(2) ? "a + b" : "a * b", x, {}, i) >= 0;
+  }
+
   // Batched products that hand each other large values, with what attention does in between and what it must not.
   bool between_products() {
     int const n = draw_.between(2, 3), rows = draw_.between(1, 4), depth = draw_.between(1, 2), cols = draw_.between(2, 5);
     bool const two = draw_.in(2);  // two batch axes, alike
     shape left = two ? shape{4, {}, {n, n, rows, depth}} : shape{3, {}, {n, rows, depth}};
     if (p_.most > 0 && draw_.in(2)) left = dims({p_.most, -1}, 3, {-1, rows, depth});
+    return product_chain(left, cols, -1);
+  }
+  // Sometimes of all matrices as one.
+  int first_product(shape const& left, int cols) {
     shape right = left;
-    right.dim[left.rank - 2] = depth, right.dim[left.rank - 1] = cols;
-    int const x = obtain({p_.type, left}), y = x < 0 ? -1 : obtain({p_.type, right});
-    int s = y < 0 ? -1 : make("product(a, b)", x, {}, y);
+    right.dim[left.rank - 2] = left.last(), right.dim[left.rank - 1] = cols;
+    bool const flat = !left.tag && draw_.in(5);
+    int const x = obtain({p_.type, flat ? shape{2, {}, {static_cast<int>(left.count()) / left.last(), left.last()}} : left});
+    int const y = x < 0 ? -1 : obtain({p_.type, flat ? shape{2, {}, {left.last(), cols}} : right});
+    int const made = y < 0 ? -1 : make("product(a, b)", x, {}, y);
+    shape whole = left;
+    whole.dim[left.rank - 1] = cols;
+    return flat && made >= 0 ? make("reshape", made, as_numbers(extents_of(whole))) : made;
+  }
+  // values: the right side of its last product, another chain's; -1: one of its own.
+  bool product_chain(shape const& left, int cols, int values) {
+    bool const two = left.rank == 4;
+    int s = first_product(left, cols);
     if (s < 0) return false;
     int other = s;  // something of one value per row, or of all elements
     for (int k = draw_.between(1, 4); k > 0; --k) {
       tx::value_info const i = info(s);
       int made = -1;
-      switch (draw_.under(10)) {
+      switch (draw_.under(12)) {
         case 0: made = make("tanh", s); break;
         case 1: made = make("softmax_over", s, {1 << (i.dims.rank - 1)}); break;
         case 2: other = make(draw_.in(2) ? "max_over" : "sum_over(a, p[0])", s, {1 << (i.dims.rank - 1)}); break;
@@ -143,6 +183,12 @@ class step_grower : public grower {
         case 6: made = make("exp", s); break;
         case 7: made = make("dropped", s); break;
         case 8: made = make(draw_.in(2) ? "cumsum" : "flip", s, {draw_.under(i.dims.rank), 1}); break;
+        case 9: other = make("slice", s, {0, draw_.under(i.dims.dim[0]), 1, 1}); break;  // of one matrix
+        case 10: {  // another chain in between, whose second product reads this one's matrices in another order
+          int const of = two && values < 0 ? make("transpose(a, order", s, {1, 0, 3, 2}) : -1;
+          if (of >= 0 && product_chain(left, cols, of)) made = make("tanh", s);
+          break;
+        }
         default: made = make("where", s, {}, obtain(i), obtain({dtype::boolean, meeting(i.dims)})); break;
       }
       if (made >= 0 && info(made) == i) s = made;
@@ -151,10 +197,29 @@ class step_grower : public grower {
       int const made = make("a - b", s, {}, other);
       if (made >= 0 && info(made) == info(s)) s = made;
     }
-    tx::value_info values = info(s);
-    values.dims.dim[values.dims.rank - 2] = values.dims.last();
-    values.dims.dim[values.dims.rank - 1] = draw_.between(1, 2);
-    int const v = obtain(values);
+    if (two && draw_.in(5)) {  // both batch axes as one, the second first
+      shape const d = info(s).dims;
+      int const turned = make("transpose(a, order", s, {1, 0, 2, 3});
+      int const merged = turned < 0 ? -1 : make("reshape", turned, as_numbers({d.dim[0] * d.dim[1], d.dim[2], d.dim[3]}));
+      if (merged >= 0) s = merged;
+    }
+    return last_product(s, values);
+  }
+  bool last_product(int s, int values) {
+    shape const d = info(s).dims;
+    int v = values >= 0 && info(values).dims.rank == d.rank && info(values).dims.dim[d.rank - 2] == d.last() ? values : -1;
+    if (v < 0 && !d.tag && draw_.in(6)) {  // the first matrix is the right side of all
+      int first = make("slice", s, {0, 0, 1, 1});
+      if (first >= 0 && d.rank == 4) first = make("slice", first, {1, 0, 1, 1});
+      int const matrix = first < 0 ? -1 : make("reshape", first, as_numbers({d.dim[d.rank - 2], d.last()}));
+      if (matrix >= 0) v = make("transpose(a, order", matrix, {1, 0});
+    }
+    if (v < 0) {
+      tx::value_info own = info(s);
+      own.dims.dim[d.rank - 2] = d.last();
+      own.dims.dim[d.rank - 1] = draw_.between(1, 2);
+      v = obtain(own);
+    }
     return v >= 0 && make("product(a, b)", s, {}, v) >= 0;
   }
 
@@ -178,6 +243,19 @@ class step_grower : public grower {
   bool differentiate() {
     int const loss = loss_of(draw_.between(1, 2));
     if (loss < 0) return false;
+    decision const first = differentiate(loss);
+    if (first.in[1] < 0) return false;
+    if (!draw_.in(3)) return true;
+    int const sum = make("total", first.id);  // second gradients, by what the first were taken of
+    if (sum < 0) return true;
+    decision again = fresh(what::gradient, first.in);
+    again.in[0] = sum;
+    add(again);
+    return true;
+  }
+  // The decision; without leaves where nothing could be differentiated by.
+  decision differentiate(int loss) {
+    decision const none = fresh(what::gradient);
     decision d = fresh(what::gradient, {loss, -1, -1, -1});
     std::size_t n = 1;
     for (int tries = 0; tries < 8 && n < 4; ++tries) {
@@ -186,13 +264,13 @@ class step_grower : public grower {
       if (x < 0 || (!leaf && (p_.most > 0 || !draw_.in(4))) || std::find(d.in.begin(), d.in.end(), x) != d.in.end()) continue;
       d.in[n++] = x;
     }
-    if (n == 1 || add(d) < 0) return false;
+    if (n == 1 || add(d) < 0) return none;
     for (int k = 1; k + 1 < static_cast<int>(n); ++k) {
       decision also = fresh(what::also, {d.id, -1, -1, -1});
       also.p[0] = k;
       add(also);
     }
-    return true;
+    return d;
   }
 };
 

@@ -79,6 +79,10 @@ void check_plans(recorded const& r, std::vector<expectation> const& runs, totals
     storage_verifier(l, seen).run();
     bool const banded = seen.fused.bands.size() > 0;
     sums.banded += banded;
+    for (char handed : seen.fused.handed_on) sums.handed += handed;
+    if (!v.options.fuse)
+      for (tx::passes::group const& group : seen.fused.groups)
+        if (group.nodes.size() != 1) throw std::runtime_error(std::string(v.name) + ": a kernel of several ops");
     sums.arena += l.memory.arena;
     if (v.options.band_bytes < 1000 && !banded) continue;
     for (expectation const& run : runs) {

@@ -17,6 +17,7 @@ struct outcome {
 // Sums over programs.
 struct totals {
   std::int64_t kernels = 0, arena = 0;  // calls that were made, and bytes of arenas, of all plans
+  std::int64_t handed = 0;              // values of which plans hold a band at a time
   int programs = 0, walks = 0, banded = 0, unfinished = 0, slopes = 0;
   std::map<std::string, int> planned;   // nodes of optimised graphs, by op
 };

@@ -79,14 +79,14 @@ class arena_planner {
     vec<char> gone(buffers_.size(), 0);
     for (int i = 0; i < f_.groups.size(); ++i) {
       passes::group const& gr = f_.groups[i];
-      if (!gr.fusible || gr.head >= 0 || gr.reduces_rows) continue;
+      if (gr.head >= 0 || gr.reduces_rows) continue;
       for (int id : gr.nodes) {
-        if (!stored_[id] || f_.where.places[id].kind != place_kind::own || f_.levels[id] != level::full || !where_.in_arena(id)) continue;
+        if (!stored_[id] || f_.where.places[id].kind != place_kind::own) continue;
         passes::buffer& mine = buffers_[buffer_of_[id]];
         for (int base : gr.reads) {
-          if (!where_.in_arena(base) || f_.where.of[base].root != base || g_[base].region != gr.region || buffer_of_[base] == buffer_of_[id]) continue;
+          if (!where_.in_arena(base) || f_.where.of[base].root != base) continue;
           passes::buffer& other = buffers_[buffer_of_[base]];
-          bool const dies = other.last == t_.time[i] && mine.first == t_.time[i] && other.first < mine.first;
+          bool const dies = other.last == t_.time[i] && mine.first == t_.time[i];
           if (!dies || other.bytes != mine.bytes || g_.info(base).type != g_.info(id).type || !reads_same_element(gr, base, id)) continue;
           other.last = mine.last;
           if (kept_[buffer_of_[id]]) kept_[buffer_of_[base]] = 1;

@@ -52,8 +52,9 @@ class lowerer {
     for (output const& o : g_.outputs) stored_[o.value] = 1;
   }
 
+  // Of one type.
   static constexpr bool same_operand(operand_ref const& a, operand_ref const& b) {
-    if (a.base != b.base || a.type != b.type || a.slot != b.slot || a.offset != b.offset || a.step != b.step || a.rank != b.rank ||
+    if (a.base != b.base || a.slot != b.slot || a.offset != b.offset || a.step != b.step || a.rank != b.rank ||
         a.col != b.col || std::bit_cast<std::uint64_t>(a.value) != std::bit_cast<std::uint64_t>(b.value))
       return false;
     for (int i = 0; i < a.rank; ++i)

@@ -7,7 +7,9 @@
 //   after    y = transpose(x), c = copy(y), z = take(c, ids)      a take sees dense tables; y shows x's elements in another order
 #pragma once
 
+#include <tx/ops/broadcast.hpp>
 #include <tx/ops/copy.hpp>
+#include <tx/ops/transpose.hpp>
 #include <tx/passes/storage_order.hpp>
 
 namespace tx::passes {
@@ -25,12 +27,8 @@ class storage_assigner {
   constexpr explicit storage_assigner(graph const& from) : from_(from), order_(storage_order(from)), map_(from.size(), -1) {
     to_.reserve(from);
     to_.numbers = from.numbers;
-    to_.random_streams = from.random_streams;
-    to_.training = from.training;
     to_.sites = from.sites;
     to_.regions = from.regions;
-    for (node const& n : from.nodes)  // those of the graph stay apart from those to come
-      if (n.op == &copy_info && n.at.v[0] > copies_) copies_ = n.at.v[0];
     where_.of.reserve(from.size());
     where_.moved.reserve(from.size());
     taken_.reserve(from.size());
@@ -61,10 +59,10 @@ class storage_assigner {
     if (kind == op_kind::view && needs_dense(n)) in_[0] = copy(in_[0], n.region);
     if (kind == op_kind::product)  // strides will do, but elements have to be there
       for (int& value : in_)
-        if (to_[where_.of[value].base].op->kind == op_kind::constant) value = copy_as_shown(value, n.region);
+        if (is_known(where_.of[value].base)) value = copy_number(value, n.region);
     if (kind == op_kind::whole || kind == op_kind::collective)  // these see dense operands only
       for (int& value : in_)
-        if (!lies_dense(to_, where_, value) || !in_memory(where_.of[value].base)) value = copy(value, n.region);
+        if (!lies_dense(to_, where_, value) || is_known(where_.of[value].base)) value = copy(value, n.region);
     map_[i] = emit(n.op, in_, n.at, n.info, order_[i]);
     if (n.op == &repeat_info) to_.regions[static_cast<int>(n.at.v[0])].owner = map_[i];
   }
@@ -116,11 +114,8 @@ class storage_assigner {
     return !n.op->restride(seen, given, n.info.dims, n.at) && innermost(n.info.dims) != innermost(given);
   }
 
-  // Are the elements of a base stored? Numbers known while compiling and positions are computed by their readers.
-  constexpr bool in_memory(int base) const {
-    op_kind const kind = to_[base].op->kind;
-    return kind != op_kind::constant && kind != op_kind::index;
-  }
+  // A number known while compiling is nowhere in memory. (Positions are, where a reader wants them so: see fuse.hpp.)
+  constexpr bool is_known(int base) const { return to_[base].op->kind == op_kind::constant; }
 
   // ---- outputs ---------------------------------------------------------------------------------------------------------
 
@@ -196,13 +191,20 @@ class storage_assigner {
   // ---- where nodes lie -------------------------------------------------------------------------------------------------
 
   constexpr int emit(op_info const* op, vec<int> const& in, attributes const& at, value_info const& info, strided const& order) {
+    note_locations();
     int const id = to_.emit(op, in.data(), in.size(), at, info);
-    if (id == where_.of.size()) {
-      where_.moved.push_back(0);
-      taken_.push_back(0);
-      where_.of.push_back(locate(id, order));
-    }
+    if (id == where_.of.size()) note_location(order);
     return id;
+  }
+  // Of views that were made by name.
+  constexpr void note_locations() {
+    while (where_.of.size() < to_.size()) note_location(dense(to_.info(where_.of.size()).dims));
+  }
+  // Of the first node that has none yet.
+  constexpr void note_location(strided const& order) {
+    where_.moved.push_back(0);
+    taken_.push_back(0);
+    where_.of.push_back(locate(where_.of.size(), order));
   }
   constexpr int copy(int value, int region_id) {
     int const saved = to_.current;
@@ -212,17 +214,30 @@ class storage_assigner {
     return c;
   }
 
-  // The same where a bounded extent is not in front: kernels compute no such value, but a view shows one.
-  constexpr int copy_as_shown(int value, int region_id) {
-    if (to_.info(value).dims.tag.axis == 0) return copy(value, region_id);
-    node const view = to_[value];
-    return emit(view.op, vec<int>{copy_as_shown(to_.input(view, 0), region_id)}, view.at, view.info, dense(view.info.dims));
+  // A number known while compiling, copied to where a product finds it. Kernels compute no value whose bounded extent is not in front:
+  // that one is computed with two axes exchanged.
+  constexpr int copy_number(int value, int region_id) {
+    shape front = to_.info(value).dims;
+    int const axis = front.tag ? front.tag.axis : 0;
+    if (axis == 0) return copy(value, region_id);
+    attributes exchanged{};
+    for (int a = 0; a < front.rank; ++a) exchanged.v[a] = a == 0 ? axis : a == axis ? 0 : a;
+    front.tag = front.tag.on(0);
+    front.dim[0] = to_.info(value).dims.dim[axis];
+    front.dim[axis] = to_.info(value).dims.dim[0];
+    int const saved = to_.current;
+    to_.current = region_id;
+    int const number = copy(broadcast_to(var{&to_, where_.of[value].base}, front).id, region_id);
+    int const seen = transpose(var{&to_, number}, exchanged).id;
+    note_locations();
+    to_.current = saved;
+    return seen;
   }
 
   // Of the base alone, until all bases have their places.
   constexpr location locate(int id, strided const& order) {
     node const& n = to_[id];
-    location const own{id, id, order, 0, dense(n.info.dims), true};
+    location const own{id, id, order, 0, dense(n.info.dims)};
     if (n.op->kind == op_kind::view) return locate_view(n, own);
     if (n.op == &argument_info) return locate_argument(n, own);
     if (n.op == &result_info) return locate_result(n, own);
@@ -235,7 +250,8 @@ class storage_assigner {
       where_.moved[own.base] = 1;
       return own;
     }
-    seen.regular = seen.regular && n.op->restride(seen.numbers, given, n.info.dims, n.at);
+    bool const told = seen.numbers.offset >= 0 && n.op->restride(seen.numbers, given, n.info.dims, n.at);
+    if (!told) seen.numbers = no_numbers;
     return seen;
   }
   constexpr location locate_argument(node const& n, location const& own) const {
@@ -261,7 +277,6 @@ class storage_assigner {
     if (k < body.carries) return where_.of[body.arguments[k]];
     location stacked = own;  // slice by slice, each as the body stores it
     strided const& slice = where_.of[body.results[k]].at;
-    stacked.at.stride[0] = to_.info(body.results[k]).count();
     for (int a = 1; a < n.info.dims.rank; ++a) stacked.at.stride[a] = slice.stride[a - 1];
     return stacked;
   }

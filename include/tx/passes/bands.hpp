@@ -31,7 +31,7 @@ class band_finder {
       vec<int> members{};
       for (int i = 0; i < f_.groups.size(); ++i)
         if (root(i) == first) members.push_back(i);
-      if (members.size() > 1) consider(members);
+      consider(members);
     }
     for (int i = 0; i < found_.size(); ++i) put_together(found(found_[i]));  // a copy: members are numbered anew meanwhile
     return static_cast<fusion&&>(f_);
@@ -45,7 +45,7 @@ class band_finder {
   // Matrices of the batch of a group of the kind that can run in bands, 0 where it cannot.
   constexpr std::int64_t matrices(int at) const {
     group const& gr = f_.groups[at];
-    if (!gr.fusible || gr.overwrites || gr.rows == 0 || gr.cols <= 1) return 0;
+    if (gr.overwrites || gr.rows == 0 || gr.cols <= 1) return 0;  // a kernel of its own has one column
     std::int64_t count = 0;
     if (gr.head >= 0) {  // its own batch, whatever its epilogue makes of the rows
       shape const& dims = g_.info(gr.head).dims;
@@ -73,8 +73,8 @@ class band_finder {
   constexpr bool reads_own_matrix(int base, int reader_node, int operand, std::int64_t count) const {
     shape const& dims = g_.info(operand).dims;
     location const& seen = f_.where.of[operand];
+    if (seen.numbers.offset < 0) return false;
     std::int64_t const of_base = g_.info(base).count() / count;  // elements of a matrix
-    if (!seen.regular || g_.info(base).count() % count != 0) return false;
     int inner = 0;  // the first axis within a matrix
     std::int64_t leading = 1;
     while (inner < dims.rank && leading < count) leading *= dims.dim[inner++];
@@ -101,7 +101,7 @@ class band_finder {
   // Is a value read by such kernels alone?
   constexpr bool can_hand_on(int id) const {
     int const maker = f_.group_of[id];
-    if (maker < 0 || bound_[id] || reads_[id].empty() || f_.levels[id] != level::full || f_.where.places[id].kind != place_kind::own) return false;
+    if (reads_[id].empty() || bound_[id] || f_.levels[id] != level::full || f_.where.places[id].kind != place_kind::own) return false;
     if (matrices(maker) == 0 || !lies_dense(g_, f_.where, id)) return false;
     for (read const& r : reads_[id])
       if (!keeps_to_matrix(id, r)) return false;
@@ -154,8 +154,8 @@ class band_finder {
         group const& gr = f_.groups[between[u]];
         waits = waits || gr.overwrites || is_loop(between[u]);
         for (int base : gr.reads) {
-          int const maker = f_.group_of[maker_of(base, gr.region)];
-          if (maker < 0 || f_.groups[maker].region != gr.region) continue;
+          int const maker = f_.group_of[maker_of(base)];
+          if (maker < 0) continue;
           if (member[between[u]] && later[maker]) return false;
           waits = waits || member[maker] || later[maker];
         }
@@ -164,9 +164,10 @@ class band_finder {
     }
     return true;
   }
-  // The node that a group of a region waits for: of a loop's results, and of a carry read after it, the loop.
-  constexpr int maker_of(int base, int reader_region) const {
-    if (g_[base].op == &argument_info && g_[base].region != reader_region) return g_.regions[g_[base].region].owner;
+  // The node that a group waits for: of a loop's results, and of a carry read after it, the loop. In its body a carry waits for none,
+  // and the loop around it is no member either.
+  constexpr int maker_of(int base) const {
+    if (g_[base].op == &argument_info) return g_.regions[g_[base].region].owner;
     return g_[base].op == &result_info ? g_.input(base, 0) : base;
   }
   constexpr bool is_loop(int at) const { return f_.groups[at].head >= 0 && g_[f_.groups[at].head].op->kind == op_kind::region; }

@@ -47,11 +47,7 @@ class fuser : public grouping {
 
   constexpr void visit(int id) {
     op_kind const kind = g_[id].op->kind;
-    if (kind == op_kind::region || kind == op_kind::gather_all) {
-      settle_operands(id);
-      if (kind == op_kind::region)
-        for (int value : g_.regions[static_cast<int>(g_[id].at.v[0])].results)
-          if (overwritten(value) >= 0) settle_readers_of_storage(overwritten(value), id, {});
+    if (kind == op_kind::region || kind == op_kind::gather_all) {  // what they need is placed, or has been read in the body
       alone(id);
     } else if (kind == op_kind::index) {
       if (stored_index_[id]) open(id);
@@ -107,26 +103,22 @@ class fuser : public grouping {
         int const operand = g_.input(i, k);
         int const id = base_of(operand);
         if (g_[id].op->kind != op_kind::index) continue;
-        bool const inline_ok = (kind == op_kind::elementwise || kind == op_kind::row_reduce) && !out.where.moved[i] &&
-                               shows_in_order(operand) && g_.info(operand).dims.row_length() == g_.info(id).dims.row_length() && g_.info(id).dims.row_length() > 1;
+        bool const inline_ok = (kind == op_kind::elementwise || kind == op_kind::row_reduce) && shows_in_order(operand) && g_.info(operand).dims.row_length() == g_.info(id).dims.row_length() && g_.info(id).dims.row_length() > 1;
         if (!inline_ok) stored_index_[id] = 1;
       }
     }
   }
 
-  // Waiting nodes that read what `id` is stored over are computed now, but for those that it needs itself.
+  // Waiting nodes that read what `id` is stored over are computed now, but for those that it needs itself. Those around a body that
+  // stores over what they read, too.
   constexpr void settle_readers_of(int id, vec<int> const& wanted) {
     int const old = overwritten(id);
     if (old < 0) return;
-    settle_readers_of_storage(old, id, wanted);
-  }
-  constexpr void settle_readers_of_storage(int old, int id, vec<int> const& wanted) {
     vec<int> still{};
     for (int w : waiting_list_)
       if (waiting_[w]) still.push_back(w);
     waiting_list_ = still;
     for (int w : still) {
-      if (!waiting_[w] || g_[w].region != g_[id].region) continue;
       bool reads = false;
       for (int k = 0; k < inputs_of(w); ++k) reads = reads || same_storage(base_of(g_.input(w, k)), old);
       for (int other : wanted) reads = reads && other != w;
@@ -139,7 +131,7 @@ class fuser : public grouping {
     vec<int> joined{};
     bool good = true;
     for (int w : wanted) {
-      if (out.group_of[w] >= 0) continue;
+      if (!waiting_[w]) continue;
       good = fits(w, at) == fusion_answer::fused;
       if (!good) break;
       join(w, at);
@@ -162,8 +154,7 @@ class fuser : public grouping {
   }
 
   constexpr void place(int id) {
-    op_kind const kind = g_[id].op->kind;
-    if (kind == op_kind::product || !is_space_op(id)) {
+    if (!is_space_op(id)) {
       settle_operands(id);
       settle_readers_of(id, {});
       open(id);
@@ -182,7 +173,7 @@ class fuser : public grouping {
       }
       for (int w : wanted)
         for (int k = 0; k < inputs_of(w); ++k) sibling = later_sibling(sibling, g_.input(w, k));
-      if (is_number(id) && !out.groups.empty()) sibling = out.groups.size() - 1;
+      if (is_number(id)) sibling = out.groups.size() - 1;
       for (int candidate : {latest, sibling})
         if (candidate >= 0 && candidate >= latest && join_all(id, wanted, candidate)) return;
     }
@@ -215,12 +206,8 @@ class fuser : public grouping {
   // Takes back the last join of a group.
   constexpr void leave(int id, int at) {
     group& gr = out.groups[at];
-    gr.nodes.pop_back();
-    gr.last_pass = 0;
-    for (int other : gr.nodes)
-      if (pass_[other] > gr.last_pass) gr.last_pass = pass_[other];
+    gr.nodes.pop_back();  // it waited, so it reduces nothing: the passes of the kernel stay
     out.group_of[id] = -1;
-    out.levels[id] = level::none;
     for (int k = 0; k < read_counts_.back(); ++k) gr.reads.pop_back();
     read_counts_.pop_back();
     for (int k = inputs_of(id) - 1; k >= 0; --k) {
@@ -259,9 +246,6 @@ class fuser : public grouping {
       case op_kind::view:
         gr.fusible = true;
         gr.cols = innermost(dims);
-        // An index operand is numbered by its own last axis.
-        for (int k = 0; k < n.inputs; ++k)
-          if (g_[base_of(g_.input(n, k))].op->kind == op_kind::index) gr.cols = dims.row_length();
         break;
       default: gr.head = id;
     }

@@ -67,26 +67,30 @@ constexpr char const* to_text(fusion_answer a) {
 
 namespace detail {
 
-// Strides over (rows, cols): false when rows do not lie at one stride or columns are no single axis.
-constexpr bool row_col_strides(shape const& s, strided const& at, std::int64_t cols, std::int64_t& row, std::int64_t& col) {
-  row = 0;
-  col = 0;
+// Strides over (rows, cols).
+struct row_col {
+  bool found = false;  // false when rows do not lie at one stride or columns are no single axis
+  std::int64_t row = 0, col = 0;
+};
+constexpr row_col row_col_strides(shape const& s, strided const& at, std::int64_t cols) {
+  row_col of{};
   int i = s.rank - 1;
   while (i >= 0 && s.dim[i] == 1) --i;
   if (cols != 1) {
-    if (i < 0 || s.dim[i] != cols) return false;
-    col = at.stride[i--];
+    if (i < 0 || s.dim[i] != cols) return of;
+    of.col = at.stride[i--];
   }
   bool first = true;
   std::int64_t next = 0;
   for (; i >= 0; --i) {
     if (s.dim[i] == 1) continue;
-    if (first) row = at.stride[i];
-    else if (at.stride[i] != next) return false;
+    if (first) of.row = at.stride[i];
+    else if (at.stride[i] != next) return of;
     first = false;
     next = at.stride[i] * s.dim[i];
   }
-  return true;
+  of.found = true;
+  return of;
 }
 
 }  // namespace detail

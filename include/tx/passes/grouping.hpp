@@ -59,7 +59,7 @@ class grouping {
     std::int64_t const count = info.count();
     std::int64_t const inner = innermost(info.dims);
     if (count == gr.rows * gr.cols && (inner == gr.cols || gr.cols == 1)) return level::full;
-    if (count == gr.rows && gr.cols != 1) return level::row;
+    if (count == gr.rows) return level::row;
     return level::none;
   }
 
@@ -71,7 +71,7 @@ class grouping {
     if (gr.nodes.size() >= max_nodes || gr.nodes.size() + gr.reads.size() + inputs_of(id) >= max_values) return fusion_answer::full;
     op_kind const kind = g_[id].op->kind;
     level const mine = kind == op_kind::row_reduce || kind == op_kind::col_reduce ? operand_level(gr, g_.input(id, 0), kind) : level_in(gr, g_.info(id));
-    if (mine == level::none || (kind == op_kind::row_reduce && mine != level::full)) return fusion_answer::other_space;
+    if (mine == level::none) return fusion_answer::other_space;
     for (int k = 0; k < inputs_of(id); ++k) {
       int const operand = g_.input(id, k);
       int const base = base_of(operand);
@@ -104,7 +104,7 @@ class grouping {
   constexpr bool same_storage(int a, int b) const { return out.where.shared[a] == out.where.shared[b]; }
 
   // Of two nodes in one storage: does element k of the one lie where that of the other does?
-  constexpr bool same_place(int a, int b) const { return a == b || first_in_block(g_, a) == first_in_block(g_, b); }
+  constexpr bool same_place(int a, int b) const { return first_in_block(g_, a) == first_in_block(g_, b); }
 
   constexpr level operand_level(group const& gr, int operand, op_kind kind) const {
     value_info const& info = g_.info(operand);
@@ -117,16 +117,12 @@ class grouping {
 
   constexpr bool reads_own_row(group const& gr, int operand, int base, level reader) const {
     location const& l = out.where.of[operand];
-    if (!l.regular || l.numbers.offset != 0 || out.levels[base] == level::col) return false;
-    std::int64_t row = 0;
-    std::int64_t col = 0;
-    if (reader == level::full) {
-      if (!row_col_strides(g_.info(operand).dims, l.numbers, gr.cols, row, col)) return false;
-      if (out.levels[base] == level::full) return (gr.cols == 1 || col == 1) && (gr.rows == 1 || row == gr.cols);
-      return col == 0 && (gr.rows == 1 || row == 1);
-    }
-    if (!row_col_strides(g_.info(operand).dims, l.numbers, 1, row, col)) return false;
-    return out.levels[base] == level::row && (gr.rows == 1 || row == 1);
+    bool const whole = reader == level::full && out.levels[base] == level::full;
+    if (l.numbers.offset != 0 || (!whole && out.levels[base] != level::row)) return false;
+    row_col const at = row_col_strides(g_.info(operand).dims, l.numbers, reader == level::full ? gr.cols : 1);
+    if (!at.found) return false;
+    if (whole) return (gr.cols == 1 || at.col == 1) && (gr.rows == 1 || at.row == gr.cols);
+    return at.col == 0 && (gr.rows == 1 || at.row == 1);
   }
 
   // A kernel goes over the columns of a row once, and once more after each reduction of the row that something waits for. A node is
@@ -176,7 +172,7 @@ class grouping {
   constexpr bool shows_in_order(int operand) const {
     location const& l = out.where.of[operand];
     shape const& dims = g_.info(operand).dims;
-    return l.regular && same_strides(l.numbers, dense(dims), dims);
+    return same_strides(l.numbers, dense(dims), dims);
   }
 
   graph const& g_;

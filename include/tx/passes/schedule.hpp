@@ -80,7 +80,6 @@ class scheduler {
       int const operand = g_.input(id, k);
       int base = f_.where.of[operand].base;
       if (!loop) touch(at, base);
-      if (seen_from(g_[base].region, at) < 0) base = g_.regions[g_[base].region].owner;  // a carry, read after its loop
       if (g_[base].op == &result_info) base = g_.input(base, 0);
       int const maker = f_.group_of[base];
       if (maker < 0) continue;
@@ -89,7 +88,7 @@ class scheduler {
     }
   }
 
-  // A group that overwrites a carry or a leaf keeps its place among those who read it.
+  // A group that overwrites a carry or a leaf keeps its place among those who read it, also among those who read a carry after its loop.
   constexpr void guard_overwrites(int at) {
     for (int id : f_.groups[at].nodes) {
       int const old = overwritten(g_, f_.where, id);
@@ -100,7 +99,7 @@ class scheduler {
   // Of two groups, or of the loops around them in the innermost region that has both.
   constexpr void keep_order(int a, int b) {
     int r = f_.groups[a].region;
-    while (r != 0 && seen_from(r, b) < 0) r = g_.regions[r].parent;
+    while (seen_from(r, b) < 0) r = g_.regions[r].parent;
     int const first = seen_from(r, a);
     int const second = seen_from(r, b);
     if (first != second) order(first < second ? first : second, first < second ? second : first);

@@ -33,8 +33,10 @@ struct location {
   strided at{};             // in elements of the root's buffer
   std::int64_t step = 0;
   strided numbers{};        // which elements of the base, counted row by row: what fusion compares, wherever they lie
-  bool regular = true;      // false: no strides tell those numbers
 };
+
+// The numbers of elements that no strides tell: they begin nowhere, so that they are equal to none.
+inline constexpr strided no_numbers{.offset = -1};
 
 struct storage {
   vec<location> of{};       // of each node

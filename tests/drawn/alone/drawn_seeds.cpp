@@ -2,7 +2,7 @@
 // Checks the drawn programs of a range of seeds and tells what fails, the first N (3) of each kind shrunk; with 0 it ends at the first.
 // The exit status is 1 if any does. `count`: also how often ops and features were drawn. `list`: only the seeds that fail. `print`:
 // the C++ of all instead. `but`: leaves seeds out.
-// The last line is "programs P failed F kernels K arena A": sums over all plans, to compare passes by.
+// The last line is "programs P failed F kernels K arena A handed H refused R": sums over all plans, to compare passes by.
 #include "../seeds.hpp"
 
 #include <cstdlib>
@@ -63,7 +63,7 @@ int main(int argc, char** argv) {
   for (auto const& [kind, n] : kinds) std::cout << n << " x " << kind << '\n';
   for (auto const& [op, n] : seen.ops) std::cout << "op " << op << ' ' << n << ", planned " << sums.planned[op] << '\n';
   for (auto const& [feature, n] : seen.features) std::cout << "feature " << feature << ": " << n << '\n';
-  std::cout << "unfinished " << sums.unfinished << " walks " << sums.walks << " banded " << sums.banded << '\n';
-  std::cout << "programs " << sums.programs << " failed " << failures << " kernels " << sums.kernels << " arena " << sums.arena << std::endl;
+  std::cout << "walks " << sums.walks << " banded " << sums.banded << '\n';
+  std::cout << "programs " << sums.programs << " failed " << failures << " kernels " << sums.kernels << " arena " << sums.arena << " handed " << sums.handed << " refused " << sums.unfinished << std::endl;
   return failures == 0 ? 0 : 1;
 }
