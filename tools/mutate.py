@@ -12,7 +12,8 @@ starts. A mutant is
   looped     it does not end in time
   worse      all programs are right, but plans have more kernels, a larger arena or fewer values in bands: a rule of performance
   refused    it does not compile
-  explained  nobody notices, and tools/mutations_explained.txt has the reason
+  explained  nobody notices, as nothing that is promised changes: tools/mutations_explained.txt has the reason
+  undrawn    nobody notices, and that file names the programs in which it matters
   SURVIVED   nobody notices: the drawn programs must learn to, or the reason be given
   BETTER     all programs are right, and plans are smaller: the rule may be too strict, or guard what is not drawn
 
@@ -146,7 +147,7 @@ class Builder:
             if handed < 0 or kernels > 0 or arena > 0:
                 return "worse", costs
             if why:
-                return "explained", why
+                return "undrawn" if why.startswith("undrawn") else "explained", why
             if handed > 0 or kernels < 0 or arena < 0:
                 return "BETTER", costs
         return "SURVIVED", ""

@@ -129,11 +129,17 @@ class program_grower : public step_grower {
         if (int const x = draw_.in(3) ? -1 : add(d); x >= 0) {
           if (draw_.in(3)) early.push_back(make("tanh", x));
           outside.emplace_back(what::slices, x);
+          if (draw_.in(8)) outside.emplace_back(what::same, x);  // all of what each has a slice of
           continue;
         }
         e.erase(e.begin());
       }
       e.insert(e.begin(), o.p[0]);
+      int const before = draw_.in(3) ? find([&](entry const& v) { return v.home < 0 && is_leaf_of_block(v.id) && info(v.id).dims.rank > 0 && info(v.id).dims.dim[0] == o.p[0]; }) : -1;
+      if (before >= 0) {  // another loop's
+        outside.emplace_back(what::slices, before);
+        continue;
+      }
       if (int const x = obtain({p_.type, dims({}, static_cast<int>(e.size()), {as_numbers(e)[0], as_numbers(e)[1], as_numbers(e)[2], as_numbers(e)[3], as_numbers(e)[4], 0})}); x >= 0)
         outside.emplace_back(what::slices, x);
     }

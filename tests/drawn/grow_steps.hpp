@@ -135,7 +135,7 @@ class step_grower : public grower {
     shape const s = info(x).dims;
     int i = make("cast(iota(", x, {draw_.under(s.rank)});
     if (i >= 0 && s.rank > 1 && draw_.in(2)) i = make("transpose(a, order", i, any_order(s, draw_));
-    if (i >= 0 && draw_.in(4)) i = make("reshape", i, other_extents(s, draw_));
+    if (i >= 0 && draw_.in(2)) i = make("reshape", i, other_extents(s, draw_));
     return i >= 0 && make(draw_.in(2) ? "a + b" : "a * b", x, {}, i) >= 0;
   }
 

@@ -3,7 +3,7 @@
 
 namespace drawn {
 
-inline constexpr int least = 30;
+inline constexpr int least = 25;
 
 inline constexpr char const* features_wanted[] = {
     "no training", "update at once", "clipped", "accumulated", "sharded", "optimizer 0", "optimizer 1", "optimizer 2", "optimizer 3",

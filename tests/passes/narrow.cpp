@@ -1,4 +1,5 @@
 // Rows that nothing reads are not computed, and what is computed stays what it was.
+#include "../drawn/words.hpp"
 #include "../furthest.hpp"
 #include "../nn/evaluate.hpp"
 
@@ -6,6 +7,8 @@
 #include <tx/graph/verify.hpp>
 #include <tx/nn/bert.hpp>
 #include <tx/ops/cross_entropy.hpp>
+#include <tx/ops/exp.hpp>
+#include <tx/ops/sum.hpp>
 #include <tx/passes/narrow.hpp>
 
 #include <catch2/catch.hpp>
@@ -16,8 +19,21 @@ namespace {
 
 using namespace tx;
 
+// A body that hands out a sum of the program; beside it one element is read of what the sum is of.
+graph sum_in_a_body() {
+  graph g{};
+  var const y = exp(emit_leaf(g, parameter_info, {dtype::f64, shape{1, {}, {4}}}, attributes{{0}}));
+  drawn::repeated body(g, 2, false);
+  body.carry(constant(g, dtype::f64, 0));
+  body.next(sum_all(y));
+  body.close();
+  g.outputs.push_back({body.result(0).id});
+  g.outputs.push_back({slice(y, 0, 3, 1, 1).id});
+  return g;
+}
+
 // Views, sums and products of arguments, then slices of the last values; every extent is one of few, so that axes meet.
-graph drawn(unsigned seed) {
+graph random_views(unsigned seed) {
   std::mt19937 random(seed);
   auto const draw = [&](int below) { return static_cast<int>(random() % static_cast<unsigned>(below)); };
   graph g{};
@@ -120,7 +136,7 @@ graph recorded() {
 TEST_CASE("drawn graphs compute the same with parts left out") {
   int narrower = 0;
   for (unsigned seed = 0; seed < 2000; ++seed) {
-    graph const g = drawn(seed);
+    graph const g = random_views(seed);
     graph const narrow = passes::narrow(g);
     verify(narrow);
     narrower += products_of(narrow) < products_of(passes::rewrite(g, passes::detail::as_it_is{}));
@@ -151,6 +167,13 @@ TEST_CASE("the last layer has one row of each text where the first token alone i
 TEST_CASE("nothing is left out where every row is read") {
   graph const g = recorded<nn::bert_mean_pooler<config>>();
   CHECK(products_of(passes::narrow(g)) == products_of(g));
+}
+
+TEST_CASE("what a body reads without being handed it is read whole") {
+  graph const g = sum_in_a_body();
+  graph const narrow = passes::narrow(g);
+  verify(narrow);
+  CHECK(distance(outputs_of(narrow)[0], outputs_of(g)[0]) < 1e-12);
 }
 
 TEST_CASE("gradients of a narrowed model are those of the whole one") {

@@ -1,5 +1,6 @@
 // Where values lie: each read of each kernel finds what the graph says, in programs that once did not, and the verifier that tells so
 // sees a program that was tampered with.
+#include "../drawn/words.hpp"
 #include "verify_storage.hpp"
 
 #include <tx/exec/function.hpp>
@@ -69,6 +70,24 @@ graph updated_beside_a_row_sum() {
   return g;
 }
 
+// A number seen as [1, rows], with as many rows as there are: a body is handed it as a side of a product.
+graph bounded_number_in_a_body(int rank) {
+  graph g{};
+  drawn::row_count const rows{4, -1};
+  var const x = drawn::input(g, 0, dtype::f64, drawn::dims(rows, 2, {-1, 3}));
+  shape const wide = rank == 2 ? drawn::dims(rows, 2, {1, -1}) : drawn::dims(rows, 3, {2, 1, -1});
+  var const ones = broadcast_to(constant(g, dtype::f64, 2), wide);
+  drawn::repeated body(g, 2, false);
+  var const left = rank == 2 ? body.same(ones) : body.slices(ones), right = body.same(x);
+  body.enter();
+  var const product = matmul(left, right);
+  body.leave();
+  body.stack(product);
+  body.close();
+  g.outputs.push_back({body.result(0).id, output_kind::result, -1});
+  return g;
+}
+
 graph transposed_beside() {
   graph g{};
   var const x = emit_leaf(g, input_info, {dtype::f32, square}, attributes{{0}});
@@ -91,6 +110,10 @@ TEST_CASE("a leaf is not overwritten in an earlier pass over its row than it is 
   exec::lowered const l = exec::compile(updated_beside_a_row_sum(), {}, &seen);
   CHECK_NOTHROW(storage_verifier(l, seen).run());
   CHECK(l.calls.size() == 2);
+}
+
+TEST_CASE("a bounded number that a body is handed may be a side of a product") {
+  for (int rank : {2, 3}) CHECK_NOTHROW(verified(bounded_number_in_a_body(rank)));
 }
 
 TEST_CASE("a program that was tampered with is found out") {

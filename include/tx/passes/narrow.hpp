@@ -60,6 +60,8 @@ constexpr vec<selection> wanted_parts(graph const& g) {
     read[value] = 1;
   };
   for (output const& o : g.outputs) reads(o.value, {});
+  for (region const& body : g.regions)  // a body may hand out a number of the program
+    for (int value : body.results) reads(value, {});
   for (int i = g.size() - 1; i >= 0; --i) {
     node const& n = g[i];
     if (read[i] == 0 && n.region == 0) continue;

@@ -20,9 +20,9 @@ constexpr bool reader_order(graph const& g, int source, int reader, strided& sto
   strided seen = plain;
   if (!g[reader].op->restride(seen, own, read, g[reader].at) || same_strides(seen, wanted, read)) return false;
   if (seen.stride[innermost_axis(read)] != 1) return false;  // strides differ, so two axes have more than one element
-  for (int a = 0; a < own.rank; ++a)
+  for (int a = 0; a < own.rank; ++a)  // those of extent 1 have stride 0
     for (int j = 0; j < read.rank; ++j)
-      if (own.dim[a] != 1 && seen.stride[j] == plain.stride[a] && read.dim[j] == own.dim[a]) stored.stride[a] = wanted.stride[j];
+      if (seen.stride[j] == plain.stride[a]) stored.stride[a] = wanted.stride[j];
   return true;
 }
 

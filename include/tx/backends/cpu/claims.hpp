@@ -2,6 +2,7 @@
 // that it stays where its caches are, then the last ones of others, so that a delayed thread delays no more than it has taken.
 #pragma once
 
+#include <tx/backends/cpu/waiting.hpp>
 #include <tx/exec/plan.hpp>
 
 #include <atomic>
@@ -31,6 +32,7 @@ struct alignas(64) work_slot {
   std::atomic<body> run{nullptr};
   std::atomic<void const*> what{nullptr};
   std::atomic<int> threads{0}, together{0};
+  std::atomic<int> processor{-1};  // the caller's
   // Shares that helpers have finished; and whether the caller sleeps until there are more.
   alignas(64) std::atomic<std::uint32_t> done{0};
 
@@ -66,11 +68,20 @@ class claims {
 
   // Takes shares [first, end), and says whether there were any left. Once there are none the work may be gone: a body returns then,
   // without another look at it.
-  bool next() { return slot_ != nullptr && take(slot_->left.load(std::memory_order_relaxed), 0); }
-  // The same for a helper's first shares, which make it one of `most`.
-  bool join(std::uint64_t word, int most) { return take(word, work_slot::one_helper, most); }
+  bool next() { return slot_ != nullptr && (until_ == 0 || nanoseconds_now() < until_) && take(slot_->left.load(std::memory_order_relaxed), 0); }
+  // The same for a helper's first shares, which make it one of `most`. It takes none after `until`, in nanoseconds, if that is not 0.
+  bool join(std::uint64_t word, int most, std::int64_t until) {
+    until_ = until;
+    return take(word, work_slot::one_helper, most);
+  }
 
   int taken() const { return taken_; }
+
+  // A helper goes before all shares are taken: it, or another one, may come again.
+  void leave() {
+    std::uint64_t word = slot_->left.load(std::memory_order_relaxed);
+    while (work_slot::number(word) == number_ && !slot_->left.compare_exchange_weak(word, word - work_slot::one_helper, std::memory_order_relaxed)) {}
+  }
 
  private:
   bool take(std::uint64_t word, std::uint64_t joins, int most = 0) {
@@ -97,6 +108,7 @@ class claims {
 
   work_slot* slot_ = nullptr;
   std::uint64_t number_ = 0, own_ = 0;
+  std::int64_t until_ = 0;
   int together_ = 0, taken_ = 0;
 };
 

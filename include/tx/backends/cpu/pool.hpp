@@ -4,7 +4,7 @@
 #pragma once
 
 #include <tx/backends/cpu/claims.hpp>
-#include <tx/backends/cpu/waiting.hpp>
+#include <tx/backends/cpu/turns.hpp>
 
 #include <pthread.h>
 #include <signal.h>
@@ -31,6 +31,7 @@ class thread_pool {
       return body(what, all);
     }
     work_slot& slot = slots_[at];
+    slot.processor.store(processor_now(), std::memory_order_relaxed);
     std::uint64_t const word = slot.announce(body, what, threads, together);
     std::uint64_t const open = std::uint64_t{1} << (at + slots);
     int const callers = callers_in(state_.fetch_or(open, std::memory_order_seq_cst));
@@ -80,17 +81,17 @@ class thread_pool {
   }
 
   // Helper number `me` takes part in some work, if there is any for it.
-  found help(int me) {
+  found help(int me, turns& mine) {
     std::uint64_t const state = state_.load(std::memory_order_seq_cst);
     found best = found::nothing;
     for (auto open = static_cast<std::uint32_t>(state >> slots); open != 0; open &= open - 1) {
-      found const here = help(slots_[std::countr_zero(open)], me, callers_in(state));
+      found const here = help(slots_[std::countr_zero(open)], me, callers_in(state), mine);
       if (here == found::work) return here;
       if (here == found::crowd) best = here;
     }
     return best;
   }
-  found help(work_slot& slot, int me, int callers) {
+  found help(work_slot& slot, int me, int callers, turns& turn) {
     std::uint64_t const word = slot.left.load(std::memory_order_acquire);
     int const threads = slot.threads.load(std::memory_order_relaxed);
     if ((word & work_slot::all_shares) == 0 || work_slot::helpers(word) >= threads - 1) return found::nothing;
@@ -99,23 +100,32 @@ class thread_pool {
     work_slot::body const body = slot.run.load(std::memory_order_relaxed);
     void const* const what = slot.what.load(std::memory_order_relaxed);
     claims mine(slot, word, 1 + me % (threads - 1), threads, slot.together.load(std::memory_order_relaxed));
-    if (!mine.join(word, threads - 1)) return found::nothing;
+    std::int64_t const until = turn.begin_work();
+    if (!mine.join(word, threads - 1, until)) return found::nothing;
+    int const caller = slot.processor.load(std::memory_order_relaxed);
     helping_.fetch_add(1, std::memory_order_relaxed);
     body(what, mine);
+    if (until != 0) mine.leave();
     helping_.fetch_sub(1, std::memory_order_relaxed);
     auto const finished = static_cast<std::uint32_t>(mine.taken());
     if (slot.done.fetch_add(finished, std::memory_order_acq_rel) & work_slot::asleep) slot.done.notify_one();
+    turn.worked(caller);
     return found::work;
   }
 
   void help_forever(int me) {
+    turns mine;
+    mine.begin();
     for (;;) {
       found last = found::nothing;
-      look_for(look_for_work, [&] { return (last = help(me)) != found::nothing; });
+      look_for(look_for_work, [&] { return (last = help(me, mine)) != found::nothing; });
       if (last == found::work) continue;
       std::uint32_t const calls = calls_.load(std::memory_order_acquire);
       sleepers_.fetch_add(1, std::memory_order_seq_cst);
-      if (help(me) != found::work) calls_.wait(calls, std::memory_order_acquire);
+      if (help(me, mine) != found::work) {
+        calls_.wait(calls, std::memory_order_acquire);
+        mine.begin();
+      }
       sleepers_.fetch_sub(1, std::memory_order_relaxed);
     }
   }
