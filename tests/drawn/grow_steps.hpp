@@ -179,17 +179,29 @@ class step_grower : public grower {
           break;
         }
         case 4:
-        case 5: made = make(draw_.in(2) ? "a - b" : "a * b", s, {}, other < 0 || draw_.in(3) ? obtain({i.type, meeting(i.dims)}) : other); break;
+        case 5: {
+          int const b = other < 0 || draw_.in(3) ? obtain({i.type, meeting(i.dims)}) : other;
+          made = make(draw_.in(2) ? "a - b" : "a * b", s, {}, b);
+          break;
+        }
         case 6: made = make("exp", s); break;
         case 7: made = make("dropped", s); break;
-        case 8: made = make(draw_.in(2) ? "cumsum" : "flip", s, {draw_.under(i.dims.rank), 1}); break;
+        case 8: {
+          int const axis = draw_.under(i.dims.rank);
+          made = make(draw_.in(2) ? "cumsum" : "flip", s, {axis, 1});
+          break;
+        }
         case 9: other = make("slice", s, {0, draw_.under(i.dims.dim[0]), 1, 1}); break;  // of one matrix
         case 10: {  // another chain in between, whose second product reads this one's matrices in another order
           int const of = two && values < 0 ? make("transpose(a, order", s, {1, 0, 3, 2}) : -1;
           if (of >= 0 && product_chain(left, cols, of)) made = make("tanh", s);
           break;
         }
-        default: made = make("where", s, {}, obtain(i), obtain({dtype::boolean, meeting(i.dims)})); break;
+        default: {
+          int const condition = obtain({dtype::boolean, meeting(i.dims)});
+          made = make("where", s, {}, obtain(i), condition);
+          break;
+        }
       }
       if (made >= 0 && info(made) == i) s = made;
     }

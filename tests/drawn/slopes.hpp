@@ -58,13 +58,21 @@ class slope_check {
     double const found = (right - left) / (2 * h), wide = (loss_at(2 * h) - loss_at(-2 * h)) / (4 * h), size = 1 + std::abs(found);
     bool const smooth = std::isfinite(found) && std::abs(right - 2 * here + left) / h < 1e-3 * size && std::abs(found - wide) < 1e-5 * size;
     if (!smooth) return {};
-    return slopes{said(), found};
+    double const by_gradients = said();
+    if (std::isnan(by_gradients) && !is_finite(resting)) return {};  // nothing times infinity, as anybody would get
+    return slopes{by_gradients, found};
   }
 
  private:
   double loss_at(double step) const {
     evaluator const all(g_, [&](tx::node const& leaf) { return moved(leaf, step); }, exact_run());
     return all[loss_].at(0);
+  }
+  bool is_finite(evaluator const& run) const {
+    for (int i = 0; i < loss_; ++i)
+      for (double x : run[i])
+        if (!std::isfinite(x)) return false;
+    return true;
   }
   // Gradients by way of huge numbers are what is left of their rounding.
   bool is_tame(evaluator const& run) const {
