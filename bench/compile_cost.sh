@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # What compiling costs: user + system seconds, largest resident size, object size. Compares with the limits and exits 1 where
 # one is passed. Limits on seconds are those of a machine that compiles reference.cpp in `reference` seconds (one core of a
-# Zen 4 server); a slower or busier one is allowed as much more as it needs for that, and a tenth, by which two compilations of one
+# Zen 4 server); a slower or busier one is allowed as much more as it needs for that, and a sixth, by which two compilations of one
 # file differ on a shared machine. Usage: bench/compile_cost.sh [COMPILER]
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -33,9 +33,9 @@ compile_twice() {  # as compile, seconds those of the faster: neighbours slow on
   seconds=$(printf '%s\n' "$first" "$seconds" | sort -n | head -n 1)
 }
 
-calibrate() {  # sets slower: this machine's time over the reference machine's, now, at least 1, and the tenth
+calibrate() {  # sets slower: this machine's time over the reference machine's, now, at least 1, and the sixth
   compile_twice bench/compile_cost/reference.cpp "$work/reference.o"
-  slower=$(awk "BEGIN { r = $seconds / $reference; print 1.1 * (r > 1 ? r : 1) }")
+  slower=$(awk "BEGIN { r = $seconds / $reference; print 7 / 6 * (r > 1 ? r : 1) }")
   printf '  %-56s %12s   limits on seconds x %.2f\n' "the standard library's part alone" "$seconds" "$slower"
 }
 limit_seconds() { limit "$1: seconds" "$2" "$(awk "BEGIN { print $3 * $slower }")"; }  # limit_seconds WHAT VALUE MOST
