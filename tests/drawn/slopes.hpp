@@ -68,18 +68,19 @@ class slope_check {
     evaluator const all(g_, [&](tx::node const& leaf) { return moved(leaf, step); }, exact_run());
     return all[loss_].at(0);
   }
-  bool is_finite(evaluator const& run) const {
+  template <class Right>
+  bool all_before_loss(evaluator const& run, Right const& right) const {
     for (int i = 0; i < loss_; ++i)
       for (double x : run[i])
-        if (!std::isfinite(x)) return false;
+        if (!right(x)) return false;
     return true;
+  }
+  bool is_finite(evaluator const& run) const {
+    return all_before_loss(run, [](double x) { return std::isfinite(x); });
   }
   // Gradients by way of huge numbers are what is left of their rounding.
   bool is_tame(evaluator const& run) const {
-    for (int i = 0; i < loss_; ++i)
-      for (double x : run[i])
-        if (std::isfinite(x) && std::abs(x) > 1e6) return false;
-    return true;
+    return all_before_loss(run, [](double x) { return !std::isfinite(x) || std::abs(x) <= 1e6; });
   }
   double said() const {
     graph g = g_;
