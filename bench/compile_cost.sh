@@ -19,22 +19,22 @@ limit() {  # limit WHAT VALUE MOST
   if awk "BEGIN { exit !($2 <= $3) }"; then verdict=ok; else verdict="OVER $3"; failed=1; fi
   printf '%-58s %12s   %s\n' "$1" "$2" "$verdict"
 }
-compile() {  # compile SOURCE OBJECT FLAGS...: sets seconds, kilobytes
+measure() {  # measure COMMAND...: sets seconds, kilobytes
   local out
-  out=$("$work/measure" "$cxx" "${flags[@]}" "${@:3}" -c "$1" -o "$2")
+  out=$("$work/measure" "$@") || { echo "failed: $*" >&2; exit 1; }
   read -r seconds kilobytes <<<"$out"
 }
-
-compile_twice() {  # as compile, seconds those of the faster: neighbours slow one down, nothing speeds one up
+faster_of_two() {  # faster_of_two measure COMMAND...: neighbours slow one down, nothing speeds one up
   local first
-  compile "$@"
+  "$@"
   first=$seconds
-  compile "$@"
+  "$@"
   seconds=$(printf '%s\n' "$first" "$seconds" | sort -n | head -n 1)
 }
+compile() { measure "$cxx" "${flags[@]}" "${@:3}" -c "$1" -o "$2"; }  # compile SOURCE OBJECT FLAGS...
 
 calibrate() {  # sets slower: this machine's time over the reference machine's, now, at least 1, and the sixth
-  compile_twice bench/compile_cost/reference.cpp "$work/reference.o"
+  faster_of_two compile bench/compile_cost/reference.cpp "$work/reference.o"
   slower=$(awk "BEGIN { r = $seconds / $reference; print 7 / 6 * (r > 1 ? r : 1) }")
   printf '  %-56s %12s   limits on seconds x %.2f\n' "the standard library's part alone" "$seconds" "$slower"
 }
@@ -48,8 +48,7 @@ total=0
 largest=0
 while IFS= read -r command; do  # as the build compiles them, objects and dependencies put elsewhere
   command=$(sed -E "s# -o [^ ]+# -o $work/unit.o#; s# -MF [^ ]+# -MF $work/unit.d#" <<<"$command")
-  out=$(cd "$build" && for _ in 1 2; do "$work/measure" bash -c "$command" || exit 1; done | sort -n) || { echo "does not compile: $command" >&2; exit 1; }
-  read -r seconds kilobytes <<<"$out"  # the faster of two here too
+  faster_of_two measure bash -c "cd $build && $command"
   printf '  %-56s %12s   %s MB\n' "$(sed -E 's#.*/([^/ ]+)$#\1#' <<<"$command")" "$seconds" $((kilobytes / 1024))
   total=$(awk "BEGIN { print $total + $seconds }")
   if [ "$kilobytes" -gt "$largest" ]; then largest=$kilobytes; fi
@@ -62,7 +61,7 @@ limit_seconds "TwinBERT trainer, all units" "$total" 30
 limit "TwinBERT trainer, largest unit: MB" $((largest / 1024)) 1536
 
 for layers in 2 12; do
-  compile_twice bench/compile_cost/bert.cpp "$work/bert$layers.o" -DLAYERS=$layers
+  faster_of_two compile bench/compile_cost/bert.cpp "$work/bert$layers.o" -DLAYERS=$layers
   "$cxx" "$work/bert$layers.o" -pthread -o "$work/bert$layers"
   eval "s$layers=$seconds k$layers=$kilobytes o$layers=$(stat -c %s "$work/bert$layers.o")"
   kernels=$("$work/bert$layers")

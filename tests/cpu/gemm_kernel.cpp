@@ -27,11 +27,11 @@ std::vector<T> noise(extent n, unsigned seed) {
 
 // An m x n matrix with any strides, inside a buffer whose other elements are NaN: reading one of them shows.
 template <class T>
-struct operand {
+struct product_side {
   std::vector<T> memory;
   cpu::matrix<T> view;
 
-  operand(extent m, extent n, extent row, extent column, unsigned seed) {
+  product_side(extent m, extent n, extent row, extent column, unsigned seed) {
     memory.assign(static_cast<std::size_t>((m ? m - 1 : 0) * row + (n ? n - 1 : 0) * column + 1),
                   std::numeric_limits<T>::quiet_NaN());
     auto const values = noise<T>(m * n, seed);
@@ -45,7 +45,7 @@ struct operand {
 
 // The promised chain of fmas, one element at a time.
 template <class T>
-std::vector<T> reference(extent m, extent n, extent k, operand<T> const& a, operand<T> const& b, std::vector<T> c,
+std::vector<T> reference(extent m, extent n, extent k, product_side<T> const& a, product_side<T> const& b, std::vector<T> c,
                          extent c_row, product mode) {
   for (extent i = 0; i < m; ++i)
     for (extent j = 0; j < n; ++j) {
@@ -63,7 +63,7 @@ bool same_bits(std::vector<T> const& a, std::vector<T> const& b) {
 }
 
 template <class T>
-void check(extent m, extent n, extent k, operand<T> const& a, operand<T> const& b, product mode) {
+void check(extent m, extent n, extent k, product_side<T> const& a, product_side<T> const& b, product mode) {
   extent const c_row = n + 3;  // the gap must stay as it is
   auto const c = noise<T>(m * c_row, 9);
   auto const want = reference(m, n, k, a, b, c, c_row, mode);
@@ -96,7 +96,7 @@ TEMPLATE_TEST_CASE("a product is the chain of fmas for any size and strides", "[
       {"rows", false, 0, 1}, {"columns", true, 0, 1}, {"padded rows", false, 5, 1}, {"spread", true, 2, 3}};
   auto const make = [](extent m, extent n, strides s, unsigned seed) {
     extent const major = std::max<extent>(1, (s.transposed ? m : n) * s.spread + s.gap);
-    return s.transposed ? operand<T>(m, n, s.spread, major, seed) : operand<T>(m, n, major, s.spread, seed);
+    return s.transposed ? product_side<T>(m, n, s.spread, major, seed) : product_side<T>(m, n, major, s.spread, seed);
   };
   extent const full = cpu::gemm_tile<T>::columns;
   struct size {
@@ -118,32 +118,32 @@ TEMPLATE_TEST_CASE("every number of rows and of columns up to two tiles", "[gemm
   extent const k = 5;
   for (extent m = 1; m <= 2 * cpu::gemm_tile<T>::rows + 1; ++m)
     for (extent n = 1; n <= cpu::gemm_tile<T>::columns + 2; n += m % 3 + 1)
-      check(m, n, k, operand<T>(m, k, k, 1, 3), operand<T>(k, n, n, 1, 4), product::add);
+      check(m, n, k, product_side<T>(m, k, k, 1, 3), product_side<T>(k, n, n, 1, 4), product::add);
 }
 
 TEMPLATE_TEST_CASE("blocks over k, rows and columns leave the chain as it is", "[gemm]", f32, f64) {
   using T = TestType;
   using tile = cpu::gemm_tile<T>;
   extent const k = tile::depth + 37;
-  SECTION("k") { check(8, 70, k, operand<T>(8, k, k, 1, 1), operand<T>(k, 70, 1, k, 2), product::assign); }
+  SECTION("k") { check(8, 70, k, product_side<T>(8, k, k, 1, 1), product_side<T>(k, 70, 1, k, 2), product::assign); }
   SECTION("k, A packed, B in place") {
-    check(8, 70, k, operand<T>(8, k, 1, 8, 1), operand<T>(k, 70, 70, 1, 2), product::add);
+    check(8, 70, k, product_side<T>(8, k, 1, 8, 1), product_side<T>(k, 70, 70, 1, 2), product::add);
   }
   SECTION("rows") {
     extent const m = tile::block_rows + 7;
-    check(m, 20, k, operand<T>(m, k, k, 1, 1), operand<T>(k, 20, 20, 1, 2), product::assign);
-    check(m, 20, 9, operand<T>(m, 9, 1, m, 1), operand<T>(9, 20, 20, 1, 2), product::assign);
+    check(m, 20, k, product_side<T>(m, k, k, 1, 1), product_side<T>(k, 20, 20, 1, 2), product::assign);
+    check(m, 20, 9, product_side<T>(m, 9, 1, m, 1), product_side<T>(9, 20, 20, 1, 2), product::assign);
   }
   SECTION("columns") {
     extent const n = 8 * tile::columns + 5;
-    check(25, n, 3, operand<T>(25, 3, 3, 1, 1), operand<T>(3, n, n, 1, 2), product::add);
-    check(25, n, 3, operand<T>(25, 3, 3, 1, 1), operand<T>(3, n, 1, 3, 2), product::assign);
+    check(25, n, 3, product_side<T>(25, 3, 3, 1, 1), product_side<T>(3, n, n, 1, 2), product::add);
+    check(25, n, 3, product_side<T>(25, 3, 3, 1, 1), product_side<T>(3, n, 1, 3, 2), product::assign);
   }
 }
 
 TEST_CASE("the sum is right to rounding", "[gemm]") {
   extent const m = 37, n = 81, k = 1500;
-  operand<f32> const a(m, k, k, 1, 1), b(k, n, n, 1, 2);
+  product_side<f32> const a(m, k, k, 1, 1), b(k, n, n, 1, 2);
   std::vector<f32> c(static_cast<std::size_t>(m * n));
   std::vector<char> scratch(cpu::gemm_scratch_bytes(m, n, k));
   cpu::gemm_block<f32>(m, n, k, a.view, b.view, c.data(), n, product::assign, scratch.data());
@@ -161,7 +161,7 @@ TEST_CASE("the sum is right to rounding", "[gemm]") {
 
 TEST_CASE("a row has the same bits alone and in any batch", "[gemm]") {
   extent const m = 300, n = 100, k = 700;
-  operand<f32> const a(m, k, k, 1, 1), b(k, n, n, 1, 2);
+  product_side<f32> const a(m, k, k, 1, 1), b(k, n, n, 1, 2);
   std::vector<f32> packed(cpu::packed_b_size(k, n)), all(static_cast<std::size_t>(m * n)),
       one(static_cast<std::size_t>(n));
   std::vector<char> scratch(cpu::gemm_scratch_bytes(m, n, k));

@@ -24,7 +24,7 @@ using namespace tx;
 using passes::explain;
 using passes::fusion_answer;
 
-using square = tensor<f32, 8, 8>;  // rows are as many as columns: what would fit is still read wrong
+using matrix = tensor<f32, 8, 8>;  // rows are as many as columns: what would fit is still read wrong
 
 struct recorded {
   graph g{};
@@ -34,12 +34,12 @@ struct recorded {
   T input() {
     return T{&g, emit_leaf(g, input_info, T::info, attributes{{count++}}).id};
   }
-  square parameter() { return {&g, emit_leaf(g, parameter_info, square::info).id}; }
+  matrix parameter() { return {&g, emit_leaf(g, parameter_info, matrix::info).id}; }
   template <class... T>
   void results(T const&... values) {
     (g.outputs.push_back({values.id}), ...);
   }
-  void replace(square const& old, var const& next) { g.outputs.push_back({next.id, output_kind::assign, old.id}); }
+  void replace(matrix const& old, var const& next) { g.outputs.push_back({next.id, output_kind::assign, old.id}); }
 
   // Of the last node of an op: of what typed handles do not name.
   int last(op_info const& op) const {
@@ -59,12 +59,12 @@ struct squashed {
 
 TEST_CASE("explain: they are fused", "[explain]") {
   recorded r;
-  auto const y = exp(r.input<square>());
+  auto const y = exp(r.input<matrix>());
   auto const z = y + 1.0;
   r.results(z);
   CHECK(explain(r.g, y.id, z.id) == fusion_answer::fused);
   // An epilogue is one with its product.
-  auto const p = matmul(r.input<square>(), r.input<square>());
+  auto const p = matmul(r.input<matrix>(), r.input<matrix>());
   auto const q = tanh(p);
   r.results(q);
   CHECK(explain(r.g, p.id, q.id) == fusion_answer::fused);
@@ -72,7 +72,7 @@ TEST_CASE("explain: they are fused", "[explain]") {
 
 TEST_CASE("explain: one is inside a repeated block, the other is not", "[explain]") {
   recorded r;
-  auto const before = exp(r.input<square>());
+  auto const before = exp(r.input<matrix>());
   auto const after = repeat<3, squashed>{}(before)*2.0;
   auto const product = matmul(after, after);
   r.results(product);
@@ -84,7 +84,7 @@ TEST_CASE("explain: one is inside a repeated block, the other is not", "[explain
 
 TEST_CASE("explain: the producer is not computed", "[explain]") {
   recorded r;
-  auto const x = r.input<square>();
+  auto const x = r.input<matrix>();
   auto const w = r.parameter();
   auto const bias = r.input<tensor<f32, 8>>();
   auto const y = x * 2.0 + w;
@@ -97,7 +97,7 @@ TEST_CASE("explain: the producer is not computed", "[explain]") {
 
 TEST_CASE("explain: a view shows what another kernel has computed, or this one", "[explain]") {
   recorded r;
-  auto const x = r.input<square>();
+  auto const x = r.input<matrix>();
   auto const total = sum<-1>(exp(x));
   auto const share = x / total;
   auto const rows = embedding(x, r.input<tensor<i32, 8, 1>>());
@@ -111,7 +111,7 @@ TEST_CASE("explain: a view shows what another kernel has computed, or this one",
 
 TEST_CASE("explain: the producer is a kernel of its own", "[explain]") {
   recorded r;
-  auto const rows = embedding(r.input<square>(), r.input<tensor<i32, 8, 1>>());
+  auto const rows = embedding(r.input<matrix>(), r.input<tensor<i32, 8, 1>>());
   auto const y = exp(rows);
   auto const p = matmul(y, y);
   r.results(p);
@@ -129,7 +129,7 @@ TEST_CASE("explain: the consumer has other rows and columns", "[explain]") {
 
 TEST_CASE("explain: the consumer needs other rows, or a sum that is not complete", "[explain]") {
   recorded r;
-  auto const x = r.input<square>();
+  auto const x = r.input<matrix>();
   auto const y = exp(x);
   auto const t = transpose(y) + x;
   auto const sums = sum<0>(y);
@@ -143,9 +143,9 @@ TEST_CASE("explain: the consumer needs other rows, or a sum that is not complete
 
 TEST_CASE("explain: another operand is computed after the producer's kernel", "[explain]") {
   recorded r;
-  auto const x = r.input<square>();
+  auto const x = r.input<matrix>();
   auto const y = exp(x);
-  auto const p = matmul(x, r.input<square>());
+  auto const p = matmul(x, r.input<matrix>());
   auto const z = y + p;
   r.results(y, z);
   CHECK(explain(r.g, y.id, z.id) == fusion_answer::order);
@@ -163,7 +163,7 @@ TEST_CASE("explain: the consumer overwrites what the kernel still reads", "[expl
   CHECK(explain(r.g, total, next.id) == fusion_answer::hazard);
   // Where nothing is overwritten the same ops are one kernel.
   recorded s;
-  auto const x = s.input<square>();
+  auto const x = s.input<matrix>();
   auto const y = x * sum<-1>(x * x);
   s.results(y);
   CHECK(explain(s.g, s.last(row_sum_info), y.id) == fusion_answer::fused);
@@ -171,9 +171,9 @@ TEST_CASE("explain: the consumer overwrites what the kernel still reads", "[expl
 
 TEST_CASE("explain: the kernel has as many operations as one may have", "[explain]") {
   recorded r;
-  auto const first = matmul(r.input<square>(), r.input<square>());
+  auto const first = matmul(r.input<matrix>(), r.input<matrix>());
   std::vector<int> chain{first.id};
-  square x = first;
+  matrix x = first;
   for (int k = 0; k < 150; ++k) chain.push_back((x = tanh(x)).id);
   r.results(x);
   int full = 0, fused = 0;

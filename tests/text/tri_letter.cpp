@@ -45,7 +45,8 @@ TEST_CASE("a text without words has the trigram ###") {
 TEST_CASE("words and trigrams beyond the limits are cut off") {
   CHECK(trigrams_of("a b c", {2, 20}) == std::vector<strings>{{"#a#"}, {"#b#"}});
   CHECK(trigrams_of("abcdef gh", {2, 3}) == std::vector<strings>{{"#ab", "abc", "bcd"}, {"#gh", "gh#"}});
-  CHECK(trigrams_of(std::string(50, 'x') + " y")[0].size() == 20);
+  std::string const long_word(50, 'x');
+  CHECK(trigrams_of(long_word + " y")[0].size() == 20);
   std::string many;
   for (int i = 0; i < 30; ++i) many += "w ";
   CHECK(trigrams_of(many).size() == 12);

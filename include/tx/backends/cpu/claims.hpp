@@ -2,6 +2,7 @@
 // that it stays where its caches are, then the last ones of others, so that a delayed thread delays no more than it has taken.
 #pragma once
 
+#include <tx/backends/cpu/processors.hpp>
 #include <tx/backends/cpu/waiting.hpp>
 #include <tx/exec/plan.hpp>
 
@@ -46,6 +47,7 @@ struct alignas(64) work_slot {
     what.store(of, std::memory_order_relaxed);
     threads.store(among, std::memory_order_relaxed);
     together.store(at_once, std::memory_order_relaxed);
+    processor.store(processor_now(), std::memory_order_relaxed);
     done.store(0, std::memory_order_relaxed);
     std::uint64_t const word = next << (share_bits + helper_bits) | all_shares;
     left.store(word, std::memory_order_release);

@@ -31,7 +31,6 @@ class thread_pool {
       return body(what, all);
     }
     work_slot& slot = slots_[at];
-    slot.processor.store(processor_now(), std::memory_order_relaxed);
     std::uint64_t const word = slot.announce(body, what, threads, together);
     std::uint64_t const open = std::uint64_t{1} << (at + slots);
     int const callers = callers_in(state_.fetch_or(open, std::memory_order_seq_cst));
@@ -81,11 +80,11 @@ class thread_pool {
   }
 
   // Helper number `me` takes part in some work, if there is any for it.
-  found help(int me, turns& mine) {
+  found help(int me, turns& turn) {
     std::uint64_t const state = state_.load(std::memory_order_seq_cst);
     found best = found::nothing;
     for (auto open = static_cast<std::uint32_t>(state >> slots); open != 0; open &= open - 1) {
-      found const here = help(slots_[std::countr_zero(open)], me, callers_in(state), mine);
+      found const here = help(slots_[std::countr_zero(open)], me, callers_in(state), turn);
       if (here == found::work) return here;
       if (here == found::crowd) best = here;
     }
@@ -114,17 +113,17 @@ class thread_pool {
   }
 
   void help_forever(int me) {
-    turns mine;
-    mine.begin();
+    turns turn;
+    turn.begin();
     for (;;) {
       found last = found::nothing;
-      look_for(look_for_work, [&] { return (last = help(me, mine)) != found::nothing; });
+      look_for(look_for_work, [&] { return (last = help(me, turn)) != found::nothing; });
       if (last == found::work) continue;
       std::uint32_t const calls = calls_.load(std::memory_order_acquire);
       sleepers_.fetch_add(1, std::memory_order_seq_cst);
-      if (help(me, mine) != found::work) {
+      if (help(me, turn) != found::work) {
         calls_.wait(calls, std::memory_order_acquire);
-        mine.begin();
+        turn.begin();
       }
       sleepers_.fetch_sub(1, std::memory_order_relaxed);
     }

@@ -1,4 +1,5 @@
-// How many processors the process may use: those that its affinity names, and no more than its control groups grant the time of.
+// Which processors a thread may use, which one it is on, and how many it makes sense to use: those that its affinity names, and no more
+// than the control groups of the process grant the time of.
 #pragma once
 
 #if defined(__linux__)
@@ -48,15 +49,40 @@ inline int processors_granted() {
     path.resize(path.find_last_of('/') == std::string::npos ? 0 : path.find_last_of('/'));
   }
 }
+
+// Those of the calling thread; false where the system does not say, as with more than a thousand.
+inline bool allowed_processors(cpu_set_t& allowed) { return sched_getaffinity(0, sizeof allowed, &allowed) == 0; }
 #endif
 
 }  // namespace detail
 
+// The processor that this thread runs on; -1 where the system does not say.
+inline int processor_now() {
+#if defined(__linux__)
+  return sched_getcpu();
+#else
+  return -1;
+#endif
+}
+
+// This thread goes on elsewhere, if it may; the set of processors that it may use is the same afterwards.
+inline void leave_processor([[maybe_unused]] int processor) {
+#if defined(__linux__)
+  cpu_set_t all;
+  if (!detail::allowed_processors(all)) return;
+  cpu_set_t others = all;
+  CPU_CLR(static_cast<std::size_t>(processor), &others);
+  if (CPU_COUNT(&others) == 0) return;
+  sched_setaffinity(0, sizeof others, &others);
+  sched_setaffinity(0, sizeof all, &all);
+#endif
+}
+
 inline int machine_threads() {
   int n = static_cast<int>(std::thread::hardware_concurrency());
 #if defined(__linux__)
-  cpu_set_t allowed;  // fails where there are more than a thousand processors
-  if (sched_getaffinity(0, sizeof allowed, &allowed) == 0) n = CPU_COUNT(&allowed);
+  cpu_set_t allowed;
+  if (detail::allowed_processors(allowed)) n = CPU_COUNT(&allowed);
   static int const granted = detail::processors_granted();
   if (granted > 0) n = std::min(n, granted);
 #endif

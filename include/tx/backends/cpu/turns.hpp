@@ -4,22 +4,10 @@
 // is what they had: the system shares it out as before.
 #pragma once
 
+#include <tx/backends/cpu/processors.hpp>
 #include <tx/backends/cpu/waiting.hpp>
 
-#if defined(__linux__)
-#include <sched.h>
-#endif
-
 namespace tx::backends::cpu {
-
-// The processor that this thread runs on; -1 where the system does not say.
-inline int processor_now() {
-#if defined(__linux__)
-  return sched_getcpu();
-#else
-  return -1;
-#endif
-}
 
 // Of one helper.
 class turns {
@@ -84,18 +72,6 @@ class turns {
     until_ = here.wall + lasts_;
   }
 
-  // The set of processors that the thread may use is the same afterwards.
-  static void leave_processor([[maybe_unused]] int processor) {
-#if defined(__linux__)
-    cpu_set_t all, others;
-    if (sched_getaffinity(0, sizeof all, &all) != 0) return;
-    others = all;
-    CPU_CLR(static_cast<std::size_t>(processor), &others);
-    if (CPU_COUNT(&others) == 0) return;
-    sched_setaffinity(0, sizeof others, &others);
-    sched_setaffinity(0, sizeof all, &all);
-#endif
-  }
   static void rest() {
     timespec const t{0, length};
     nanosleep(&t, nullptr);

@@ -1,5 +1,5 @@
 // mixed<bf16>: products of halves within a step whose parameters, statistics and update stay f32.
-#include "../furthest.hpp"
+#include "../../furthest.hpp"
 
 #include <tx/backends/cpu.hpp>
 #include <tx/backends/reference.hpp>

@@ -1,5 +1,5 @@
 // Compiled programs on both backends, fused and not, against the interpreter that the other tests hold to plain functions.
-#include "grad_program.hpp"
+#include "../grad_program.hpp"
 
 #include <tx/ops/abs.hpp>
 #include <tx/ops/binary_cross_entropy.hpp>
