@@ -2,7 +2,8 @@
 """What other programs on the same processors do to tx's: the work of several at once against one alone, one beside a process that only
 spins, the slowest hundredth of inference there, and another build of the same programs in turns. Several at once: wall time of whole
 processes; one of them: the mean step as bench_step prints it, the whole time of bench_encode. Each round has its own run alone; median,
-lowest and highest of the rounds.
+lowest and highest of the rounds. Undisturbed, each build runs twice a round and the faster of its two counts: the fastest step of
+bench_step, the median of bench_encode.
 
     bench/neighbours.py build/release/bin
     bench/neighbours.py build/release/bin --other /old/build/release/bin
@@ -128,10 +129,11 @@ def main():
             row(f"{name}: speed beside {args.beside[:20]}…", [f[0] for f in rounds(lambda: speed_beside(shlex.split(args.beside)))])
 
     if args.other and args.only in "undisturbed":
-        for name, make, figure in (("bench_step", step, "median_s"), ("bench_encode", encode, "p50_ms")):
+        for name, make, figure in (("bench_step", step, "best_s"), ("bench_encode", encode, "p50_ms")):
             def in_turns():
-                mine, theirs = (json.loads(together(make(folder), 1)[1])[figure] for folder in (args.bin, args.other))
-                return theirs / mine
+                folders = (args.bin, args.other, args.other, args.bin)
+                a, b, c, d = (json.loads(together(make(folder), 1)[1])[figure] for folder in folders)
+                return min(b, c) / min(a, d)
             row(f"{name}: undisturbed, speed over the other build's", rounds(in_turns), 0.99)
 
         def products():

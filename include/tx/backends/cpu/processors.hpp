@@ -5,6 +5,7 @@
 #if defined(__linux__)
 #include <fcntl.h>
 #include <sched.h>
+#include <sys/resource.h>
 #include <unistd.h>
 #endif
 
@@ -62,6 +63,17 @@ inline int processor_now() {
   return sched_getcpu();
 #else
   return -1;
+#endif
+}
+
+// How often this thread had to leave its processor to another; always 0 where the system does not say.
+inline long times_preempted() {
+#if defined(__linux__) && defined(RUSAGE_THREAD)
+  rusage use{};
+  getrusage(RUSAGE_THREAD, &use);
+  return use.ru_nivcsw;
+#else
+  return 0;
 #endif
 }
 

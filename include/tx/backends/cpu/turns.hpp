@@ -1,7 +1,8 @@
 // A helper whose processor others use too. Left to itself it is stopped in the middle of a share, for as long as another's turn lasts,
 // and its caller waits; or it lands on its caller's processor, where it helps nobody. So it works for a millisecond and then rests for
 // one between two shares, where others take their turn, and it leaves its caller's processor. The part of a processor that others get
-// is what they had: the system shares it out as before.
+// is what they had: the system shares it out as before. On a virtual machine the host stops threads too; a rest would not please it, so
+// that only what the system itself took counts.
 #pragma once
 
 #include <tx/backends/cpu/processors.hpp>
@@ -51,18 +52,20 @@ class turns {
 
   struct moment {
     std::int64_t wall = 0, worked = 0;
+    long preempted = 0;  // how often the system has given the processor to another, where it says
   };
   static moment now() {
     timespec t;
     clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-    return {nanoseconds_now(), std::int64_t{t.tv_sec} * 1000000000 + t.tv_nsec};
+    return {nanoseconds_now(), std::int64_t{t.tv_sec} * 1000000000 + t.tv_nsec, times_preempted()};
   }
 
   void look_for_neighbours() {
     moment const here = now();
     std::int64_t const stopped = (here.wall - since_.wall) - (here.worked - since_.worked);
+    bool const for_another = here.preempted != since_.preempted;
     since_ = here;
-    if (stopped < length / 2) return;
+    if (stopped < length / 2 || !for_another) return;
     times_ = here.wall - stopped_at_ < close ? times_ + 1 : 1;
     stopped_at_ = here.wall;
     if (times_ < enough) return;  // the system itself stops a thread now and then
