@@ -2,11 +2,11 @@
 // training, mean over the tokens, random weights, new ids each time. One JSON line: p50 and p99 in milliseconds. With --check FOLDER it
 // times nothing: it writes its weights there and prints ids and their vector.
 #include <tx/backends/cpu.hpp>
-#include <tx/exec/executor.hpp>
-#include <tx/exec/function.hpp>
 #include <tx/io/parameters.hpp>
 #include <tx/nn/bert.hpp>
 #include <tx/ops/mean.hpp>
+#include <tx/run/executor.hpp>
+#include <tx/step/function.hpp>
 
 #include <sys/resource.h>
 

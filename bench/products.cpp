@@ -5,9 +5,9 @@
 #include "fma_chains.hpp"
 
 #include <tx/backends/cpu.hpp>
-#include <tx/exec/executor.hpp>
-#include <tx/exec/function.hpp>
 #include <tx/ops/matmul.hpp>
+#include <tx/run/executor.hpp>
+#include <tx/step/function.hpp>
 
 #include <algorithm>
 #include <chrono>

@@ -4,11 +4,11 @@
 set -uo pipefail
 
 # A header includes its own layer and those to the left of it,
-layers="version config core graph expr ops autodiff nn passes exec backends dist train io text"
+layers="version config core graph expr ops autodiff nn passes plan run backends dist step inspect train io text"
 # but these layers, and the umbrella tx.hpp, only what is listed:
 only_io="config core"
 only_text="config core io"
-only_tx="config core graph expr ops autodiff nn passes exec dist train"
+only_tx="config core graph expr ops autodiff nn passes plan run dist step inspect train"
 # Headers of libraries, instructions and devices belong to one layer,
 device='^(Eigen/|unsupported/Eigen/|[a-z0-9]*intrin\.h|arm_|cuda|cublas|cudnn|cub/|thrust/|mma\.h|hip/|hip|rocblas)'
 device_layers="backends"
@@ -101,7 +101,7 @@ selftest() {
   try "nothing wrong" config.hpp '#include <tx/version.hpp>'
   try "layer version may not include <tx/config.hpp> of layer config" version.hpp '#include <tx/config.hpp>'
   try "nothing wrong" ops.hpp '#include <tx/ops/add.hpp>'
-  try "nothing wrong" backends/cpu/simd.hpp '#include <Eigen/Core>' '#include <immintrin.h>' '#include <tx/exec/plan.hpp>'
+  try "nothing wrong" backends/cpu/simd.hpp '#include <Eigen/Core>' '#include <immintrin.h>' '#include <tx/plan/plan.hpp>'
   try "nothing wrong" io/file.hpp '#include <fstream>' '#include <nlohmann/json.hpp>' '#include "tx/core/error.hpp"'
   try "nothing wrong" text/wordpiece.hpp '#include <tx/io/file.hpp>' '#include <tx/text/utf8.hpp>'
   try "nothing wrong" tx.hpp '#include <tx/core/dtype.hpp>' '#include <tx/train/step.hpp>'
@@ -117,7 +117,7 @@ selftest() {
   try "include/tx/extra/a.hpp:1: is in no layer" extra/a.hpp ''
   try "include/tx/nn/linear.hpp:2: <Eigen/Core> is for backends only" nn/linear.hpp '' '#include <Eigen/Core>'
   try "<immintrin.h> is for backends only" core/dtype.hpp '#include <immintrin.h>'
-  try "<cuda_runtime.h> is for backends only" exec/plan.hpp '#include <cuda_runtime.h>'
+  try "<cuda_runtime.h> is for backends only" plan/plan.hpp '#include <cuda_runtime.h>'
   for name in functional chrono iostream fstream filesystem; do
     try "<$name> is for io text only" train/step.hpp "#include <$name>"
   done

@@ -35,7 +35,7 @@ from mutations import at_run_time, find, with_bounds, with_switches
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 FILES = [f"passes/{n}.hpp" for n in ("stride", "storage", "storage_order", "assign_storage", "fuse", "grouping", "fusion", "bands", "memory", "schedule")] + [
-    f"exec/{n}.hpp" for n in ("addresses", "arena", "lower", "timeline")] + ["graph/numbers_read.hpp", "autodiff/depends_on.hpp", "autodiff/reverse.hpp"]
+    f"plan/{n}.hpp" for n in ("addresses", "arena", "lower", "timeline")] + ["graph/numbers_read.hpp", "autodiff/depends_on.hpp", "autodiff/reverse.hpp"]
 
 
 def rewrite(path, change):
@@ -70,7 +70,7 @@ class Builder:
         switch = os.path.join(self.folder, "switch.hpp")
         with open(switch, "w") as f:
             f.write('#include <cstdlib>\ninline int const tx_mutant = std::getenv("TX_MUTANT") ? std::atoi(std::getenv("TX_MUTANT")) : 0;\n')
-        folders = ("passes", "exec", "autodiff")
+        folders = ("passes", "plan", "autodiff")
         originals = {}
         for folder in folders:
             for name in os.listdir(os.path.join(include, "tx", folder)):

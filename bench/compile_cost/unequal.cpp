@@ -1,8 +1,8 @@
 // Twelve encoder layers of twelve widths of feed-forward, without repeat: the worst a user may write.
 #include <tx/backends/cpu.hpp>
-#include <tx/exec/executor.hpp>
 #include <tx/nn/bert.hpp>
 #include <tx/ops/cross_entropy.hpp>
+#include <tx/run/executor.hpp>
 #include <tx/train/step.hpp>
 
 #include <cstdio>

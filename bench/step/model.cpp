@@ -2,10 +2,10 @@
 #include "step.hpp"
 
 #include <tx/backends/cpu.hpp>
-#include <tx/exec/executor.hpp>
-#include <tx/exec/profile.hpp>
+#include <tx/inspect/profile.hpp>
+#include <tx/io/chrome_trace.hpp>
 #include <tx/io/parameters.hpp>
-#include <tx/io/trace.hpp>
+#include <tx/run/executor.hpp>
 
 #include <algorithm>
 #include <chrono>

@@ -1,7 +1,7 @@
 // One model of bench_step as a page.
 #include "step.hpp"
 
-#include <tx/exec/outline.hpp>
+#include <tx/inspect/outline.hpp>
 #include <tx/io/page.hpp>
 
 void TX_PAGE(std::string const& path, std::vector<std::vector<double>> const& seconds) {

@@ -34,5 +34,5 @@ using step = step_with<>;
 
 }  // namespace
 
-// Writes the step as a page, see tx/exec/outline.hpp: in a file of its own, which compiles beside the other.
+// Writes the step as a page, see tx/inspect/outline.hpp: in a file of its own, which compiles beside the other.
 void TX_PAGE(std::string const& path, std::vector<std::vector<double>> const& seconds);

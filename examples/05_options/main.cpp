@@ -1,9 +1,9 @@
 // One model, several plans: what a step keeps, recomputes and costs is a constant of the program, printed here and asserted.
 #include <tx/backends/cpu.hpp>
-#include <tx/exec/outline.hpp>
-#include <tx/exec/profile.hpp>
+#include <tx/inspect/outline.hpp>
+#include <tx/inspect/profile.hpp>
+#include <tx/io/chrome_trace.hpp>
 #include <tx/io/page.hpp>
-#include <tx/io/trace.hpp>
 #include <tx/tx.hpp>
 
 #include <cstdio>

@@ -1,8 +1,8 @@
 // One bad batch among many: a guard says which op of which layer made the first NaN, and the run goes on as if that
 // batch had not been there.
 #include <tx/backends/cpu.hpp>
-#include <tx/exec/finite_guard.hpp>
 #include <tx/expr/here.hpp>
+#include <tx/inspect/finite_guard.hpp>
 #include <tx/tx.hpp>
 
 #include <cstdio>

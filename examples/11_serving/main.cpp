@@ -1,7 +1,7 @@
 // Inference for several threads at the same time, on one set of parameters: all in memory that the program owns, so tx allocates nothing.
 // Arguments are views of that memory too, and a result goes to another library as a DLPack tensor.
 #include <tx/backends/cpu.hpp>
-#include <tx/exec/dlpack.hpp>
+#include <tx/run/dlpack.hpp>
 #include <tx/tx.hpp>
 
 #include <algorithm>

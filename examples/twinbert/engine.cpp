@@ -4,9 +4,9 @@
 #include TWINBERT_MODEL_HEADER
 
 #include <tx/backends/cpu.hpp>
-#include <tx/exec/executor.hpp>
-#include <tx/exec/profile.hpp>
-#include <tx/io/trace.hpp>
+#include <tx/inspect/profile.hpp>
+#include <tx/io/chrome_trace.hpp>
+#include <tx/run/executor.hpp>
 #include <tx/train/step.hpp>
 
 #include <algorithm>

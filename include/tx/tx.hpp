@@ -3,8 +3,8 @@
 
 #include <tx/autodiff/custom_vjp.hpp>
 #include <tx/autodiff/hessian_vector.hpp>
-#include <tx/exec/executor.hpp>
-#include <tx/exec/function.hpp>
+#include <tx/run/executor.hpp>
+#include <tx/step/function.hpp>
 #include <tx/train/step.hpp>
 
 // Every header of ops/, nn/ and train/, listed by the build.

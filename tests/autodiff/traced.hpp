@@ -4,8 +4,8 @@
 #include "../furthest.hpp"
 #include "../nn/evaluate.hpp"
 
-#include <tx/exec/function.hpp>
 #include <tx/passes/rewrite.hpp>
+#include <tx/step/function.hpp>
 
 #include <catch2/catch.hpp>
 

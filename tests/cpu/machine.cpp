@@ -1,9 +1,9 @@
 // A processor that lacks what a program was compiled for. (tests/refused is such a program.)
 #include <tx/backends/cpu/machine.hpp>
 #include <tx/backends/reference.hpp>
-#include <tx/exec/executor.hpp>
-#include <tx/exec/function.hpp>
 #include <tx/ops/add.hpp>
+#include <tx/run/executor.hpp>
+#include <tx/step/function.hpp>
 
 #include <catch2/catch.hpp>
 

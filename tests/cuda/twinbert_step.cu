@@ -3,7 +3,7 @@
 
 #include <tx/backends/cuda.hpp>
 #include <tx/backends/reference.hpp>
-#include <tx/exec/executor.hpp>
+#include <tx/run/executor.hpp>
 
 #include "../furthest.hpp"
 

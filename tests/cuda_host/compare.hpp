@@ -5,8 +5,8 @@
 #include "interpreter.hpp"
 
 #include <tx/backends/reference.hpp>
-#include <tx/exec/executor.hpp>
-#include <tx/exec/function.hpp>
+#include <tx/run/executor.hpp>
+#include <tx/step/function.hpp>
 #include <tx/train/step.hpp>
 
 #include <vector>

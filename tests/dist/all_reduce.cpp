@@ -6,11 +6,11 @@
 #include <tx/dist/all_reduce.hpp>
 #include <tx/dist/distributed.hpp>
 #include <tx/dist/local.hpp>
-#include <tx/exec/executor.hpp>
-#include <tx/exec/function.hpp>
 #include <tx/ops/mul.hpp>
 #include <tx/ops/tanh.hpp>
 #include <tx/ops/transpose.hpp>
+#include <tx/run/executor.hpp>
+#include <tx/step/function.hpp>
 
 #include <vector>
 

@@ -4,7 +4,7 @@
 #include <tx/backends/cpu.hpp>
 #include <tx/dist/distributed.hpp>
 #include <tx/dist/local.hpp>
-#include <tx/exec/finite_guard.hpp>
+#include <tx/inspect/finite_guard.hpp>
 #include <tx/nn/losses.hpp>
 #include <tx/nn/twinbert.hpp>
 #include <tx/train/step.hpp>

@@ -6,12 +6,12 @@
 #include <tx/dist/distributed.hpp>
 #include <tx/dist/local.hpp>
 #include <tx/dist/single.hpp>
-#include <tx/exec/executor.hpp>
 #include <tx/expr/repeat.hpp>
 #include <tx/nn/linear.hpp>
 #include <tx/ops/cross_entropy.hpp>
 #include <tx/ops/dropout.hpp>
 #include <tx/ops/gelu.hpp>
+#include <tx/run/executor.hpp>
 #include <tx/train/step.hpp>
 
 #include <cmath>

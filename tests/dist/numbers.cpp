@@ -1,10 +1,10 @@
 // Numbers of the program that a repeat's block reads, in shards of a batch: what a shard hands into its own repeat.
 #include <tx/backends/reference.hpp>
-#include <tx/exec/executor.hpp>
 #include <tx/expr/repeat.hpp>
 #include <tx/ops/matmul.hpp>
 #include <tx/ops/mean.hpp>
 #include <tx/ops/tanh.hpp>
+#include <tx/run/executor.hpp>
 #include <tx/train/sgd.hpp>
 #include <tx/train/step.hpp>
 

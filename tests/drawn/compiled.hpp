@@ -9,8 +9,8 @@
 
 #include <tx/backends/cpu.hpp>
 #include <tx/backends/reference.hpp>
-#include <tx/exec/compile.hpp>
-#include <tx/exec/run.hpp>
+#include <tx/plan/compile.hpp>
+#include <tx/run/run.hpp>
 
 #include <iostream>
 

@@ -2,7 +2,7 @@
 // a call writes over its operands no element that another one of its elements reads.
 #pragma once
 
-#include <tx/exec/kernel_values.hpp>
+#include <tx/inspect/kernel_values.hpp>
 
 #include <algorithm>
 #include <stdexcept>

@@ -3,7 +3,7 @@
 
 #include "planned.hpp"
 
-#include <tx/exec/frame.hpp>
+#include <tx/run/frame.hpp>
 
 #include <cstring>
 #include <memory>

@@ -6,7 +6,7 @@
 #include "memory.hpp"
 #include "rules.hpp"
 
-#include <tx/exec/compile.hpp>
+#include <tx/plan/compile.hpp>
 
 namespace drawn {
 

@@ -1,9 +1,9 @@
 // A peeled repeat is the same model: names, places, values and gradients.
 #include <tx/backends/cpu.hpp>
-#include <tx/exec/executor.hpp>
 #include <tx/nn/linear.hpp>
 #include <tx/ops/mean.hpp>
 #include <tx/ops/tanh.hpp>
+#include <tx/run/executor.hpp>
 #include <tx/train/step.hpp>
 
 #include <catch2/catch.hpp>

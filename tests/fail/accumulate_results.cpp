@@ -1,9 +1,9 @@
 // Parts of a batch give means: a result that is no scalar has none.
 // expect: its results must be f32 or f64 scalars
 #include <tx/backends/cpu.hpp>
-#include <tx/exec/executor.hpp>
 #include <tx/nn/linear.hpp>
 #include <tx/ops/mean.hpp>
+#include <tx/run/executor.hpp>
 #include <tx/train/step.hpp>
 
 struct model {

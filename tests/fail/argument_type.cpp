@@ -1,9 +1,9 @@
 // A range of doubles for an argument of floats.
 // expect: tx::executor: a range has another element type than the step's argument. FIX: pass a range of that type
 #include <tx/backends/reference.hpp>
-#include <tx/exec/executor.hpp>
-#include <tx/exec/function.hpp>
 #include <tx/ops/exp.hpp>
+#include <tx/run/executor.hpp>
+#include <tx/step/function.hpp>
 
 constexpr auto f = [](tx::tensor<float, 8> x) { return tx::exp(x); };
 int main() {

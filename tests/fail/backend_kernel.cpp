@@ -2,9 +2,9 @@
 // expect: tx: the backend has no kernel of this kind. FIX: specialise its kernel<
 // expect somewhere: user::kernel<tx::exec::gemm<
 #include <tx/backends/reference.hpp>
-#include <tx/exec/executor.hpp>
-#include <tx/exec/function.hpp>
 #include <tx/ops/matmul.hpp>
+#include <tx/run/executor.hpp>
+#include <tx/step/function.hpp>
 
 namespace user {
 template <class Signature>

@@ -2,8 +2,8 @@
 // expect: tx::executor: a program that trains changes its parameters, and these are const. FIX: a parameter_block that
 // is not
 #include <tx/backends/reference.hpp>
-#include <tx/exec/executor.hpp>
 #include <tx/ops/sum.hpp>
+#include <tx/run/executor.hpp>
 #include <tx/train/sgd.hpp>
 #include <tx/train/step.hpp>
 

@@ -1,9 +1,9 @@
 // Two programs that are to share parameters but have a model each.
 // expect: tx::executor: both programs must be of one model type
 #include <tx/backends/reference.hpp>
-#include <tx/exec/executor.hpp>
-#include <tx/exec/function.hpp>
 #include <tx/ops/exp.hpp>
+#include <tx/run/executor.hpp>
+#include <tx/step/function.hpp>
 
 struct model {
   tx::param<tx::tensor<float, 8>> w;

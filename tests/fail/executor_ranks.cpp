@@ -1,8 +1,8 @@
 // A step of several ranks on a backend that reaches none.
 // expect: tx::executor: the step speaks to other ranks, which this backend cannot. FIX: tx::distributed<backend, communicator>
 #include <tx/backends/reference.hpp>
-#include <tx/exec/executor.hpp>
 #include <tx/ops/sum.hpp>
+#include <tx/run/executor.hpp>
 #include <tx/train/sgd.hpp>
 #include <tx/train/step.hpp>
 

@@ -2,7 +2,7 @@
 // expect: repeat: a peeled one takes slices of parameters alone. FIX:
 #include <tx/autodiff/grad.hpp>
 #include <tx/autodiff/inner_product.hpp>
-#include <tx/exec/function.hpp>
+#include <tx/step/function.hpp>
 
 struct block {
   tx::param<tx::tensor<float, 8>> scale;

@@ -1,9 +1,9 @@
 // A guard where the host does not reach the numbers.
 // expect: tx::finite_guard: the host does not reach this backend's memory. FIX: the same step on tx::cpu or tx::reference
 #include <tx/backends/reference.hpp>
-#include <tx/exec/finite_guard.hpp>
-#include <tx/exec/function.hpp>
+#include <tx/inspect/finite_guard.hpp>
 #include <tx/ops/tanh.hpp>
+#include <tx/step/function.hpp>
 
 struct device : tx::reference {
   static void clear(std::byte*, std::int64_t) {}

@@ -1,7 +1,7 @@
 // Parameters of halves.
 // expect: tx: parameters are f32 or f64. FIX: mixed<bf16>
-#include <tx/exec/executor.hpp>
-#include <tx/exec/function.hpp>
+#include <tx/run/executor.hpp>
+#include <tx/step/function.hpp>
 #include <tx/backends/cpu.hpp>
 
 struct model {

@@ -4,9 +4,9 @@
 #include <tx/backends/reference.hpp>
 #include <tx/dist/distributed.hpp>
 #include <tx/dist/single.hpp>
-#include <tx/exec/executor.hpp>
-#include <tx/exec/function.hpp>
 #include <tx/ops/elementwise.hpp>
+#include <tx/run/executor.hpp>
+#include <tx/step/function.hpp>
 
 namespace user {
 inline constexpr tx::op_info shift_info{.name = "shift", .kind = tx::op_kind::collective, .arity = 1, .infer = tx::detail::same_infer};

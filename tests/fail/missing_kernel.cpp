@@ -2,9 +2,9 @@
 // expect: tx: the op has no kernel. FIX: specialise tx::scalar_rule
 // expect: &user::cube_info
 #include <tx/backends/reference.hpp>
-#include <tx/exec/executor.hpp>
-#include <tx/exec/function.hpp>
 #include <tx/ops/elementwise.hpp>
+#include <tx/run/executor.hpp>
+#include <tx/step/function.hpp>
 
 namespace user {
 inline constexpr tx::op_info cube_info{.name = "cube", .kind = tx::op_kind::elementwise, .arity = 1, .infer = tx::detail::same_infer};

@@ -2,9 +2,9 @@
 // expect: tx: the op has no kernel. FIX: specialise tx::partitioned_rule
 // expect: &user::sort_info
 #include <tx/backends/cpu.hpp>
-#include <tx/exec/executor.hpp>
-#include <tx/exec/function.hpp>
 #include <tx/ops/elementwise.hpp>
+#include <tx/run/executor.hpp>
+#include <tx/step/function.hpp>
 
 namespace user {
 inline constexpr tx::op_info sort_info{.name = "sort", .kind = tx::op_kind::whole, .arity = 1, .infer = tx::detail::same_infer};

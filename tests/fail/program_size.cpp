@@ -1,8 +1,8 @@
 // A program of more results than its tables have room for.
 // expect: the program is larger than tx::exec::detail::capacity. FIX: use repeat<N, Block> for blocks of equal shape
-#include <tx/exec/compile.hpp>
-#include <tx/exec/program.hpp>
 #include <tx/ops/add.hpp>
+#include <tx/plan/compile.hpp>
+#include <tx/plan/program.hpp>
 
 struct source {
   static constexpr tx::exec::lowered lower() {

@@ -1,7 +1,7 @@
 // Elements of a parameter block that the host does not reach.
 // expect: tx: the host does not reach this backend's memory. FIX: read(k) and write(values, k) copy it
 #include <tx/backends/reference.hpp>
-#include <tx/exec/memory.hpp>
+#include <tx/run/parameter_memory.hpp>
 
 struct far : tx::reference {
   static void clear(std::byte*, std::int64_t) {}

@@ -1,7 +1,7 @@
 // A repeated block that hands back another shape than it was given.
 // expect: tx::repeat: a block must return a tensor of the element type and shape it was given
-#include <tx/exec/function.hpp>
 #include <tx/nn/linear.hpp>
+#include <tx/step/function.hpp>
 
 struct block {
   tx::nn::linear<8, 4> narrow;

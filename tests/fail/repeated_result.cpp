@@ -1,9 +1,9 @@
 // A result that is a parameter of repeated blocks.
 // expect: a result is a parameter of repeated blocks, or its gradient, which has a slice for each. FIX:
 #include <tx/autodiff/grad.hpp>
-#include <tx/exec/function.hpp>
 #include <tx/ops/mul.hpp>
 #include <tx/ops/sum.hpp>
+#include <tx/step/function.hpp>
 
 struct block {
   tx::param<tx::tensor<float, 8>> scale;

@@ -1,7 +1,7 @@
 // A function that hands back a number of C++.
 // expect: tx: a result of a loss or function is no tensor. FIX: return a tensor, or a struct of tensors
-#include <tx/exec/function.hpp>
 #include <tx/ops/exp.hpp>
+#include <tx/step/function.hpp>
 
 constexpr auto f = [](tx::tensor<float, 8>) { return 1.0f; };
 using program = tx::function<f>;

@@ -1,7 +1,7 @@
 // A module of more members than structured bindings are written out for.
 // expect: tx: a module has at most 24 members. FIX: group some in a struct
-#include <tx/exec/function.hpp>
 #include <tx/ops/add.hpp>
+#include <tx/step/function.hpp>
 
 using w = tx::param<tx::tensor<float, 1>>;
 struct model {

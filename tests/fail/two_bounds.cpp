@@ -1,9 +1,9 @@
 // Arguments with two bounds of one tag.
 // expect: tx::executor: arguments have two bounds of one tag
 #include <tx/backends/cpu.hpp>
-#include <tx/exec/executor.hpp>
-#include <tx/exec/function.hpp>
 #include <tx/ops/tanh.hpp>
+#include <tx/run/executor.hpp>
+#include <tx/step/function.hpp>
 
 struct two {
   tx::tensor<float, tx::dyn<8>, 3> a;

@@ -1,9 +1,9 @@
 // A convolution's parameters are named, shaped and drawn as PyTorch's.
 #include <tx/backends/cpu.hpp>
-#include <tx/exec/executor.hpp>
-#include <tx/exec/function.hpp>
 #include <tx/nn/conv2d.hpp>
 #include <tx/ops/conv2d.hpp>
+#include <tx/run/executor.hpp>
+#include <tx/step/function.hpp>
 
 #include <catch2/catch.hpp>
 

@@ -2,8 +2,8 @@
 #pragma once
 
 #include <tx/core/philox.hpp>
-#include <tx/exec/elements.hpp>
 #include <tx/expr/trace.hpp>
+#include <tx/run/elements.hpp>
 #include <tx/ops/cast.hpp>
 #include <tx/ops/embedding.hpp>
 #include <tx/ops/iota.hpp>

@@ -1,9 +1,9 @@
 #include <tx/backends/cpu.hpp>
-#include <tx/exec/executor.hpp>
-#include <tx/exec/function.hpp>
 #include <tx/io/parameters.hpp>
 #include <tx/nn/bert_masked_lm.hpp>
 #include <tx/ops/cross_entropy.hpp>
+#include <tx/run/executor.hpp>
+#include <tx/step/function.hpp>
 #include <tx/train/step.hpp>
 
 #include "../furthest.hpp"

@@ -1,8 +1,6 @@
 // What bool tensors can be: compared (false is less than true), reduced to any and all, selected. No arithmetic.
 #include <tx/backends/cpu.hpp>
 #include <tx/backends/reference.hpp>
-#include <tx/exec/executor.hpp>
-#include <tx/exec/function.hpp>
 #include <tx/ops/equal.hpp>
 #include <tx/ops/less.hpp>
 #include <tx/ops/less_equal.hpp>
@@ -11,6 +9,8 @@
 #include <tx/ops/min.hpp>
 #include <tx/ops/minimum.hpp>
 #include <tx/ops/where.hpp>
+#include <tx/run/executor.hpp>
+#include <tx/step/function.hpp>
 
 #include <catch2/catch.hpp>
 

@@ -8,9 +8,9 @@
 #include <tx/autodiff/reverse.hpp>
 #include <tx/backends/cpu.hpp>
 #include <tx/backends/reference.hpp>
-#include <tx/exec/executor.hpp>
-#include <tx/exec/function.hpp>
 #include <tx/ops/gather_all.hpp>
+#include <tx/run/executor.hpp>
+#include <tx/step/function.hpp>
 
 // Loss(model, x...) returns the loss, or an aggregate whose first member is the loss.
 template <class Model, auto Loss, tx::compile_options Options = tx::compile_options{}, bool Training = false>

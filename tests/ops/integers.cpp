@@ -1,8 +1,6 @@
 // Integers are exact to the last bit on all backends, also where f64 skips some: beyond 2^53.
 #include <tx/backends/cpu.hpp>
 #include <tx/backends/reference.hpp>
-#include <tx/exec/executor.hpp>
-#include <tx/exec/function.hpp>
 #include <tx/ops/abs.hpp>
 #include <tx/ops/add.hpp>
 #include <tx/ops/clamp.hpp>
@@ -15,6 +13,8 @@
 #include <tx/ops/nll.hpp>
 #include <tx/ops/one_hot.hpp>
 #include <tx/passes/rewrite.hpp>
+#include <tx/run/executor.hpp>
+#include <tx/step/function.hpp>
 
 #include <catch2/catch.hpp>
 

@@ -1,7 +1,7 @@
 // A library for dlpack.py: a parameter that numpy takes, and tensors of numpy's that tx takes.
 #include <tx/backends/reference.hpp>
-#include <tx/exec/dlpack.hpp>
-#include <tx/exec/memory.hpp>
+#include <tx/run/dlpack.hpp>
+#include <tx/run/parameter_memory.hpp>
 
 #include <memory>
 #include <string>

@@ -1,11 +1,11 @@
 // Fusion, told by the compiler: which kernels a graph becomes, and their types.
 #include <tx/backends/reference.hpp>
-#include <tx/exec/executor.hpp>
-#include <tx/exec/function.hpp>
 #include <tx/nn/bert.hpp>
 #include <tx/nn/losses.hpp>
 #include <tx/nn/twinbert.hpp>
 #include <tx/ops/abs.hpp>
+#include <tx/run/executor.hpp>
+#include <tx/step/function.hpp>
 #include <tx/train/step.hpp>
 
 #include <catch2/catch.hpp>

@@ -1,12 +1,12 @@
 // Scheduling: less is alive at once than in the order of recording, never more; results and updates are the same.
 #include <tx/backends/reference.hpp>
-#include <tx/exec/executor.hpp>
-#include <tx/exec/function.hpp>
 #include <tx/nn/linear.hpp>
 #include <tx/nn/losses.hpp>
 #include <tx/nn/twinbert.hpp>
 #include <tx/ops/gelu.hpp>
 #include <tx/ops/sum.hpp>
+#include <tx/run/executor.hpp>
+#include <tx/step/function.hpp>
 #include <tx/train/step.hpp>
 
 #include <catch2/catch.hpp>

@@ -3,7 +3,6 @@
 #include "../drawn/words.hpp"
 #include "verify_storage.hpp"
 
-#include <tx/exec/function.hpp>
 #include <tx/expr/repeat.hpp>
 #include <tx/ops/add.hpp>
 #include <tx/ops/cumsum.hpp>
@@ -14,6 +13,7 @@
 #include <tx/ops/sum.hpp>
 #include <tx/ops/tanh.hpp>
 #include <tx/ops/transpose.hpp>
+#include <tx/step/function.hpp>
 #include <tx/train/value_and_grad.hpp>
 
 #include <catch2/catch.hpp>

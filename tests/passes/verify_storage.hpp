@@ -4,8 +4,8 @@
 
 #include "shown_elements.hpp"
 
-#include <tx/exec/compile.hpp>
-#include <tx/exec/tables.hpp>
+#include <tx/inspect/tables.hpp>
+#include <tx/plan/compile.hpp>
 
 #include <algorithm>
 

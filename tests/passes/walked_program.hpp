@@ -4,7 +4,7 @@
 
 #include "../nn/evaluate.hpp"
 
-#include <tx/exec/kernel_values.hpp>
+#include <tx/inspect/kernel_values.hpp>
 
 #include <cstring>
 #include <functional>

@@ -3,10 +3,10 @@
 #include "helped.hpp"
 
 #include <tx/backends/cpu.hpp>
-#include <tx/exec/executor.hpp>
-#include <tx/exec/function.hpp>
 #include <tx/nn/linear.hpp>
 #include <tx/ops/softmax.hpp>
+#include <tx/run/executor.hpp>
+#include <tx/step/function.hpp>
 
 #include <catch2/catch.hpp>
 

@@ -1,14 +1,14 @@
 // Executors in several threads at the same time, each without threads of its own: on one const block of parameters, and
 // one that trains beside others that do not. `make check` runs this program under the thread sanitizer.
 #include <tx/backends/cpu.hpp>
-#include <tx/exec/executor.hpp>
-#include <tx/exec/function.hpp>
 #include <tx/nn/linear.hpp>
 #include <tx/ops/cross_entropy.hpp>
 #include <tx/ops/dropout.hpp>
 #include <tx/ops/embedding.hpp>
 #include <tx/ops/gelu.hpp>
 #include <tx/ops/softmax.hpp>
+#include <tx/run/executor.hpp>
+#include <tx/step/function.hpp>
 #include <tx/train/step.hpp>
 
 #include <catch2/catch.hpp>

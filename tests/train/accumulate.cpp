@@ -1,12 +1,12 @@
 // accumulate<N>: a batch in parts is the batch.
 #include <tx/backends/cpu.hpp>
 #include <tx/backends/reference.hpp>
-#include <tx/exec/executor.hpp>
 #include <tx/expr/repeat.hpp>
 #include <tx/nn/linear.hpp>
 #include <tx/ops/cross_entropy.hpp>
 #include <tx/ops/dropout.hpp>
 #include <tx/ops/tanh.hpp>
+#include <tx/run/executor.hpp>
 #include <tx/train/step.hpp>
 
 #include <catch2/catch.hpp>

@@ -4,7 +4,7 @@
 #include "../furthest.hpp"
 #include "small_net.hpp"
 
-#include <tx/exec/executor.hpp>
+#include <tx/run/executor.hpp>
 
 #include <catch2/catch.hpp>
 

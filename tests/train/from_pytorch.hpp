@@ -3,10 +3,10 @@
 #pragma once
 
 #include <tx/backends/cpu.hpp>
-#include <tx/exec/executor.hpp>
 #include <tx/io/parameters.hpp>
 #include <tx/nn/losses.hpp>
 #include <tx/nn/twinbert.hpp>
+#include <tx/run/executor.hpp>
 #include <tx/train/step.hpp>
 
 #include "../furthest.hpp"

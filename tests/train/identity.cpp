@@ -1,8 +1,8 @@
 // What optimizers tell of their states, and that no other goes on with them.
 #include <tx/backends/reference.hpp>
-#include <tx/exec/executor.hpp>
-#include <tx/exec/function.hpp>
 #include <tx/io/checkpoint.hpp>
+#include <tx/run/executor.hpp>
+#include <tx/step/function.hpp>
 #include <tx/train/adagrad.hpp>
 #include <tx/train/adam.hpp>
 #include <tx/train/averaged.hpp>

@@ -1,13 +1,13 @@
 // A run that is saved, ended and resumed continues as if nothing had happened, bit by bit.
 #include <tx/backends/cpu.hpp>
 #include <tx/backends/reference.hpp>
-#include <tx/exec/executor.hpp>
 #include <tx/expr/repeat.hpp>
 #include <tx/io/checkpoint.hpp>
 #include <tx/nn/linear.hpp>
 #include <tx/ops/cross_entropy.hpp>
 #include <tx/ops/dropout.hpp>
 #include <tx/ops/tanh.hpp>
+#include <tx/run/executor.hpp>
 #include <tx/train/step.hpp>
 
 #include <catch2/catch.hpp>

@@ -1,7 +1,7 @@
 // Schedules against PyTorch's (tests/parity/optimizers.py) and against closed forms.
 #include "../parity/numbers.hpp"
 
-#include <tx/exec/schedule.hpp>
+#include <tx/run/rate_schedule.hpp>
 
 namespace {
 

@@ -4,8 +4,8 @@
 
 #include <tx/backends/cpu.hpp>
 #include <tx/backends/reference.hpp>
-#include <tx/exec/executor.hpp>
 #include <tx/ops/dropout.hpp>
+#include <tx/run/executor.hpp>
 #include <tx/train/sgd.hpp>
 #include <tx/train/step.hpp>
 #include <tx/train/value_and_grad.hpp>

@@ -1,7 +1,7 @@
 // Programs of other lengths and neighbours give a text the same vector, bit by bit.
 #include "trains.hpp"
 
-#include <tx/exec/function.hpp>
+#include <tx/step/function.hpp>
 
 namespace {
 

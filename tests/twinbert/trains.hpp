@@ -2,9 +2,9 @@
 #pragma once
 
 #include <tx/backends/cpu.hpp>
-#include <tx/exec/executor.hpp>
 #include <tx/nn/losses.hpp>
 #include <tx/nn/twinbert.hpp>
+#include <tx/run/executor.hpp>
 #include <tx/train/step.hpp>
 
 #include <catch2/catch.hpp>

@@ -3,10 +3,10 @@
 #pragma once
 
 #include <tx/core/math.hpp>
-#include <tx/exec/elements.hpp>
-#include <tx/exec/frame.hpp>
-#include <tx/exec/scratch.hpp>
+#include <tx/run/elements.hpp>
 #include <tx/ops/partitioned.hpp>
+#include <tx/plan/scratch.hpp>
+#include <tx/run/frame.hpp>
 
 #include <new>
 #include <vector>

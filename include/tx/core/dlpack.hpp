@@ -1,7 +1,7 @@
 // DLPack: how array libraries hand each other tensors within a process. These are the structs of its C interface,
 // version 1.0 (dmlc.github.io/dlpack/latest/c_api.html), with members of the same names, sizes and places: a pointer to
 // one may be cast to and from that of the library's own header, which tx does not need. What works with them is
-// exec/dlpack.hpp.
+// run/dlpack.hpp.
 #pragma once
 
 #include <tx/core/dtype.hpp>

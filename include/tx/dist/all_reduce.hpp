@@ -2,8 +2,8 @@
 // Errors: f32 and f64 only; ranks that bring different shapes get a rank_error.
 #pragma once
 
-#include <tx/exec/signature.hpp>
 #include <tx/ops/partitioned.hpp>
+#include <tx/plan/signature.hpp>
 
 #include <span>
 

@@ -3,8 +3,8 @@
 #pragma once
 
 #include <tx/dist/communicator.hpp>
-#include <tx/exec/frame.hpp>
 #include <tx/ops/partitioned.hpp>
+#include <tx/run/frame.hpp>
 
 namespace tx {
 

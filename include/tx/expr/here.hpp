@@ -1,5 +1,5 @@
 // here(x): ops recorded from this line on, until the scope ends, carry the line, so that a guard can name it
-// (exec/finite_guard.hpp):
+// (inspect/finite_guard.hpp):
 //
 //   constexpr auto operator()(auto const& x) const {
 //     auto const line = tx::here(x);  // x: any tensor of what is being recorded

@@ -15,8 +15,8 @@
 #pragma once
 
 #include <tx/autodiff/grad.hpp>
-#include <tx/exec/executor.hpp>
-#include <tx/exec/function.hpp>
+#include <tx/run/executor.hpp>
+#include <tx/step/function.hpp>
 #include <tx/train/value_and_grad.hpp>
 
 #include <algorithm>

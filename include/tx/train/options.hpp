@@ -1,7 +1,7 @@
 // What a train_step can be told beyond its loss and optimizer; tx/dist has more. An option is a type, in any order.
 #pragma once
 
-#include <tx/exec/compile.hpp>
+#include <tx/plan/compile.hpp>
 
 namespace tx {
 

@@ -4,8 +4,8 @@
 
 #include <tx/autodiff/recompute.hpp>
 #include <tx/dist/data_parallel.hpp>
-#include <tx/exec/function.hpp>
 #include <tx/passes/mixed.hpp>
+#include <tx/step/function.hpp>
 #include <tx/train/options.hpp>
 #include <tx/train/updates.hpp>
 

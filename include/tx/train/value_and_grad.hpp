@@ -13,7 +13,7 @@
 // to a step and are refused.
 #pragma once
 
-#include <tx/exec/memory.hpp>
+#include <tx/run/parameter_memory.hpp>
 #include <tx/train/recorded.hpp>
 
 namespace tx {

@@ -1,9 +1,9 @@
 // Packed texts give what padded ones give, and padding is not computed.
 #include <tx/backends/cpu.hpp>
-#include <tx/exec/executor.hpp>
-#include <tx/exec/function.hpp>
 #include <tx/nn/bert.hpp>
 #include <tx/ops/cross_entropy.hpp>
+#include <tx/run/executor.hpp>
+#include <tx/step/function.hpp>
 #include <tx/text/packed_batch.hpp>
 #include <tx/train/step.hpp>
 

@@ -3,13 +3,13 @@
 
 #include <tx/backends/cpu.hpp>
 #include <tx/backends/reference.hpp>
-#include <tx/exec/executor.hpp>
-#include <tx/exec/function.hpp>
 #include <tx/expr/repeat.hpp>
 #include <tx/ops/matmul.hpp>
 #include <tx/ops/sum.hpp>
 #include <tx/ops/tanh.hpp>
 #include <tx/ops/transpose.hpp>
+#include <tx/run/executor.hpp>
+#include <tx/step/function.hpp>
 #include <tx/train/step.hpp>
 
 #include <catch2/catch.hpp>

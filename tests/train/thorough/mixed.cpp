@@ -3,9 +3,9 @@
 
 #include <tx/backends/cpu.hpp>
 #include <tx/backends/reference.hpp>
-#include <tx/exec/executor.hpp>
 #include <tx/nn/bert.hpp>
 #include <tx/ops/cross_entropy.hpp>
+#include <tx/run/executor.hpp>
 #include <tx/train/step.hpp>
 
 #include <catch2/catch.hpp>

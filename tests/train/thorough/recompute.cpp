@@ -1,12 +1,12 @@
 // recompute<Bytes>: activations within a budget, and the same results.
 #include <tx/backends/cpu.hpp>
-#include <tx/exec/executor.hpp>
 #include <tx/expr/repeat.hpp>
 #include <tx/nn/layer_norm.hpp>
 #include <tx/nn/linear.hpp>
 #include <tx/ops/cross_entropy.hpp>
 #include <tx/ops/dropout.hpp>
 #include <tx/ops/gelu.hpp>
+#include <tx/run/executor.hpp>
 #include <tx/train/step.hpp>
 
 #include <catch2/catch.hpp>

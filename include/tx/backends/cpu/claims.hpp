@@ -4,7 +4,7 @@
 
 #include <tx/backends/cpu/processors.hpp>
 #include <tx/backends/cpu/waiting.hpp>
-#include <tx/exec/plan.hpp>
+#include <tx/plan/plan.hpp>
 
 #include <atomic>
 #include <bit>

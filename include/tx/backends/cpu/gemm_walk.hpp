@@ -3,8 +3,8 @@
 
 #include <tx/backends/cpu/gemm_kernel.hpp>
 #include <tx/backends/cpu/parallel.hpp>
-#include <tx/exec/frame.hpp>
-#include <tx/exec/scratch.hpp>
+#include <tx/plan/scratch.hpp>
+#include <tx/run/frame.hpp>
 
 namespace tx::backends::cpu {
 

@@ -1,7 +1,7 @@
 // The backend's memory: in huge pages where the system has them, so that columns far apart do not each need an entry of the TLB.
 #pragma once
 
-#include <tx/exec/plan.hpp>
+#include <tx/plan/plan.hpp>
 
 #include <cstddef>
 #include <new>

@@ -4,8 +4,8 @@
 #include <tx/backends/cpu/random.hpp>
 #include <tx/backends/cpu/registers.hpp>
 #include <tx/backends/cpu/vector_math.hpp>
-#include <tx/exec/frame.hpp>
-#include <tx/exec/scratch.hpp>
+#include <tx/plan/scratch.hpp>
+#include <tx/run/frame.hpp>
 
 namespace tx::backends::cpu {
 

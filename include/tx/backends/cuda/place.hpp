@@ -2,7 +2,7 @@
 #pragma once
 
 #include <tx/backends/cuda/registers.hpp>
-#include <tx/exec/frame.hpp>
+#include <tx/run/frame.hpp>
 
 namespace tx::backends::cuda {
 

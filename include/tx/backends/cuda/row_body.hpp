@@ -4,7 +4,7 @@
 
 #include <tx/backends/cuda/place.hpp>
 #include <tx/backends/cuda/row_types.hpp>
-#include <tx/exec/scratch.hpp>
+#include <tx/plan/scratch.hpp>
 
 namespace tx::backends::cuda {
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include <tx/backends/cuda/registers.hpp>
-#include <tx/exec/signature.hpp>
+#include <tx/plan/signature.hpp>
 
 #include <tuple>
 

@@ -1,0 +1,203 @@
+// What finite_guard does, for any program: looks at what goes into a run and at what each kernel makes, and explains
+// the first number that is not finite.
+#pragma once
+
+#include <tx/expr/scalar.hpp>
+#include <tx/inspect/finite_finding.hpp>
+#include <tx/inspect/nearest_parameter.hpp>
+#include <tx/run/observer.hpp>
+
+namespace tx {
+
+struct finite_options {
+  bool infinities = false;  // count too; masks may use them
+  bool restore = true;  // keep a copy of what a step changes, and bring it back: as many bytes as trained parameters
+                        // and states have
+};
+
+namespace exec {
+
+// What a guard knows of a model.
+struct watched_model {
+  std::vector<parameter_view> names;
+  dtype type = dtype::f32;
+  std::int64_t trained = 0;  // elements of the parameters' block that a step may change, and of a state
+  int groups = 0;
+  int states = 0;
+  bool in_parts = false;  // is a batch computed in parts?
+  bool trains = false;
+};
+
+class finite_watch final : public observer {
+ public:
+  TX_COLD finite_watch(std::vector<program_tables> programs, std::vector<value_info> arguments, watched_model model,
+                       finite_options options)
+      : programs_(std::move(programs)),
+        arguments_(std::move(arguments)),
+        model_(std::move(model)),
+        options_(options),
+        rule_{options.infinities} {}
+
+  TX_COLD void before_run(frame const& f) override {
+    ran_.clear();
+    if (model_.trains) check_scalars(f);
+    for (std::size_t k = 0; k < arguments_.size(); ++k) {
+      shape const& dims = arguments_[k].dims;
+      std::int64_t const count = dims.tag ? dims.count() / dims.tag.max * f.extent[dims.tag.id] : dims.count();
+      check_input(arguments_[k].type, f.base[base_input + k], count, [&] { return "argument " + std::to_string(k); });
+    }
+    for (int b = 0; b <= model_.states; ++b)
+      for (parameter_view const& v : model_.names) {
+        if (b > 0 && v.offset >= model_.trained) continue;
+        check_input(model_.type, f.base[base_block + b] + v.offset * size_of(model_.type), v.info.count(), [&] {
+          return (b == 0 ? "parameter " : "the optimizer's state " + std::to_string(b - 1) + " of ") + v.name;
+        });
+      }
+    if (!model_.trains || !options_.restore) return;
+    kept_.resize(static_cast<std::size_t>((model_.states + 1) * block_bytes()));
+    for (int b = 0; b <= model_.states; ++b)
+      std::copy_n(f.base[base_block + b], block_bytes(), kept_.data() + b * block_bytes());
+  }
+
+  // Results over operands are undone for the explanation.
+  TX_COLD void before_kernel(frame const& f, call const& c) override {
+    auto const program = std::ranges::find_if(programs_, [&](program_tables const& p) { return p.holds(c); });
+    ran_.push_back({&*program, &c, f.iteration, f.band_first, f.band_count});
+    called_kernel const k(*program, c);
+    overwritten_.clear();
+    undo_.clear();
+    if (!k.by_rows()) return;
+    for (int o = 0; o < k.sig.outs; ++o) {
+      byte_range const to = result_range(f, k, o);
+      bool over = false;
+      for (int v = 0; v < k.inputs(); ++v) over = over || (k.reads(v) && operand_range(f, k, v).overlaps(to));
+      if (!over) continue;
+      overwritten_.push_back(to);
+      undo_.insert(undo_.end(), to.first, to.end);
+    }
+  }
+
+  TX_COLD void after_kernel(frame const& f, call const& c) override {
+    called_kernel const k(*ran_.back().program, c);
+    if (k.by_rows()) {
+      for (int o = 0; o < k.sig.outs; ++o) look_at(f, k, o);
+    } else if (k.sees_whole()) {
+      operand_ref const& r = k.operand(0);
+      std::int64_t const count = f.dims(r).count(),
+                         at = first_not_finite(r.type, f.at<std::byte>(r), count, rule_.infinities);
+      if (at < count) fail_whole(f, k, at);
+    }
+  }
+
+ private:
+  std::int64_t block_bytes() const { return model_.trained * size_of(model_.type); }
+
+  TX_COLD void check_scalars(frame const& f) const {
+    int const first = static_cast<int>(scalar::group_rates);
+    for (int i = 0; i < first + 2 * model_.groups; ++i) {
+      double const x = element_at(dtype::f32, f.base[base_scalars], i);
+      if (!is_nan(x)) continue;
+      constexpr char const* names[] = {"step", "dropout", "clip_norm"};
+      std::string const name = i < first ? names[i]
+                                         : (i % 2 == first % 2 ? "learning rate of group " : "decay of group ") +
+                                               std::to_string((i - first) / 2);
+      throw not_finite_error(text_of(x) + " in the settings: " + name + ". FIX: a number; nothing has run",
+                             {text_of(x)});
+    }
+  }
+  template <class Name>
+  TX_COLD void check_input(dtype type, std::byte const* p, std::int64_t count, Name const& name) const {
+    std::int64_t const at = first_not_finite(type, p, count, rule_.infinities);
+    if (at == count) return;
+    std::string const value = text_of(element_at(type, p, at));
+    throw not_finite_error(value + " in " + name() + ", element " + std::to_string(at) +
+                               ", before the run. FIX: look at where it comes from; nothing has run",
+                           {value});
+  }
+
+  // One result of a kernel that does rows, in runs of rows that lie side by side; of a sum over rows there is one row.
+  void look_at(frame const& f, called_kernel const& k, int o) {
+    if (!is_float(k.out(o).type)) return;
+    operand_ref const& r = k.written_by(o);
+    bool const sum = k.out(o).shape == form::col_reduce;
+    std::int64_t const width = k.width(o), end = sum ? 1 : f.end_row(k.c);
+    std::int64_t together = 1;
+    if (r.rank > 0 && r.stride[r.rank - 1] == width) together = r.rank == 1 ? end : r.extent[r.rank - 1];
+    for (std::int64_t row = sum ? 0 : f.first_row(k.c); row < end;) {
+      std::int64_t const next = std::min(end, (row / together + 1) * together), count = (next - row) * width;
+      std::byte const* const p = f.at<std::byte>(r) + row_offset(r, row) * size_of(r.type);
+      std::int64_t const at = first_not_finite(r.type, p, count, rule_.infinities);
+      if (at < count) fail(f, k, o, row + at / width, at % width, element_at(r.type, p, at));
+      row = next;
+    }
+  }
+
+  [[noreturn]] TX_COLD void fail(frame const& f, called_kernel const& k, int o, std::int64_t row, std::int64_t col,
+                                 double x) {
+    std::byte const* from = undo_.data();
+    for (byte_range const& r : overwritten_) {
+      std::copy_n(from, r.end - r.first, r.first);
+      from += r.end - r.first;
+    }
+    bad_origin const origin = origin_finder(k, f, rule_).find(o, row, col);
+    explain(f, k, x, origin, "row " + std::to_string(origin.row) + ", column " + std::to_string(origin.col));
+  }
+  [[noreturn]] TX_COLD void fail_whole(frame const& f, called_kernel const& k, std::int64_t at) {
+    bad_origin origin{k.sig.op.name, -1, 0, 0, {}};
+    for (int i = 1; i < k.c.operands; ++i) {
+      operand_ref const& r = k.operand(i);
+      operand_values all{};
+      for (std::int64_t e = 0; e < f.dims(r).count(); ++e) all.add(element_at(r.type, f.at<std::byte>(r), e));
+      origin.operands.push_back(all);
+    }
+    explain(f, k, element_at(k.operand(0).type, f.at<std::byte>(k.operand(0)), at), origin,
+            "element " + std::to_string(at));
+  }
+
+  [[noreturn]] TX_COLD void explain(frame const& f, called_kernel const& k, double value, bad_origin const& origin,
+                                    std::string const& place) {
+    program_tables const& p = *ran_.back().program;
+    finite_finding found{text_of(value), origin.op};
+    found.layer = layer_of(parameter_search(ran_, f, model_.names).near(origin.value, origin.row, origin.col));
+    int const op = op_of(k, origin.value);
+    if (source_site const* const at = line_of(p, k.c, op); at != nullptr) {
+      std::string_view const path = at->file;
+      found.file = path.substr(path.rfind('/') + 1);  // all of it where there is none
+      found.line = at->line;
+    }
+    found.kernel = name_of(k);
+    found.number = static_cast<int>(&k.c - p.calls.data()) + 1;
+    found.kernels = static_cast<int>(p.calls.size());
+    found.when = k.c.first_update >= 0 && op >= k.c.first_update ? phase::update : k.c.when;
+    if (loop const* const l = repeat_of(p, k.c); l != nullptr) {
+      found.iteration = static_cast<int>(f.iteration);
+      found.iterations = l->iterations;
+    }
+    if (model_.in_parts && &p == programs_.data()) found.part = static_cast<int>(f.shard);
+    std::string const text =
+        text_of(found, place, origin.operands) + "; " + restore(f) +
+        ". FIX: keep the operands in the op's range, as by an epsilon or a clamp, or lower the learning rate";
+    throw not_finite_error(text, std::move(found));
+  }
+
+  // What is left of the parameters.
+  TX_COLD std::string restore(frame const& f) const {
+    if (!model_.trains) return "parameters are as they were";
+    if (!options_.restore) return "parameters and states are updated in part: load or draw them again";
+    for (int b = 0; b <= model_.states; ++b)
+      std::copy_n(kept_.data() + b * block_bytes(), block_bytes(), f.base[base_block + b]);
+    return "parameters and states are as before the step";
+  }
+
+  std::vector<program_tables> programs_;
+  std::vector<value_info> arguments_;
+  watched_model model_;
+  finite_options options_;
+  finite_rule rule_;
+  std::vector<ran_kernel> ran_;          // the last is the one at hand
+  std::vector<byte_range> overwritten_;  // by it, of its operands
+  std::vector<std::byte> undo_, kept_;
+};
+
+}  // namespace exec
+}  // namespace tx

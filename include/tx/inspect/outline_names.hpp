@@ -1,0 +1,132 @@
+// Names of what comes into a program and leaves it: parameters as checkpoints call them, slices of the optimizer's
+// state, arguments, results.
+#pragma once
+
+#include <tx/expr/layout.hpp>
+#include <tx/expr/scalar.hpp>
+#include <tx/plan/inspection.hpp>
+
+#include <charconv>
+
+namespace tx {
+
+// Parameters as they are stored: repeated blocks together, "layer.*.weight".
+struct stored_names {
+  struct entry {
+    std::string name;
+    std::int64_t first, end;  // elements of the flat block
+  };
+  std::vector<entry> entries;
+  std::int64_t trained = 0;  // elements
+  int states = 0;
+
+  // What lies at these elements of a block; of several parameters the first and how many more.
+  TX_COLD std::string at(std::int64_t first, std::int64_t count) const {
+    std::string name;
+    int others = -1;
+    for (entry const& e : entries) {
+      if (e.end <= first || first + count <= e.first) continue;
+      if (others++ < 0) name = e.name;
+    }
+    if (others > 0) name += " and " + std::to_string(others) + " more";
+    return name;
+  }
+};
+
+namespace detail {
+
+// "layer.0.weight" and "layer.1.weight" -> "layer.*.weight"
+TX_COLD inline std::string common_name(std::string const& a, std::string const& b) {
+  std::size_t front = 0, back = 0;
+  while (front < a.size() && front < b.size() && a[front] == b[front]) ++front;
+  while (back < a.size() - front && back < b.size() - front && a[a.size() - 1 - back] == b[b.size() - 1 - back]) ++back;
+  return a.substr(0, front) + "*" + a.substr(a.size() - back);
+}
+
+// Names of the values of a lowered graph; most have none.
+class value_namer {
+ public:
+  value_namer(exec::inspection const& seen, stored_names const& stored)
+      : g_(seen.nodes), f_(seen.fused), stored_(stored) {}
+
+  TX_COLD std::string operator()(int id) const {
+    node const& n = g_[id];
+    auto const number = [&](int k) { return std::to_string(n.at.v[k]); };
+    if (n.op->kind == op_kind::constant) {
+      char text[32];
+      return std::string(text, std::to_chars(text, text + sizeof text, std::bit_cast<double>(n.at.v[0])).ptr);
+    }
+    if (n.op == &input_info) return "argument " + number(0);
+    if (n.op == &parameter_info) return stored_.at(n.at.v[0], n.info.count());
+    if (n.op == &block_info) return block(n);
+    if (n.op == &scalar_info) return setting(n.at.v[0]);
+    if (n.op == &argument_info) return argument(n);
+    if (n.op == &result_info) return result(n);
+    return computed(id);
+  }
+
+ private:
+  std::string block(node const& n) const {
+    std::int64_t const k = n.at.v[0];
+    std::string const of = stored_.at(n.at.v[1], n.info.count());
+    return k == 0                ? of
+           : k <= stored_.states ? "state " + std::to_string(k - 1) + " of " + of
+                                 : "summed gradient of " + of;
+  }
+  static std::string setting(std::int64_t which) {
+    char const* const names[] = {"step", "dropout", "clip_norm"};
+    if (which < 3) return names[which];
+    std::int64_t const group = (which - 3) / 2;
+    return ((which - 3) % 2 == 0 ? "rate of group " : "decay of group ") + std::to_string(group);
+  }
+  std::string argument(node const& n) const {
+    region const& r = g_.regions[static_cast<int>(n.at.v[1])];
+    int const k = static_cast<int>(n.at.v[0]);
+    if (k < r.carries) return "carry " + std::to_string(k);
+    return (*this)(f_.where.of[g_.input(r.owner, k)].base);
+  }
+  std::string result(node const& n) const {
+    region const& r = g_.regions[static_cast<int>(g_[g_.input(n, 0)].at.v[0])];
+    int const k = static_cast<int>(n.at.v[0]);
+    if (k < r.carries) return "carry " + std::to_string(k) + " at the end";
+    std::string const own = (*this)(r.results[k]);
+    return own.empty() ? std::string("kept ") + g_[f_.where.of[r.results[k]].base].op->name : own;
+  }
+  // Of values that replace a parameter or a state, lie in the flat gradient, or are handed to the caller.
+  std::string computed(int id) const {
+    int const over = passes::overwritten(g_, f_.where, id);
+    if (over >= 0) return "new " + (*this)(over);
+    if (g_[id].op->kind == op_kind::gather_all && g_.info(id).count() == stored_.trained) return "all gradients";
+    passes::placement const& p = f_.where.places[id];
+    if (p.kind == passes::place_kind::within && g_.info(p.target).count() == stored_.trained)
+      return "gradient of " + stored_.at(p.offset, g_.info(id).count());
+    for (int k = 0; k < g_.outputs.size(); ++k)
+      if (g_.outputs[k].value == id && g_.outputs[k].kind == output_kind::result) return "result " + std::to_string(k);
+    return {};
+  }
+
+  graph const& g_;
+  passes::fusion const& f_;
+  stored_names const& stored_;
+};
+
+}  // namespace detail
+
+template <class Model>
+TX_COLD stored_names names_of(int states) {
+  stored_names out;
+  out.trained = layout<Model>::trained;
+  out.states = states;
+  auto const views = parameters_of<Model>();
+  for (layout_entry const& e : layout<Model>::entries) {
+    std::int64_t const end = e.offset + e.info.count();
+    std::string name;
+    for (parameter_view const& v : views)
+      if (v.offset >= e.offset && v.offset < end)
+        name = v.offset == e.offset ? v.name : detail::common_name(name, v.name);
+    out.entries.push_back({name, e.offset, end});
+  }
+  return out;
+}
+
+}  // namespace tx

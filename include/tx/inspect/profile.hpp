@@ -1,0 +1,115 @@
+// What the kernels of a run did: names, FLOPs and bytes beside the times of a log.
+//
+//   tx::exec::kernel_log log;
+//   run.profile(&log);
+//   run(x, y);
+//   run.profile(nullptr);
+//   tx::io::write_trace("step.json", tx::profile_of<step>(log));     // <tx/io/chrome_trace.hpp>; open it in chrome://tracing or Perfetto
+#pragma once
+
+#include <tx/inspect/tables.hpp>
+#include <tx/run/kernel_log.hpp>
+#include <tx/run/parts.hpp>
+
+namespace tx {
+
+struct profiled_kernel {
+  std::string name;               // "matmul + add + gelu": a product, then its epilogue's ops, or the ops of a row kernel
+  double start = 0, seconds = 0;  // start: from the first kernel of the log
+  std::int64_t iteration = 0;     // of the enclosing repeat
+  std::int64_t rows = 0, cols = 0;
+  std::int64_t flops = 0;         // of products, and one for each element and op; ops that see whole operands count none
+  std::int64_t bytes = 0;         // of every operand and result, once
+};
+
+namespace detail {
+
+// Elements of an operand that a call reads: fewer than rows x cols where it is broadcast.
+constexpr std::int64_t elements_read(exec::operand_ref const& r, exec::access how, std::int64_t rows, std::int64_t cols) {
+  using exec::access;
+  bool rows_differ = false;
+  for (int i = 0; i < r.rank; ++i) rows_differ = rows_differ || r.stride[i] != 0;
+  return (rows_differ ? rows : 1) * (how == access::row ? 1 : cols);
+}
+
+constexpr std::int64_t whole_elements(exec::operand_ref const& r) {
+  std::int64_t n = 1;
+  for (int i = 0; i < r.rank; ++i) n *= r.extent[i];
+  return n;
+}
+
+// One call of a program.
+TX_COLD inline profiled_kernel described(exec::kernel_event const& e, exec::called_kernel const& k) {
+  exec::call const& c = k.c;
+  profiled_kernel out{name_of(k), e.start, e.seconds, e.iteration, e.rows, c.cols, 0, 0};
+  if (k.sig.kind == exec::kernel_kind::zero) {
+    out.bytes = c.cols;
+    return out;
+  }
+  if (k.sees_whole()) {
+    for (exec::operand_ref const& r : k.operands) out.bytes += whole_elements(r) * size_of(r.type);
+    return out;
+  }
+  if (k.has_product()) {
+    std::int64_t const matrices = c.rows > 0 ? (e.rows * c.batch + c.rows - 1) / c.rows : 0;
+    out.flops = 2 * e.rows * c.cols * e.depth;
+    out.bytes = (e.rows * e.depth + (c.batch > 1 ? matrices : 1) * e.depth * c.cols) * size_of(k.sig.type);
+  }
+  for (int v = 0; v < k.inputs(); ++v)
+    if (k.reads(v)) out.bytes += elements_read(k.read_by(v), k.in(v).how, e.rows, c.cols) * size_of(k.in(v).type);
+  out.flops += k.sig.lets * e.rows * c.cols;
+  for (int o = 0; o < k.sig.outs; ++o) {
+    exec::out_sig const& sig = k.out(o);
+    out.bytes += k.width(o) * (sig.shape == exec::form::col_reduce ? 1 : e.rows) * size_of(sig.type);
+  }
+  return out;
+}
+
+template <class Program>
+bool describe(std::vector<profiled_kernel>& to, exec::kernel_event const& e) {
+  exec::program_tables const tables = exec::tables_of<Program>();
+  if (!tables.holds(*e.of)) return false;
+  to.push_back(described(e, exec::called_kernel(tables, *e.of)));
+  return true;
+}
+template <class Program>
+bool add_seconds(std::vector<double>& of_calls, exec::kernel_event const& e) {
+  exec::program_tables const tables = exec::tables_of<Program>();
+  if (!tables.holds(*e.of)) return false;
+  of_calls[static_cast<std::size_t>(e.of - tables.calls.data())] += e.seconds;
+  return true;
+}
+[[noreturn]] TX_COLD inline void throw_other_program(char const* who) {
+  throw value_error(std::string(who) + ": the log is of another program. FIX: name the step of the executor that was profiled");
+}
+
+}  // namespace detail
+
+// Of a log of runs of an executor<Step, ...>, in the order they ran.
+template <class Step>
+TX_COLD std::vector<profiled_kernel> profile_of(exec::kernel_log const& log) {
+  std::vector<profiled_kernel> out;
+  for (exec::kernel_event const& e : log.events) {
+    bool known = detail::describe<typename Step::program>(out, e);
+    if constexpr (exec::in_parts<Step>) known = known || detail::describe<typename Step::update_program>(out, e);
+    if (!known) detail::throw_other_program("profile_of");
+    out.back().start -= log.events.front().start;
+  }
+  return out;
+}
+
+// Of a log of runs: seconds of each call of the program, all its runs together; behind them those of the update, where a step runs in
+// parts. What outline_of takes.
+template <class Step>
+TX_COLD std::vector<std::vector<double>> seconds_of(exec::kernel_log const& log) {
+  std::vector<std::vector<double>> out{std::vector<double>(static_cast<std::size_t>(Step::program::calls.size()))};
+  if constexpr (exec::in_parts<Step>) out.emplace_back(static_cast<std::size_t>(Step::update_program::calls.size()));
+  for (exec::kernel_event const& e : log.events) {
+    bool known = detail::add_seconds<typename Step::program>(out[0], e);
+    if constexpr (exec::in_parts<Step>) known = known || detail::add_seconds<typename Step::update_program>(out[1], e);
+    if (!known) detail::throw_other_program("seconds_of");
+  }
+  return out;
+}
+
+}  // namespace tx

@@ -1,0 +1,192 @@
+// The tables of a program, whatever its type, and a call seen with its signature and operands: for what runs once or
+// rarely, and is to be compiled once for all programs.
+#pragma once
+
+#include <tx/plan/lowered.hpp>
+#include <tx/run/frame.hpp>
+
+#include <span>
+#include <string>
+#include <vector>
+
+namespace tx::exec {
+
+// What is read of an op at run time. The op_info would bring its shape rule, its gradient and what those are made of into the program.
+struct op_facts {
+  char const* name = "";
+  double (*fold)(double const* in) = nullptr;
+  double (*combine)(double a, double b) = nullptr;
+
+  constexpr op_facts() = default;
+  constexpr explicit op_facts(op_info const* op) {
+    if (op == nullptr) return;
+    name = op->name;
+    fold = op->fold;
+    combine = op->combine;
+  }
+};
+using known_kernel = basic_kernel_sig<op_facts>;
+using known_let = basic_let_sig<op_facts>;
+constexpr known_kernel known(kernel_sig const& k) {
+  return {k.kind, op_facts(k.op), k.type, k.exact, k.first_in, k.ins, k.first_let, k.lets, k.first_out, k.outs};
+}
+constexpr known_let known(let_sig const& l) {
+  return {op_facts(l.op), l.type, l.shape, {l.operand[0], l.operand[1], l.operand[2]}, l.operands};
+}
+
+struct program_tables {
+  std::span<known_kernel const> kernels;
+  std::span<in_sig const> ins;
+  std::span<known_let const> lets;
+  std::span<out_sig const> outs;
+  std::span<call const> calls;
+  std::span<operand_ref const> operands;
+  std::span<step const> steps;
+  std::span<loop const> loops;
+  std::span<source_site const> sites;
+  std::span<std::uint16_t const> site_of;
+
+  bool holds(call const& c) const { return &c >= calls.data() && &c < calls.data() + calls.size(); }
+};
+
+template <class Table>
+auto span_of(Table const& table) {
+  return std::span(table.begin(), static_cast<std::size_t>(table.size()));
+}
+
+namespace detail {
+// The same for every entry of a table.
+template <class Known, int N, class From>
+constexpr fixed<Known, N> all_known(From const& from) {
+  fixed<Known, N> out{};
+  for (int i = 0; i < N; ++i) out.items[i] = known(from[i]);
+  return out;
+}
+template <class Program>
+struct known_of {
+  static constexpr auto kernels = all_known<known_kernel, Program::kernels.size()>(Program::kernels);
+  static constexpr auto lets = all_known<known_let, Program::lets.size()>(Program::lets);
+};
+}  // namespace detail
+
+template <class Program>
+TX_COLD program_tables tables_of() {
+  using known = detail::known_of<Program>;
+  return {span_of(known::kernels), span_of(Program::ins), span_of(known::lets), span_of(Program::outs), span_of(Program::calls),
+          span_of(Program::operands), span_of(Program::steps), span_of(Program::loops), span_of(Program::sites), span_of(Program::site_of)};
+}
+
+// Of a program that was lowered at run time and outlives them.
+class lowered_tables {
+ public:
+  explicit lowered_tables(lowered const& l) : l_(l) {
+    for (kernel_sig const& k : l.kernels) kernels_.push_back(known(k));
+    for (let_sig const& s : l.lets) lets_.push_back(known(s));
+  }
+  program_tables get() const {
+    return {kernels_, span_of(l_.ins), lets_, span_of(l_.outs), span_of(l_.calls), span_of(l_.operands), span_of(l_.steps), span_of(l_.loops),
+            span_of(l_.sites), span_of(l_.site_of)};
+  }
+
+ private:
+  lowered const& l_;
+  std::vector<known_kernel> kernels_;
+  std::vector<known_let> lets_;
+};
+
+// Values are numbered as in signatures: inputs first, then lets.
+struct called_kernel {
+  call const& c;
+  known_kernel const& sig;
+  std::span<in_sig const> ins;  // `whole`, `collective`: the result first
+  std::span<known_let const> lets;
+  std::span<out_sig const> outs;
+  std::span<operand_ref const> operands;
+
+  called_kernel(program_tables const& p, call const& of)
+      : c(of),
+        sig(p.kernels[static_cast<std::size_t>(of.kernel)]),
+        ins(part(p.ins, sig.first_in, sig.ins)),
+        lets(part(p.lets, sig.first_let, sig.lets)),
+        outs(part(p.outs, sig.first_out, sig.outs)),
+        operands(part(p.operands, of.first, of.operands)) {}
+
+  bool has_product() const { return sig.kind == kernel_kind::gemm; }
+  bool by_rows() const { return sig.kind == kernel_kind::fused || has_product(); }
+  bool sees_whole() const { return sig.kind == kernel_kind::whole || sig.kind == kernel_kind::collective; }
+  int inputs() const { return sig.ins; }
+  in_sig const& in(int v) const { return ins[static_cast<std::size_t>(v)]; }
+  known_let const& let(int v) const { return lets[static_cast<std::size_t>(v - sig.ins)]; }
+  out_sig const& out(int o) const { return outs[static_cast<std::size_t>(o)]; }
+  // Is an input read from memory? (The product at the head is none: its sides are operands 0 and 1.)
+  bool reads(int v) const {
+    access const how = in(v).how;
+    return how == access::contiguous || how == access::strided || how == access::row;
+  }
+  operand_ref const& operand(int k) const { return operands[static_cast<std::size_t>(k)]; }
+  operand_ref const& read_by(int v) const { return operand(v + (has_product() ? 1 : 0)); }
+  operand_ref const& written_by(int o) const { return operand(sig.ins + (has_product() ? 1 : 0) + o); }
+
+  // For each value: does it vary by column?
+  TX_COLD std::vector<char> by_column() const {
+    std::vector<char> all;
+    for (in_sig const& i : ins) all.push_back(varies_by_column(i.how));
+    for (known_let const& l : lets) {
+      bool varies = false;
+      for (int k = 0; k < l.operands && l.shape == form::map; ++k)
+        varies = varies || all[static_cast<std::size_t>(l.operand[k])] != 0;
+      all.push_back(varies);
+    }
+    return all;
+  }
+  // Elements of a row of result o, of a sum over rows in all.
+  std::int64_t width(int o) const { return out(o).per_row ? 1 : c.cols; }
+
+ private:
+  template <class T>
+  static std::span<T const> part(std::span<T const> table, int first, int count) {
+    return table.subspan(static_cast<std::size_t>(first), static_cast<std::size_t>(count));
+  }
+};
+
+// "matmul + add + gelu": a product, then its epilogue's ops, or the ops of a row kernel.
+TX_COLD inline std::string name_of(called_kernel const& k) {
+  if (k.sig.kind == kernel_kind::zero) return "zero";
+  if (k.sees_whole()) return k.sig.op.name;
+  std::string name = k.has_product() ? "matmul" : "";
+  for (known_let const& l : k.lets) name += (name.empty() ? "" : " + ") + std::string(l.op.name);
+  return name.empty() ? "copy" : name;
+}
+
+// The number of the op that makes a value among a call's ops, the head's being 0; -1: none does, it is read.
+inline int op_of(called_kernel const& k, int value) {
+  if (k.sees_whole() || (k.has_product() && value == 0)) return 0;
+  return value < k.inputs() ? -1 : value - k.inputs() + (k.has_product() ? 1 : 0);
+}
+
+// The line that recorded such an op; null where it is not known.
+inline source_site const* line_of(program_tables const& p, call const& c, int op) {
+  if (c.first_site < 0 || op < 0) return nullptr;
+  int const line = p.site_of[static_cast<std::size_t>(c.first_site + op)];
+  return line == 0 ? nullptr : &p.sites[static_cast<std::size_t>(line - 1)];
+}
+
+// The repeat that a call runs in, null where there is none.
+TX_COLD inline loop const* repeat_of(program_tables const& p, call const& c) {
+  step wanted{step_kind::call, static_cast<int>(&c - p.calls.data())};
+  for (std::size_t i = 0; i < p.loops.size(); ++i)
+    for (std::size_t l = 0; l < p.loops.size(); ++l) {  // from the inside: each round finds the next loop further out
+      bool holds = false;
+      for (int k = 0; k < p.loops[l].count; ++k) {
+        step const& s = p.steps[static_cast<std::size_t>(p.loops[l].first + k)];
+        holds = holds || (s.kind == wanted.kind && s.index == wanted.index);
+      }
+      if (!holds) continue;
+      if (p.loops[l].band == 0 && p.loops[l].iterations > 1) return &p.loops[l];
+      wanted = {step_kind::loop, static_cast<int>(l)};
+      break;
+    }
+  return nullptr;
+}
+
+}  // namespace tx::exec

@@ -1,0 +1,54 @@
+// From a recorded graph to a program: the passes, in order.
+#pragma once
+
+#include <tx/graph/verify.hpp>
+#include <tx/passes/bands.hpp>
+#include <tx/passes/rewrite.hpp>
+#include <tx/plan/compile_options.hpp>
+#include <tx/plan/lower.hpp>
+
+namespace tx {
+
+namespace exec {
+
+// What is to be computed. The list of passes over the graph is this function and the next.
+constexpr graph optimise(graph const& recorded) {
+  verify(recorded);
+  graph g = passes::simplify(recorded);
+  verify(g);
+  return g;
+}
+
+// A program from an optimised graph: where values lie, what is computed together, when, and in which memory.
+constexpr lowered plan(graph const& optimised, compile_options const& options, inspection* seen = nullptr) {
+  passes::stored_graph stored = passes::assign_storage(optimised);
+  graph const& g = verify(stored.nodes);
+  passes::fusion f = passes::fuse(g, static_cast<passes::storage&&>(stored.where), options.fuse);
+  if (options.schedule) f = passes::schedule(g, static_cast<passes::fusion&&>(f));
+  if (options.fuse) f = passes::bands(g, static_cast<passes::fusion&&>(f), options.band_bytes);
+  lowered l = lower(g, f, seen);
+  if (seen != nullptr) {
+    seen->nodes = g;
+    seen->fused = static_cast<passes::fusion&&>(f);
+    seen->options = options;
+  }
+  return l;
+}
+
+constexpr lowered compile(graph const& recorded, compile_options const& options, inspection* seen = nullptr) {
+  if (recorded.no_gradient.op != nullptr) {  // program<> says so
+    lowered nothing{};
+    nothing.no_gradient = recorded.no_gradient;
+    return nothing;
+  }
+  graph g = optimise(recorded);
+  if (seen != nullptr && seen->graph_only) {
+    seen->nodes = static_cast<graph&&>(g);
+    seen->options = options;
+    return {};
+  }
+  return plan(g, options, seen);
+}
+
+}  // namespace exec
+}  // namespace tx

@@ -1,0 +1,124 @@
+// A program as data: steps, operands and where everything lies. Made by lowering, frozen, walked by an executor.
+#pragma once
+
+#include <tx/graph/graph.hpp>
+#include <tx/plan/signature.hpp>
+
+namespace tx::exec {
+
+// Work is cut into this many shares whatever the number of threads, so results do not depend on it.
+inline constexpr int shares = 16;
+// Buffers start at multiples of this many bytes.
+inline constexpr std::int64_t alignment = 64;
+
+// Bases that offsets count from: the arena, the run-time scalars, flat blocks (parameters, then states), the arguments.
+inline constexpr int base_arena = 0;
+inline constexpr int base_scalars = 1;
+inline constexpr int base_block = 2;
+inline constexpr int max_blocks = 8;
+inline constexpr int base_input = base_block + max_blocks;
+inline constexpr int max_inputs = 22;
+inline constexpr int bases = base_input + max_inputs;
+
+// Where an operand lies, and how rows (or matrices of a batch) and columns follow each other; strides in elements.
+struct operand_ref {
+  int base = base_arena;
+  dtype type = dtype::f32;
+  int slot = 0;             // access::random: the stream
+  std::int64_t offset = 0;  // bytes; access::random: which shard of this rank's batch
+  std::int64_t matrix = 0;  // of which there is a band at a time: bytes of a matrix
+  std::int64_t step = 0;    // bytes per iteration of the enclosing repeat; access::random: rows of a shard
+  int rank = 0;             // of the row index, outermost axis first
+  int extent[max_rank] = {};  // `whole` kernels: the shape
+  bound_tag tag{};          // `whole` kernels: which bounded extent the leading one varies with
+  std::int64_t stride[max_rank] = {};
+  std::int64_t row = 0;     // products: between rows of a matrix
+  std::int64_t col = 0;     // between columns
+  double value = 0;         // access::constant
+};
+
+struct call {
+  int kernel = 0;
+  int first = 0;            // operands[first ...): inputs, then outputs; products: left, right, then the epilogue's others
+  int operands = 0;
+  std::int64_t rows = 0;    // of all batches together
+  std::int64_t cols = 0;
+  std::int64_t depth = 0;   // products: the summed extent
+  std::int64_t batch = 1;   // products: matrices
+  std::int64_t scratch = 0; // bytes from the start of the arena
+  int tag = 0;              // bounded extent that scales rows, and its bound
+  int bound = 1;
+  int depth_tag = 0;        // the same of the depth
+  int depth_bound = 1;
+  attributes at{};
+  phase when = phase::forward;  // of the op at its head, else of the last
+  int first_update = -1;    // of its ops, the head's being 0, where an update follows a product; -1: none does
+  int first_site = -1;      // of its ops' lines, the head's first; -1: none is known
+};
+
+enum class step_kind : std::uint8_t { call, loop };
+
+struct step {
+  step_kind kind = step_kind::call;
+  int index = 0;  // of the call, or of the region to run
+};
+
+struct loop {
+  int first = 0;  // steps[first .. first + count)
+  int count = 0;
+  int iterations = 1;
+  bool reversed = false;
+  std::int64_t band = 0;      // not 0: iterations are over bands of so many matrices,
+  std::int64_t matrices = 0;  // of so many,
+  int tag = 0;                // or fewer: the bounded extent that scales them, and its bound
+  int bound = 1;
+};
+
+enum class kernel_kind : std::uint8_t { fused, gemm, whole, collective, zero };
+
+// A distinct kernel: its signature lists. Op: what is known of ops, all of it while compiling, op_facts at run time (tables.hpp).
+template <class Op>
+struct basic_kernel_sig {
+  kernel_kind kind = kernel_kind::fused;
+  Op op{};                      // whole, collective
+  dtype type = dtype::f32;      // gemm: of the operands
+  bool exact = false;           // columns are a multiple of 16
+  int first_in = 0, ins = 0;
+  int first_let = 0, lets = 0;
+  int first_out = 0, outs = 0;
+};
+using kernel_sig = basic_kernel_sig<op_info const*>;
+
+// A result as the caller sees it: dense, at an offset in the arena.
+struct result_ref {
+  value_info info{};
+  std::int64_t offset = 0;  // bytes
+};
+
+// An argument of which elements must lie in [first, end) or be `also`: those from `offset` on, in steps along each
+// axis; of a bounded argument those that there are.
+struct range_check {
+  int input = 0;
+  std::int64_t first = 0;
+  std::int64_t end = 0;
+  std::int64_t also = 0;
+  std::int64_t offset = 0;
+  std::int64_t extent[max_rank] = {1, 1, 1, 1, 1, 1};
+  std::int64_t stride[max_rank] = {};
+  constexpr bool operator==(range_check const&) const = default;
+};
+
+// Bytes a program needs, known while compiling.
+struct memory_use {
+  std::int64_t parameters = 0;
+  std::int64_t optimizer = 0;    // state blocks
+  std::int64_t activations = 0;  // the most that is kept of the forward pass for backward at one moment
+  std::int64_t gradients = 0;    // the most that backward and update keep of their own values at one moment
+  std::int64_t workspace = 0;    // scratch of the kernel that needs most
+  std::int64_t arena = 0;        // everything but parameters and state
+  std::int64_t largest_live = 0; // the sum of live bytes at its highest: what no arena could undercut
+  std::int64_t peak = 0;         // parameters + optimizer + arena
+  std::int64_t recomputed_flops = 0;  // of a step, for products that a budget of activations has computed again
+};
+
+}  // namespace tx::exec

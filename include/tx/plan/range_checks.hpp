@@ -1,0 +1,111 @@
+// What an op promises of an argument's elements (ops/in_range.hpp), for the executor to check before a run. Where it is
+// promised of a part of an argument, by slices, only that part is checked: other elements may mean something else, as
+// the columns of a packed batch do. Ops that move elements (reshape, transpose, flip) and those that repeat them lead
+// to the argument too.
+#pragma once
+
+#include <tx/graph/leaf.hpp>
+#include <tx/passes/stride.hpp>
+#include <tx/plan/lowered.hpp>
+
+namespace tx::exec::detail {
+
+// Elements of an argument, in any order.
+struct shown_elements {
+  int input = -1;  // -1: those of no argument, or not known which
+  shape dims{};
+  strided at{};
+};
+
+constexpr shown_elements shown_by(graph const& g, int id) {
+  vec<int> moves{};  // from the value back to the argument
+  while (g[id].op != &input_info) {
+    node const& n = g[id];
+    if (n.op->restride != nullptr) {
+      moves.push_back(id);
+      id = g.input(n, 0);
+    } else if (n.op == &argument_info) {  // what is the same in each iteration
+      region const& body = g.regions[static_cast<int>(n.at.v[1])];
+      int const k = static_cast<int>(n.at.v[0]);
+      if (k < body.carries || k >= body.carries + body.invariants) return {};
+      id = g.input(body.owner, k);
+    } else {
+      return {};
+    }
+  }
+  shown_elements e{static_cast<int>(g[id].at.v[0]), g.info(id).dims, passes::dense(g.info(id).dims)};
+  bool ordered = true;  // strides say where each element lies; else, which ones there are
+  for (int m = moves.size() - 1; m >= 0; --m) {
+    node const& n = g[moves[m]];
+    shape const& from = g.info(g.input(n, 0)).dims;
+    strided next = e.at;
+    ordered = ordered && n.op->restride(next, from, n.info.dims, n.at);
+    if (ordered) {
+      e.at = next;
+      e.dims = n.info.dims;
+    } else if (n.info.count() < from.count()) {
+      return {};
+    }
+  }
+  return e;
+}
+
+// As few axes as say the same, the widest stride first.
+constexpr range_check check_of(shown_elements const& e, node const& promise) {
+  range_check c{e.input, promise.at.v[0], promise.at.v[1], promise.at.v[2], e.at.offset};
+  vec<int> axes{};
+  strided at = e.at;
+  for (int i = 0; i < e.dims.rank; ++i) {
+    if (e.dims.dim[i] == 1 || at.stride[i] == 0) continue;
+    if (at.stride[i] < 0) {
+      c.offset += (e.dims.dim[i] - 1) * at.stride[i];
+      at.stride[i] = -at.stride[i];
+    }
+    axes.push_back(i);
+  }
+  c.stride[0] = 1;  // of a single element
+  stable_sort(axes, [&](int a, int b) { return at.stride[a] > at.stride[b]; });
+  int n = 0;
+  for (int i : axes) {
+    std::int64_t const extent = e.dims.dim[i];
+    if (n > 0 && c.stride[n - 1] == extent * at.stride[i]) {
+      c.extent[n - 1] *= extent;
+      c.stride[n - 1] = at.stride[i];
+    } else {
+      c.extent[n] = extent;
+      c.stride[n++] = at.stride[i];
+    }
+  }
+  return c;
+}
+
+// Does b begin where a ends, as shards of one argument do?
+constexpr bool goes_on(range_check const& a, range_check b) {
+  if (b.offset != a.offset + a.extent[0] * a.stride[0]) return false;
+  b.offset = a.offset;
+  b.extent[0] = a.extent[0];
+  return a == b;
+}
+
+constexpr vec<range_check> range_checks(graph const& g) {
+  vec<range_check> checks{};
+  for (int i = 0; i < g.size(); ++i) {
+    node const& n = g[i];
+    if (!n.op->states_range) continue;
+    shown_elements const e = shown_by(g, g.input(n, 0));
+    if (e.input < 0 || e.dims.count() == 0) continue;
+    range_check const check = check_of(e, n);
+    bool known = false;
+    for (range_check& other : checks) {
+      if (!known && goes_on(other, check)) {
+        other.extent[0] += check.extent[0];
+        known = true;
+      }
+      known = known || other == check;
+    }
+    if (!known) checks.push_back(check);
+  }
+  return checks;
+}
+
+}  // namespace tx::exec::detail

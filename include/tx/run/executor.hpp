@@ -1,0 +1,334 @@
+// executor<step, backend>: a program with its storage. run(x, y) runs it once and hands back what the step returns.
+#pragma once
+
+#include <tx/expr/trace.hpp>
+#include <tx/run/arguments.hpp>
+#include <tx/run/kernel_log.hpp>
+#include <tx/run/parts.hpp>
+#include <tx/run/settings.hpp>
+
+#include <array>
+#include <ranges>
+
+namespace tx {
+
+namespace exec {
+
+// Does a program update parameters, and so count their steps?
+template <class Step>
+inline constexpr bool trains = requires { typename Step::optimizer; };
+
+}  // namespace exec
+
+struct run_options {
+  int threads = 0;  // 0: as many as the machine runs at once; 1: the caller's alone
+  int block = 0;    // of the shared ones that a program without training takes as parameters; k: state k - 1, see train/averaged.hpp
+  std::span<std::byte> arena{};  // memory of the caller's, for as long as the executor, for all but parameters and states; none: its own
+};
+
+template <class Step, class Backend>
+class executor {
+  using model = typename Step::model;
+  using program = typename Step::program;
+  using block = parameter_block<model, Backend>;
+  static constexpr int groups = layout<model>::groups.size();
+
+ public:
+  using result = typename Step::result;
+  using arguments = typename Step::arguments;
+  static constexpr exec::memory_use memory = Step::memory;
+  // So many bytes an arena of the caller's has at least, from a multiple of memory_alignment on; else there is a shape_error, or a value_error.
+  static constexpr std::int64_t arena_bytes = exec::arena_bytes<Step>();
+  static constexpr bool remote = exec::remote<Backend>;  // the host reaches the parameters by read and write alone
+  static_assert(!program::collective || exec::ranked<Backend>,
+                "tx::executor: the step speaks to other ranks, which this backend cannot. FIX: tx::distributed<backend, communicator>");
+
+  static_assert(exec::one_bound_each<arguments>, "tx::executor: arguments have two bounds of one tag, which would be one number of rows. FIX: dyn<Max, Tag> with another Tag");
+  static_assert(exec::bounds_are_told<program, arguments>, "tx::executor: the program has a bounded extent that no argument has, so no run tells how many rows there are. FIX: an argument with that tag");
+
+  // Fresh parameters.
+  explicit executor(tx::seed s, run_options options = {})
+    requires(!exec::ranked<Backend>)
+      : executor(fresh(s), options) {}
+  // A function without a model has nothing to draw.
+  explicit executor(run_options options = {})
+    requires(!exec::ranked<Backend> && std::is_same_v<model, no_model>)
+      : executor(tx::seed(0), options) {}
+  // The same on all ranks that are given the same seed. The communicator must outlive the executor.
+  template <exec::communicator_of<Backend> Communicator>
+  executor(tx::seed s, Communicator& ranks, run_options options = {}) : executor(fresh(s), options) {
+    join(ranks);
+  }
+  // The parameters of another program of the same model. Training programs share the optimizer's state and the count of steps
+  // too; settings are each one's own.
+  template <class OtherStep>
+  explicit executor(executor<OtherStep, Backend> const& other, run_options options = {})
+      : executor(parameters_of(other), options, other.reads_only_) {
+    if constexpr (exec::trains<Step>) writable();
+    if (parameters_->states() < Step::states) throw value_error("executor: the other program keeps no optimizer state to share");
+    own_states(*parameters_);
+    if constexpr (exec::ranked<Backend>) join(*other.frame_.ranks);
+  }
+
+  // Parameters of the caller's, which must stay where they are as long as the executor. With an arena of the caller's too nothing is
+  // allocated. Where they are const, the executor only reads them: any number of such executors may run at the same time, each in a
+  // thread, and what would change parameters through one (tensors, elements, write, restore, reset_optimizer) is a value_error.
+  template <class Block>
+    requires(std::is_same_v<std::remove_const_t<Block>, block> && !exec::ranked<Backend>)
+  explicit executor(Block& parameters, run_options options = {})
+      : executor(std::shared_ptr<block>(std::shared_ptr<void>(), const_cast<block*>(&parameters)), options, std::is_const_v<Block>) {
+    static_assert(!std::is_const_v<Block> || !exec::trains<Step>,
+                  "tx::executor: a program that trains changes its parameters, and these are const. FIX: a parameter_block that is not");
+    if (parameters.states() < Step::states)
+      throw value_error("executor: the parameters keep " + std::to_string(parameters.states()) + " states; the program needs " +
+                        std::to_string(Step::states) + ". FIX: parameter_block(seed, step::states)");
+    if constexpr (!std::is_const_v<Block>) own_states(parameters);
+  }
+  template <class Block>
+    requires std::is_same_v<Block, block>
+  explicit executor(Block const&& parameters, run_options options = {}) = delete;  // it ends before the executor can run
+
+  run_settings settings{};
+
+  // Runs the program on one contiguous range or view (run/view.hpp) per argument of the step. Results stay valid until the next run.
+  template <class... A>
+  result operator()(A const&... a) {
+    static_assert(exec::as_many_ranges<sizeof...(A), std::tuple_size_v<arguments>>,
+                  "tx::executor: a call has another number of ranges (the first number) than the step has arguments (the "
+                  "second). FIX: a range for each tensor that its loss or function takes, in order");
+    return [&]<int... K>(std::integer_sequence<int, K...> all) -> result {
+      return run(all, argument<K>(a)...);
+    }(std::make_integer_sequence<int, sizeof...(A)>{});
+  }
+
+  // Steps that the parameters have been trained for; programs that do not train count their own runs.
+  std::int64_t steps_run() const { return exec::trains<Step> ? parameters_->steps : runs_; }
+  // Forgets what the optimizer gathered: its state is zero and the next step is the first.
+  void reset_optimizer() { writable().reset_optimizer(); }
+  // What the random numbers of all steps are a function of.
+  std::uint64_t seed() const { return parameters_->seed.value; }
+  // The optimizer whose states lie beside the parameters, as text; empty where there are none. See train/optimizer.hpp.
+  std::string optimizer() const { return parameters_->identity != nullptr ? parameters_->identity() : ""; }
+  // Blocks of optimizer state beside the parameters.
+  int states() const { return parameters_->states(); }
+  // The next step is step number `steps` of a run from a seed: what it needs beside parameters, states and settings.
+  void restore(std::int64_t steps, std::uint64_t from_seed) {
+    block& all = writable();
+    all.steps = runs_ = steps;
+    all.seed = tx::seed(from_seed);
+  }
+  // Calls f(name, value) for each setting that this program has, to save them and to bring them back.
+  template <class F>
+  TX_COLD void for_each_setting(F&& f) {
+    exec::for_each_setting(settings, groups, f);
+  }
+  // The tensors of the model by name, writable; k > 0: optimizer state k - 1.
+  auto tensors(int k = 0) const { return writable().tensors(own(k)); }
+  std::span<typename block::element_type> elements(int k = 0) const { return writable().elements(own(k)); }
+  // From the next run on each kernel adds an event to the log; null: no more. See inspect/profile.hpp.
+  void profile(exec::kernel_log* log) {
+    if (log_ != nullptr) std::erase(observers_, log_);
+    if (log != nullptr) observers_.push_back(log);
+    log_ = log;
+  }
+  // From the next run on it is told of each kernel, and must be told to end before it or the executor goes. See run/observer.hpp.
+  void observe(exec::observer& o) { observers_.insert(observers_.begin(), &o); }
+  void end_observing(exec::observer& o) { std::erase(observers_, &o); }
+  // Copies of all elements, also where the host does not reach the backend's memory.
+  std::vector<typename block::element_type> read(int k = 0) const { return parameters_->read(own(k)); }
+  void write(std::span<typename block::element_type const> values, int k = 0) { writable().write(values, own(k)); }
+  // Keeps the parameters that the executor made, and the memory that elements() and tensors() show, also when the executor is gone;
+  // nothing of the caller's.
+  std::shared_ptr<void const> owner() const { return parameters_; }
+  // The tensors of such a copy by name.
+  static auto tensors_of(std::span<typename block::element_type> copy) { return block::tensors_of(copy); }
+
+ private:
+  template <class, class>
+  friend class executor;
+
+  static std::shared_ptr<block> fresh(tx::seed s) {
+    auto made = std::make_shared<block>(s, Step::states);
+    own_states(*made);
+    return made;
+  }
+
+  // States beside parameters that others made are this step's optimizer's, or nobody's yet.
+  static void own_states(block& parameters) {
+    if constexpr (requires { Step::optimizer_identity(); }) {
+      if (parameters.identity == nullptr) parameters.identity = Step::optimizer_identity;
+      else if (Step::states > 0 && parameters.identity() != Step::optimizer_identity())
+        throw value_error("executor: the states beside the parameters are those of the optimizer '" + parameters.identity() +
+                          "'; the step's is '" + Step::optimizer_identity() + "'. FIX: parameters of its own, or the same optimizer");
+    }
+  }
+
+  template <class OtherStep>
+  static std::shared_ptr<block> parameters_of(executor<OtherStep, Backend> const& other) {
+    constexpr bool same = std::is_same_v<model, typename OtherStep::model>;
+    static_assert(same, "tx::executor: both programs must be of one model type. FIX: name the same model in both");
+    if constexpr (same) return other.parameters_;
+    else return nullptr;
+  }
+
+  executor(std::shared_ptr<block> parameters, run_options options, bool reads_only = false)
+      : parameters_(std::move(parameters)),
+        arena_(exec::room<Backend>(options.arena, arena_bytes, "executor")),
+        reads_only_(reads_only) {
+    frame_.threads = options.threads > 0 ? options.threads : Backend::default_threads();
+    if constexpr (requires { Backend::prepare(1); }) Backend::prepare(frame_.threads);  // so that runs need not
+    frame_.base[exec::base_arena] = arena_.data();
+    frame_.base[exec::base_scalars] = reinterpret_cast<std::byte*>(scalars_.data());
+    for (int k = 0; k <= parameters_->states(); ++k) frame_.base[exec::base_block + k] = parameters_->block(k);
+    take_block(options.block);
+    for (int g = 0; g < groups; ++g)
+      settings.groups[static_cast<std::size_t>(g)] = {layout<model>::groups[g].rate, layout<model>::groups[g].decay};
+  }
+
+  void take_block(int k) {
+    if (k == 0) return;
+    if (exec::trains<Step>) throw value_error("executor: a program that trains takes block 0. FIX: leave run_options::block out");
+    if (k < 0 || k > parameters_->states())
+      throw value_error("executor: there is no block " + std::to_string(k) + "; the other program keeps " + std::to_string(parameters_->states()) + " states");
+    if (layout<model>::trained != layout<model>::size)
+      throw value_error("executor: a state has no place for parameters that are not trained. FIX: leave run_options::block out, copy the average over the first elements of read(), and write() them");
+    frame_.base[exec::base_block] = parameters_->block(k);
+    block_ = k;
+  }
+  int own(int k) const { return k == 0 ? block_ : k; }
+  block& writable() const {
+    if (reads_only_) throw value_error("executor: its parameters were given to it as const. FIX: change them where they are not");
+    return *parameters_;
+  }
+
+  template <class Communicator>
+  void join(Communicator& ranks) {
+    frame_.ranks = &ranks;
+    if (exec::trains<Step> && ranks.size() > 1 && !program::collective)
+      throw value_error("executor: " + std::to_string(ranks.size()) +
+                        " ranks would train a model each. FIX: tx::data_parallel<ranks> as an option of the step");
+    if constexpr (requires { Step::division; }) {
+      if (Step::division.given && Step::division.ranks != ranks.size())
+        throw value_error("executor: the step was compiled for " + std::to_string(Step::division.ranks) + " ranks; there are " +
+                          std::to_string(ranks.size()));
+      shard_ = std::int64_t{ranks.rank()} * Step::division.shards;
+    }
+  }
+
+  template <int K, class A>
+  decltype(auto) argument(A const& a) {
+    if constexpr (strided_view<A>) return copies_.template range<K, std::tuple_element_t<static_cast<std::size_t>(K), arguments>>(a);
+    else return (a);
+  }
+
+  template <int... K, class... A>
+  result run(std::integer_sequence<int, K...>, A const&... a) {
+    for (int& extent : frame_.extent) extent = -1;
+    (bind<K>(std::span(a)), ...);
+    for (exec::range_check const& c : program::checks) {
+      [[maybe_unused]] int k = 0;
+      ([&] {
+        if (k++ == c.input) check_range(std::span(a), c);
+      }(), ...);
+    }
+    exec::write_scalars(scalars_, settings, groups, steps_run(), exec::trains<Step>);
+    frame_.base[exec::base_scalars] = staging_.scalars(reinterpret_cast<std::byte*>(scalars_.data()), sizeof scalars_);
+    frame_.key = philox_key::from(parameters_->seed.value);
+    frame_.step = static_cast<std::uint32_t>(steps_run());
+    frame_.observers = observers_;
+    frame_.observed = !observers_.empty();
+    frame_.iteration = frame_.band_first = frame_.band_count = 0;  // an exception may have left a run in the middle of a loop
+    frame_.shard = shard_;
+    for (exec::observer* const o : observers_) o->before_run(frame_);
+    steps_.run(frame_, staging_);
+    if constexpr (exec::trains<Step>) ++parameters_->steps;
+    else ++runs_;
+    return results();
+  }
+
+  template <int K, class T, std::size_t N>
+  void bind(std::span<T, N> values) {
+    using wanted = std::tuple_element_t<static_cast<std::size_t>(K), arguments>;
+    static_assert(std::is_same_v<std::remove_const_t<T>, typename wanted::element_type>,
+                  "tx::executor: a range has another element type than the step's argument. FIX: pass a range of that type");
+    constexpr auto full = static_cast<std::size_t>(wanted::info.count());
+    if constexpr (wanted::dims.tag) {
+      constexpr std::size_t each = full / static_cast<std::size_t>(wanted::dims.dim[0]);
+      if (values.size() % each != 0 || values.size() > full)
+        throw shape_error("executor: argument " + std::to_string(K) + " has " + std::to_string(values.size()) +
+                          " elements; it must have a multiple of " + std::to_string(each) + ", at most " + std::to_string(full));
+      int& extent = frame_.extent[wanted::dims.tag.id];
+      int const rows = static_cast<int>(values.size() / each);
+      if (extent >= 0 && extent != rows)
+        throw shape_error("executor: argument " + std::to_string(K) + " has " + std::to_string(rows) +
+                          " rows; an argument before it with the same bounded extent has " + std::to_string(extent));
+      extent = rows;
+    } else {
+      static_assert(N == std::dynamic_extent || N == full,
+                    "tx::executor: an array has another number of elements than the step's argument. FIX: make its size the product of the argument's extents");
+      if (values.size() != full)
+        throw shape_error("executor: argument " + std::to_string(K) + " has " + std::to_string(values.size()) + " elements; the step was compiled for " +
+                          std::to_string(full));
+    }
+    auto const* const first = reinterpret_cast<std::byte const*>(values.data());
+    if (in_arena(first, values.size_bytes()))
+      throw value_error("executor: argument " + std::to_string(K) + " lies in the executor's own memory, as its results do, which a run writes over. FIX: a copy");
+    frame_.base[exec::base_input + K] = staging_.argument(K, first, values.size_bytes());
+  }
+
+  bool in_arena(std::byte const* first, std::size_t bytes) const {
+    auto const from = reinterpret_cast<std::uintptr_t>(first), arena = reinterpret_cast<std::uintptr_t>(arena_.data());
+    return from < arena + static_cast<std::uintptr_t>(arena_bytes) && arena < from + bytes;
+  }
+
+  template <class T, std::size_t N>
+  static void check_range(std::span<T, N> values, exec::range_check const& c) {
+    if constexpr (std::is_integral_v<T>) {
+      auto const all = static_cast<std::int64_t>(values.size());
+      auto const along = [&](auto const& self, int axis, std::int64_t from) -> void {
+        for (std::int64_t k = 0, i = from; k < c.extent[axis] && i < all; ++k, i += c.stride[axis]) {
+          if (axis + 1 < max_rank && c.stride[axis + 1] != 0) {
+            self(self, axis + 1, i);
+            continue;
+          }
+          auto const value = static_cast<std::int64_t>(values[static_cast<std::size_t>(i)]);
+          if ((value >= c.first && value < c.end) || value == c.also) continue;
+          std::string const bound =
+              value < c.first ? "at least " + std::to_string(c.first) : "below " + std::to_string(c.end);
+          throw value_error("executor: argument " + std::to_string(c.input) + " holds " + std::to_string(value) +
+                            " at element " + std::to_string(i) + "; an id or label must be " + bound);
+        }
+      };
+      along(along, 0, c.offset);
+    }
+  }
+
+  result results() {
+    result r{};
+    int k = 0;
+    for_each_result(r, [&](auto& t) {
+      using T = typename std::remove_cvref_t<decltype(t)>::element_type;
+      t.data = reinterpret_cast<T const*>(steps_.result(k, staging_, arena_.data()));
+      if constexpr (constexpr shape dims = std::remove_cvref_t<decltype(t)>::dims; dims.tag)
+        t.elements = static_cast<std::size_t>(dims.count() / dims.tag.max * frame_.extent[dims.tag.id]);
+      ++k;
+    });
+    return r;
+  }
+
+  std::shared_ptr<block> parameters_;
+  exec::bytes<Backend> arena_;
+  [[no_unique_address]] exec::staging<Step, Backend> staging_;
+  [[no_unique_address]] exec::step_runner<Step, Backend> steps_;
+  std::array<float, 64> scalars_{};
+  typename exec::frame_type<Backend>::type frame_{};
+  std::vector<exec::observer*> observers_;
+  exec::kernel_log* log_ = nullptr;  // the last of them
+  std::int64_t shard_ = 0;  // of the whole batch: the first that this rank has
+  std::int64_t runs_ = 0;  // of a program that does not train
+  int block_ = 0;          // that it takes as parameters
+  bool reads_only_ = false;
+  exec::view_copies<static_cast<int>(std::tuple_size_v<arguments>)> copies_{};
+};
+
+}  // namespace tx

@@ -1,0 +1,150 @@
+// The parameters of a model, with the states that an optimizer keeps of them: one piece of memory, the backend's or the caller's.
+#pragma once
+
+#include <tx/core/philox.hpp>
+#include <tx/expr/layout.hpp>
+#include <tx/plan/scratch.hpp>
+#include <tx/run/bytes.hpp>
+
+#include <cmath>
+#include <memory>
+#include <type_traits>
+
+namespace tx {
+
+struct seed {
+  std::uint64_t value;
+  constexpr explicit seed(std::uint64_t v) : value(v) {}
+};
+
+// A parameter as it lies in a block: `data` has the elements of `info`, dense.
+template <class T>
+struct parameter_ref {
+  std::string name;
+  shape dims;
+  std::span<T> data;
+};
+
+// The parameters of a model and, for training, the optimizer's states of equal layout. Programs of one model share it: an executor makes
+// one, or is given one of the caller's. A const one is only read: any number of executors may run on it at the same time.
+//
+//   tx::parameter_block<net, tx::cpu> weights{tx::seed(0), 0};            // no states: it is not trained
+//   tx::io::load_parameters("net.safetensors", weights.tensors());
+//   tx::executor<inference, tx::cpu> infer{std::as_const(weights)};
+//
+// Memory of the caller's has at least bytes_for(states) bytes from a multiple of memory_alignment on, and stays as long as the block; of a
+// backend whose memory the host does not reach it is the backend's. Nothing is allocated then. Errors: shape_error for too little
+// memory, value_error for a wrong place and for a number of states that no program has.
+template <class Model, class Backend>
+class parameter_block {
+ public:
+  using element_type = element_t<layout<Model>::type>;
+  static constexpr std::int64_t block_bytes = exec::aligned(layout<Model>::size * size_of(layout<Model>::type));
+  static constexpr std::int64_t state_bytes = exec::aligned(layout<Model>::trained * size_of(layout<Model>::type));
+  // Bytes of the parameters and so many states.
+  static constexpr std::int64_t bytes_for(int states) { return block_bytes + state_bytes * states; }
+
+  tx::seed seed;
+  std::int64_t steps = 0;  // that the parameters have been trained for
+  std::string (*identity)() = nullptr;  // of the optimizer whose states they are
+
+  // Fresh parameters: each drawn by its initializer, a function of the seed and its place only. States are zero.
+  parameter_block(tx::seed s, int states, std::span<std::byte> memory = {})
+      : seed(s), storage_(exec::room<Backend>(memory, bytes_for(checked(states)), "parameter_block")), states_(states) {
+    exec::clear_bytes<Backend>(storage_.data(), storage_.size());
+    if constexpr (exec::remote<Backend>) {
+      std::vector<element_type> fresh(static_cast<std::size_t>(layout<Model>::size));
+      initialise(s, fresh);
+      write(fresh);
+    } else {
+      initialise(s, elements());
+    }
+  }
+  // What lies in the memory already, as another block of this model left it there. The seed is that of random numbers to come.
+  parameter_block(std::span<std::byte> memory, int states, tx::seed s = tx::seed(0))
+      : seed(s), storage_(memory, bytes_for(checked(states)), "parameter_block"), states_(states) {}
+
+  std::byte* block(int k) { return storage_.data() + start(k); }
+  std::byte const* block(int k) const { return storage_.data() + start(k); }
+  // Elements of a block: states have none for parameters that are not trained.
+  static constexpr std::size_t size(int k) { return static_cast<std::size_t>(k == 0 ? layout<Model>::size : layout<Model>::trained); }
+  int states() const { return states_; }
+  std::span<element_type> elements(int k = 0) { return {reinterpret_cast<element_type*>(block(k)), reached(k)}; }
+  std::span<element_type const> elements(int k = 0) const { return {reinterpret_cast<element_type const*>(block(k)), reached(k)}; }
+
+  // Copies of all elements, wherever they lie; k as below.
+  std::vector<element_type> read(int k = 0) const {
+    if constexpr (exec::remote<Backend>) {
+      std::vector<element_type> out(size(k));
+      if (!out.empty()) Backend::download(reinterpret_cast<std::byte*>(out.data()), storage_.data() + start(k), static_cast<std::int64_t>(out.size() * sizeof(element_type)));
+      return out;
+    } else {
+      return {elements(k).begin(), elements(k).end()};
+    }
+  }
+  void write(std::span<element_type const> values, int k = 0) {
+    if (values.size() != size(k))
+      throw shape_error("parameters: " + std::to_string(values.size()) + " elements were given; the model has " + std::to_string(size(k)));
+    if (values.empty()) return;
+    if constexpr (exec::remote<Backend>) Backend::upload(block(k), reinterpret_cast<std::byte const*>(values.data()), static_cast<std::int64_t>(values.size_bytes()));
+    else __builtin_memcpy(block(k), values.data(), values.size_bytes());
+  }
+
+  void reset_optimizer() {
+    steps = 0;
+    if (states_ > 0) exec::clear_bytes<Backend>(block(1), state_bytes * states_);
+  }
+
+  // All tensors by name; k: 0 the parameters, 1 + s state s, of those that are trained.
+  std::vector<parameter_ref<element_type>> tensors(int k = 0) { return tensors_of(elements(k)); }
+  std::vector<parameter_ref<element_type const>> tensors(int k = 0) const { return tensors_of(elements(k)); }
+  // The same of a copy of a block, as read(k) makes it.
+  template <class T>
+    requires std::is_same_v<std::remove_const_t<T>, element_type>
+  TX_COLD static std::vector<parameter_ref<T>> tensors_of(std::span<T> all) {
+    std::vector<parameter_ref<T>> out;
+    for (auto& v : parameters_of<Model>())
+      if (v.offset < static_cast<std::int64_t>(all.size()))
+        out.push_back({std::move(v.name), v.info.dims, all.subspan(static_cast<std::size_t>(v.offset), static_cast<std::size_t>(v.info.count()))});
+    return out;
+  }
+
+ private:
+  static int checked(int states) {
+    Backend::check_machine();  // before anything is computed
+    if (states < 0 || states >= exec::max_blocks)
+      throw value_error("parameter_block: " + std::to_string(states) + " states. FIX: as many as the program keeps, step::states");
+    return states;
+  }
+
+  static constexpr std::int64_t start(int k) { return k == 0 ? 0 : block_bytes + (k - 1) * state_bytes; }
+  static constexpr std::size_t reached(int k) {
+    static_assert(!exec::remote<Backend>, "tx: the host does not reach this backend's memory. FIX: read(k) and write(values, k) copy it");
+    return size(k);
+  }
+
+  TX_COLD static void initialise(tx::seed s, std::span<element_type> all) {
+    Model model{};
+    int entry = 0;
+    auto fill = [&]<class P>(P&, detail::surroundings const&) {
+      layout_entry const& e = layout<Model>::entries[entry];
+      std::int64_t const fan_in = P::info.dims.rank > 1 ? P::info.count() / P::info.dims.dim[0] : P::info.dims.last();
+      auto const data = all.subspan(static_cast<std::size_t>(e.offset), static_cast<std::size_t>(e.info.count()));
+      for (std::size_t i = 0; i < data.size(); ++i) {
+        philox_block const r = philox(philox_key::from(s.value), {{static_cast<std::uint32_t>(i), static_cast<std::uint32_t>(i >> 32),
+                                                                   static_cast<std::uint32_t>(entry), 0x696e6974u}});
+        double const u = (static_cast<double>(r[0]) + 0.5) * 0x1p-32;
+        double const v = (static_cast<double>(r[1]) + 0.5) * 0x1p-32;
+        double const normal = std::sqrt(-2 * std::log(u)) * std::cos(6.283185307179586 * v);  // Box and Muller, 1958
+        data[i] = static_cast<element_type>(P::initializer::value(v, normal, fan_in));
+      }
+      ++entry;
+    };
+    detail::for_each_parameter(model, fill);
+  }
+
+  exec::bytes<Backend> storage_;
+  int states_;
+};
+
+}  // namespace tx

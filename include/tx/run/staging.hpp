@@ -1,0 +1,59 @@
+// What crosses between the host and a backend's memory in a run: arguments and scalars in, results out.
+#pragma once
+
+#include <tx/plan/plan.hpp>
+#include <tx/run/parameter_memory.hpp>
+
+#include <tuple>
+#include <vector>
+
+namespace tx::exec {
+
+// Memory that the host reaches: everything is used where it lies.
+template <class Step, class Backend>
+class staging {
+ public:
+  std::byte* argument(int, std::byte const* values, std::size_t) { return const_cast<std::byte*>(values); }
+  std::byte* scalars(std::byte* values, std::size_t) { return values; }
+  std::byte const* result(int, std::byte const* value) { return value; }
+};
+
+// A place beside the arena for every argument, one for the scalars, and a copy of the results on the host.
+template <class Step, remote Backend>
+class staging<Step, Backend> {
+  static constexpr int arguments = static_cast<int>(std::tuple_size_v<typename Step::arguments>);
+  static constexpr auto offsets = []<int... K>(std::integer_sequence<int, K...>) {
+    fixed<std::int64_t, arguments + 1> at{};
+    ((at[K + 1] = at[K] + aligned(std::tuple_element_t<static_cast<std::size_t>(K), typename Step::arguments>::info.bytes())), ...);
+    return at;
+  }(std::make_integer_sequence<int, arguments>{});
+  static constexpr std::int64_t scalar_bytes = 256;
+  static constexpr auto result_offsets = [] {
+    auto const& results = Step::program::results;
+    fixed<std::int64_t, results.size() + 1> at{};
+    for (int k = 0; k < results.size(); ++k) at[k + 1] = at[k] + aligned(results[k].info.bytes());
+    return at;
+  }();
+
+ public:
+  staging() : device_(offsets[arguments] + scalar_bytes), results_(static_cast<std::size_t>(result_offsets[Step::program::results.size()])) {}
+
+  std::byte* argument(int k, std::byte const* values, std::size_t bytes) { return sent(offsets[k], values, bytes); }
+  std::byte* scalars(std::byte const* values, std::size_t bytes) { return sent(offsets[arguments], values, bytes); }
+  std::byte const* result(int k, std::byte const* value) {
+    std::byte* const to = results_.data() + result_offsets[k];
+    Backend::download(to, value, Step::program::results[k].info.bytes());
+    return to;
+  }
+
+ private:
+  std::byte* sent(std::int64_t offset, std::byte const* values, std::size_t bytes) {
+    if (bytes != 0) Backend::upload(device_.data() + offset, values, static_cast<std::int64_t>(bytes));
+    return device_.data() + offset;
+  }
+
+  bytes<Backend> device_;
+  std::vector<std::byte> results_;
+};
+
+}  // namespace tx::exec

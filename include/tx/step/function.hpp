@@ -1,0 +1,54 @@
+// function<F, Model>: inference. F(model, x...) or F(x...) becomes a program that returns what F returns.
+#pragma once
+
+#include <tx/expr/layout.hpp>
+#include <tx/expr/trace.hpp>
+#include <tx/passes/narrow.hpp>
+#include <tx/plan/compile.hpp>
+#include <tx/plan/program.hpp>
+
+namespace tx {
+
+namespace exec {
+// What a program of a model needs in all, with so many blocks of state beside the parameters.
+template <class Model>
+constexpr memory_use with_parameters(memory_use m, int states) {
+  m.parameters = layout<Model>::size * size_of(layout<Model>::type);
+  m.optimizer = layout<Model>::trained * size_of(layout<Model>::type) * states;
+  m.peak = m.parameters + m.optimizer + m.arena;
+  return m;
+}
+}  // namespace exec
+
+// A callable that returns a tensor alone hands back an aggregate with this one member.
+template <class T>
+struct single_result {
+  T value;
+};
+
+template <auto F, class Model = no_model, compile_options Options = compile_options{}>
+struct function {
+  using model = Model;
+  using call = callable<std::remove_cvref_t<decltype(F)>, Model>;
+  using arguments = typename call::arguments;
+  using result = std::conditional_t<typed_handle<typename call::result>, single_result<typename call::result>, typename call::result>;
+  static constexpr int states = 0;
+
+  struct source {
+    static constexpr exec::lowered lower(exec::inspection* seen = nullptr) {
+      graph g{};
+      record(g);
+      return exec::compile(g, Options, seen);
+    }
+  };
+  static constexpr void record(graph& g) {
+    g.training = false;
+    trace<Model, F>(g);
+    g = passes::narrow(g);
+    verify(g);
+  }
+  using program = exec::program<source>;
+  static constexpr exec::memory_use memory = exec::with_parameters<Model>(program::memory, states);
+};
+
+}  // namespace tx
