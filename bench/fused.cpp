@@ -62,7 +62,7 @@ double copy_rate() {
   for (int i = 0; i < 6; ++i) {  // the first fills the pages
     double const start = now();
     backends::cpu::for_shares(backends::cpu::machine_threads(), 1 << 30, [&](int share) {
-      std::int64_t const a = exec::share_begin(matrix::info.bytes(), share), b = exec::share_begin(matrix::info.bytes(), share + 1);
+      std::int64_t const a = tx::backends::cpu::share_begin(matrix::info.bytes(), share), b = tx::backends::cpu::share_begin(matrix::info.bytes(), share + 1);
       __builtin_memcpy(to.data() + a, from.data() + a, static_cast<std::size_t>(b - a));
     });
     if (i > 0) best = std::min(best, now() - start);

@@ -49,15 +49,15 @@ double peak(int threads) {
   if constexpr (backends::cpu::has_matrix_unit<T>)
     if (backends::cpu::detail::matrix_unit_permitted()) {
       double const tiles = seconds_of([&] { backends::cpu::for_shares(threads, 1 << 30, [&](int) { bench::run_tile_chains(steps / 10); }); });
-      return 1e-9 * bench::tile_step_flops * (steps / 10) * exec::shares / tiles;
+      return 1e-9 * bench::tile_step_flops * (steps / 10) * tx::backends::cpu::shares / tiles;
     }
 #endif
-  f32 sums[exec::shares] = {};
+  f32 sums[tx::backends::cpu::shares] = {};
   double const seconds = seconds_of([&] {
     backends::cpu::for_shares(threads, 1 << 30, [&](int share) { sums[share] = bench::run_fma_chains<T>(steps); });
     asm volatile("" : : "m"(sums));
   });
-  return 1e-9 * bench::step_flops<T> * bench::fma_chains * steps * exec::shares / seconds;
+  return 1e-9 * bench::step_flops<T> * bench::fma_chains * steps * tx::backends::cpu::shares / seconds;
 }
 
 struct settings {
@@ -97,9 +97,9 @@ void measure(settings const& s, char const* what, bool transposed_left, bool tra
     if constexpr (std::is_same_v<T, f32>)
       eigen.push_back(flops / seconds_of([&] {
         for (int i = 0; i < repeat; ++i)
-          backends::cpu::for_claims(s.threads, 1 << 30, (exec::shares + s.threads - 1) / s.threads, [&](backends::cpu::claims& taken) {
+          backends::cpu::for_claims(s.threads, 1 << 30, (tx::backends::cpu::shares + s.threads - 1) / s.threads, [&](backends::cpu::claims& taken) {
             do {  // the rows of a thread at once
-              Eigen::Index const row = exec::share_begin(M, taken.first), rows = exec::share_begin(M, taken.end) - row;
+              Eigen::Index const row = tx::backends::cpu::share_begin(M, taken.first), rows = tx::backends::cpu::share_begin(M, taken.end) - row;
               auto part = c.middleRows(row, rows);
               if (transposed_left) part.noalias() = a.middleCols(row, rows).transpose() * b;
               else if (transposed_right) part.noalias() = a.middleRows(row, rows) * b.transpose();

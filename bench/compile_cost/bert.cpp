@@ -19,7 +19,7 @@ using step = tx::train_step<tx::nn::bert_classifier<config, 2>, loss, tx::adamw>
 }  // namespace
 
 int main(int argc, char**) {
-  std::printf("%d kernels\n", step::program::kernels.size());
+  std::printf("%d kernels\n", step::program<>::kernels.size());
   if (argc < 2) return 0;
   tx::executor<step, tx::cpu> run{tx::seed(0)};
   std::vector<tx::i32> const ids(8 * 128, 1);

@@ -43,7 +43,7 @@ using step = tx::train_step<model, loss, tx::adamw>;
 }  // namespace
 
 int main(int argc, char**) {
-  std::printf("%d kernels\n", step::program::kernels.size());
+  std::printf("%d kernels\n", step::program<>::kernels.size());
   if (argc < 2) return 0;
   tx::executor<step, tx::cpu> run{tx::seed(0)};
   std::vector<tx::i32> const ids(4 * 32, 1);

@@ -43,7 +43,7 @@ int main() {
     show.write(i + 1, {{"loss", last}});
   }
   show.finish();
-  std::printf("%d kernels, %d calls a step, %.1f MB at most\n", step::program::kernels.size(), step::program::calls.size(),
+  std::printf("%d kernels, %d calls a step, %.1f MB at most\n", step::program<>::kernels.size(), step::program<>::calls.size(),
               static_cast<double>(step::memory.peak) / 1e6);
   return last < first / 10 ? 0 : 1;  // it learns, or this example is wrong
 }

@@ -36,6 +36,9 @@ struct kernel<tx::exec::gemm<tx::dtype::f32, Epilogue>> {
 };
 
 struct backend {
+  // What programs are planned for: here as for the CPU; see plan/target.hpp for what a target says.
+  static constexpr tx::target const& target = tx::cpu_target;
+
   template <class Signature>
   using kernel = mine::kernel<Signature>;
 

@@ -152,6 +152,7 @@ struct host_device {
 
 // The device backend on the interpreter: a backend like any other, with memory of its own.
 struct interpreted {
+  static constexpr tx::target const& target = tx::cuda_target;
   template <class Signature>
   using kernel = tx::backends::cuda::kernel<interpreter::host_device, Signature>;
 

@@ -103,7 +103,7 @@ TEST_CASE("Stashed rows that are too long for shared memory lie in scratch") {
   using wide = tx::function<normalise<40, 9000>>;
   constexpr auto stashes = [] {
     int most = 0;
-    tx::exec::lowered const l = wide::source::lower();
+    tx::exec::lowered const l = wide::source::lower(tx::cuda_target);
     for (auto const& k : l.kernels)
       if (k.kind == tx::exec::kernel_kind::fused) most = std::max(most, tx::exec::analyse(tx::exec::detail::sig_view{l, k}).stashes);
     return most;

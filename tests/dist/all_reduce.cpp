@@ -34,17 +34,18 @@ struct with_gradient {
   using arguments = std::tuple<matrix, matrix>;
   static constexpr int states = 0;
   struct source {
-    static constexpr tx::exec::lowered lower() {
+    static constexpr tx::exec::lowered lower(tx::target const& to) {
       tx::graph g{};
       tx::trace<tx::no_model, weighted>(g);
       tx::vec<int> leaves{};
       for (int i = 0; i < g.size(); ++i)
         if (g[i].op == &tx::input_info && g[i].at.v[0] == 0) leaves.push_back(i);
       g.outputs.push_back({tx::gradients(g, g.outputs[0].value, leaves)[0]});
-      return tx::exec::compile(g, {});
+      return tx::exec::compile(g, to, {});
     }
   };
-  using program = tx::exec::program<source>;
+  template <tx::target const& To>
+  using program = tx::exec::program<source, To>;
 };
 
 using ranked = tx::distributed<tx::cpu, tx::dist::local>;

@@ -26,11 +26,11 @@ struct compiled_program {
 
 template <compiled_program const& P, tx::compile_options Options>
 struct source {
-  static constexpr tx::exec::lowered lower(tx::exec::inspection* seen = nullptr) {
+  static constexpr tx::exec::lowered lower(tx::target const& to, tx::exec::inspection* seen = nullptr) {
     graph g{};
     P.record(g, {P.most, -1});
     graph const all = finished(g, P.end);
-    return tx::exec::compile(all, Options, seen);
+    return tx::exec::compile(all, to, Options, seen);
   }
 };
 
@@ -44,7 +44,7 @@ inline recorded leaves_of(compiled_program const& p, row_count rows) {
 
 template <compiled_program const& P, class Backend, tx::compile_options Options>
 bool agrees(char const* name, recorded const& planned, int rows, std::function<std::string(outcome const&)> const& wrong) {
-  using program = tx::exec::program<source<P, Options>>;
+  using program = tx::exec::program<source<P, Options>, Backend::target>;
   run_memory memory(planned, program::memory.arena, rows);
   memory.f.threads = 2;
   tx::exec::runner<program, Backend>::run(memory.f);

@@ -4,4 +4,4 @@
 #include <tx/step/function.hpp>
 
 constexpr auto f = [](tx::tensor<tx::i32, 6> x) { return x + 5000000000; };
-auto const& calls = tx::function<f>::program::calls;
+auto const& calls = tx::function<f>::program<>::calls;

@@ -144,7 +144,7 @@ TEST_CASE("an outline is the program's plan") {
   auto const all = outline_of<step>();
   REQUIRE(all.size() == 1);
   outline const& o = all[0];
-  check_figures<step::program>(o);
+  check_figures<step::program<>>(o);
   CHECK(o.memory.peak == step::memory.peak);
   CHECK(o.memory.activations == step::memory.activations);
   check_buffers(o);
@@ -181,18 +181,18 @@ TEST_CASE("values that come in or leave have names") {
 TEST_CASE("a step in parts is two programs with one peak") {
   auto const all = outline_of<in_parts>();
   REQUIRE(all.size() == 2);
-  check_figures<in_parts::program>(all[0]);
-  check_figures<in_parts::update_program>(all[1]);
+  check_figures<in_parts::program<>>(all[0]);
+  check_figures<in_parts::update_program<>>(all[1]);
   for (outline const& o : all) CHECK(o.memory.peak == in_parts::memory.peak);
   CHECK(named(all[1], "summed gradient of layer.*.dense.bias and 2 more"));
 }
 
 TEST_CASE("times of a log go to their kernels") {
   exec::kernel_log log;
-  int const last = step::program::calls.size() - 1;
+  int const last = step::program<>::calls.size() - 1;
   for (int const i : {0, last, last})
     log.events.push_back(
-        {&step::program::calls[i], 0, 0.25, 0, step::program::calls[i].rows, step::program::calls[i].depth});
+        {&step::program<>::calls[i], 0, 0.25, 0, step::program<>::calls[i].rows, step::program<>::calls[i].depth});
   auto const seconds = seconds_of<step>(log);
   REQUIRE(seconds.size() == 1);
   outline const o = outline_of<step>(seconds)[0];
@@ -214,10 +214,10 @@ TEST_CASE("a page has the program's figures and needs nothing else") {
   for (char const* from_elsewhere : {"http", "src=", "href=", "import", "url("})
     CHECK(page.find(from_elsewhere) == std::string::npos);
   auto const program = data_of(page).at("programs").at(0);
-  CHECK(program.at("calls").size() == static_cast<std::size_t>(step::program::calls.size()));
-  CHECK(program.at("kernels") == step::program::kernels.size());
+  CHECK(program.at("calls").size() == static_cast<std::size_t>(step::program<>::calls.size()));
+  CHECK(program.at("kernels") == step::program<>::kernels.size());
   CHECK(program.at("memory").at("peak") == step::memory.peak);
-  CHECK(program.at("largest_live") == step::program::memory.largest_live);
+  CHECK(program.at("largest_live") == step::program<>::memory.largest_live);
   CHECK(program.at("values").size() == all[0].values.size());
   CHECK(program.at("values").at(3).at("inputs").size() == all[0].values[3].inputs.size());
   CHECK(program.at("calls").at(1).at("name") == all[0].calls[1].name);

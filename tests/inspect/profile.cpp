@@ -58,7 +58,7 @@ TEST_CASE("a log has an event for each kernel that ran") {
   run.profile(&log);
   auto const began = std::chrono::steady_clock::now();
   run(x);
-  int const calls = calls_of<step::program>(0);
+  int const calls = calls_of<step::program<>>(0);
   REQUIRE(calls > 6);
   REQUIRE(log.events.size() == static_cast<std::size_t>(calls));
   run(x);

@@ -41,13 +41,14 @@ struct grad_program {
     g.outputs.push_back({g.emit(&tx::gather_all_info, parts.data(), parts.size(), at), tx::output_kind::result, -1});
   }
   struct source {
-    static constexpr tx::exec::lowered lower() {
+    static constexpr tx::exec::lowered lower(tx::target const& to) {
       tx::graph g{};
       record(g);
-      return tx::exec::compile(g, Options);
+      return tx::exec::compile(g, to, Options);
     }
   };
-  using program = tx::exec::program<source>;
+  template <tx::target const& To>
+  using program = tx::exec::program<source, To>;
 };
 
 inline constexpr tx::compile_options unfused{.fuse = false};

@@ -20,7 +20,7 @@ using vector = tensor<f32, 64>;
 // ---- a three-op expression: its gradient graph, and the type its kernel has -------------------------------------------
 
 constexpr auto three_ops = [](matrix x, vector b) { return tanh(x + b) * x; };
-using three = function<three_ops>::program;
+using three = function<three_ops>::program<>;
 static_assert(three::kernels.size() == 1 && three::calls.size() == 1);
 
 using exec::access;
@@ -61,9 +61,9 @@ struct odd_norm {
   }
 };
 constexpr auto odd_forward = [](odd_norm const& m, matrix x) { return m(x); };
-static_assert(function<odd_forward, odd_norm>::program::calls.size() == 1);
+static_assert(function<odd_forward, odd_norm>::program<>::calls.size() == 1);
 
-constexpr int kernels_of(graph const& recorded, bool fused = true) { return exec::compile(recorded, {fused}).calls.size(); }
+constexpr int kernels_of(graph const& recorded, bool fused = true) { return exec::compile(recorded, cpu_target, {fused}).calls.size(); }
 
 constexpr int odd_gradient_kernels = [] {
   graph g{};
@@ -78,9 +78,9 @@ constexpr int odd_gradient_kernels = [] {
 static_assert(odd_gradient_kernels <= 2);
 
 constexpr auto layer_norm_forward = [](matrix x, vector s, vector b) { return layer_norm(x, s, b); };
-static_assert(function<layer_norm_forward>::program::calls.size() == 1);
+static_assert(function<layer_norm_forward>::program<>::calls.size() == 1);
 constexpr auto softmax_forward = [](matrix x) { return softmax(x); };
-static_assert(function<softmax_forward>::program::calls.size() == 1);
+static_assert(function<softmax_forward>::program<>::calls.size() == 1);
 
 // ---- epilogues of products --------------------------------------------------------------------------------------------
 
@@ -89,7 +89,7 @@ struct layer {
   param<tensor<f32, 64>> b;
 };
 constexpr auto block = [](layer const& m, matrix x) { return layer_norm(x + gelu(matmul(x, m.w) + m.b), m.b, m.b); };
-static_assert(function<block, layer>::program::calls.size() == 1);
+static_assert(function<block, layer>::program<>::calls.size() == 1);
 
 // ---- whole steps ------------------------------------------------------------------------------------------------------
 
@@ -99,8 +99,8 @@ struct base {
 constexpr auto bert_loss = [](auto const& m, tensor<i32, 8, 128> ids, tensor<i32, 8> y) { return cross_entropy(m(ids), y); };
 using bert = train_step<nn::bert_classifier<base, 2>, bert_loss, adamw>;
 using bert_unfused = train_step<nn::bert_classifier<base, 2>, bert_loss, adamw, compiled_with<compile_options{.fuse = false}>>;
-static_assert(bert::program::calls.size() == 84);
-static_assert(bert_unfused::program::calls.size() == 717);
+static_assert(bert::program<>::calls.size() == 84);
+static_assert(bert_unfused::program<>::calls.size() == 717);
 static_assert(bert::memory.activations <= 700'000'000);
 static_assert(bert::memory.arena * 100 <= bert::memory.largest_live * 105);
 
@@ -113,13 +113,13 @@ constexpr auto twin_loss = [](auto const& m, nn::query_ids<twin, 64> q, nn::docu
 };
 using twin_step = train_step<nn::twinbert<twin>, twin_loss, adamw, clip_gradient>;
 using twin_unfused = train_step<nn::twinbert<twin>, twin_loss, adamw, clip_gradient, compiled_with<compile_options{.fuse = false}>>;
-static_assert(twin_step::program::calls.size() == 125);
-static_assert(twin_unfused::program::calls.size() == 591);
+static_assert(twin_step::program<>::calls.size() == 125);
+static_assert(twin_unfused::program<>::calls.size() == 591);
 static_assert(twin_step::memory.arena * 100 <= twin_step::memory.largest_live * 105);
 
 }  // namespace
 
 TEST_CASE("kernels of a step, fused and not") {
-  CHECK(bert::program::calls.size() * 5 < bert_unfused::program::calls.size());
-  CHECK(twin_step::program::calls.size() * 4 < twin_unfused::program::calls.size());
+  CHECK(bert::program<>::calls.size() * 5 < bert_unfused::program<>::calls.size());
+  CHECK(twin_step::program<>::calls.size() * 4 < twin_unfused::program<>::calls.size());
 }

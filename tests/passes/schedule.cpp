@@ -33,14 +33,14 @@ constexpr auto wide = [](branches const& m, tensor<f32, 4096, 16> x) {
 };
 template <compile_options O>
 struct source {
-  static constexpr exec::lowered lower() {
+  static constexpr exec::lowered lower(target const& to) {
     graph g{};
     trace<branches, wide>(g);
-    return exec::compile(g, O);
+    return exec::compile(g, to, O);
   }
 };
-using scheduled = exec::program<source<compile_options{}>>;
-using recorded = exec::program<source<as_recorded>>;
+using scheduled = exec::program<source<compile_options{}>, cpu_target>;
+using recorded = exec::program<source<as_recorded>, cpu_target>;
 static_assert(scheduled::memory.largest_live < recorded::memory.largest_live * 2 / 3);
 static_assert(scheduled::memory.arena * 100 <= scheduled::memory.largest_live * 105);
 

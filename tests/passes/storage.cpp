@@ -107,7 +107,7 @@ TEST_CASE("every read finds its element") {
 
 TEST_CASE("a leaf is not overwritten in an earlier pass over its row than it is read in") {
   exec::inspection seen{};
-  exec::lowered const l = exec::compile(updated_beside_a_row_sum(), {}, &seen);
+  exec::lowered const l = exec::compile(updated_beside_a_row_sum(), cpu_target, {}, &seen);
   CHECK_NOTHROW(storage_verifier(l, seen).run());
   CHECK(l.calls.size() == 2);
 }
@@ -118,7 +118,7 @@ TEST_CASE("a bounded number that a body is handed may be a side of a product") {
 
 TEST_CASE("a program that was tampered with is found out") {
   exec::inspection seen{};
-  exec::lowered const l = exec::compile(transposed_beside(), {}, &seen);
+  exec::lowered const l = exec::compile(transposed_beside(), cpu_target, {}, &seen);
   CHECK_NOTHROW(storage_verifier(l, seen).run());
   int found = 0, tried = 0;
   for (int k = 0; k < l.operands.size(); ++k) {

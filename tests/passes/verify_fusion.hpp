@@ -143,7 +143,7 @@ inline void verify_fusion_of(tx::graph const& recorded) {
   tx::passes::stored_graph const stored = tx::passes::assign_storage(tx::passes::simplify(recorded));
   tx::graph const& g = stored.nodes;
   for (bool const enabled : {false, true}) {
-    tx::passes::fusion const f = tx::passes::fuse(g, stored.where, enabled);
+    tx::passes::fusion const f = tx::passes::fuse(g, stored.where, tx::cpu_target.kernel, enabled);
     fusion_verifier(g, f).run();
     tx::passes::fusion const scheduled = tx::passes::schedule(g, f);
     fusion_verifier(g, scheduled).run();

@@ -4,6 +4,7 @@
 
 #include "shown_elements.hpp"
 
+#include <tx/backends/cpu/target.hpp>
 #include <tx/inspect/tables.hpp>
 #include <tx/plan/compile.hpp>
 
@@ -287,7 +288,7 @@ class storage_verifier {
 // A recorded graph, compiled as the options say.
 inline tx::exec::lowered verified(tx::graph const& recorded, tx::compile_options const& options = {}) {
   tx::exec::inspection seen{};
-  tx::exec::lowered l = tx::exec::compile(recorded, options, &seen);
+  tx::exec::lowered l = tx::exec::compile(recorded, tx::cpu_target, options, &seen);
   storage_verifier(l, seen).run();
   return l;
 }
@@ -296,6 +297,6 @@ inline tx::exec::lowered verified(tx::graph const& recorded, tx::compile_options
 template <class Source>
 void verify_program() {
   tx::exec::inspection seen{};
-  tx::exec::lowered const l = Source::lower(&seen);
+  tx::exec::lowered const l = Source::lower(tx::cpu_target, &seen);
   storage_verifier(l, seen).run();
 }

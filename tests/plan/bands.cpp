@@ -39,7 +39,7 @@ constexpr std::int64_t scores = 4 * tokens * tokens;  // bytes of one head's
 template <class Step>
 constexpr int band_loops() {
   int count = 0;
-  for (auto const& l : Step::program::loops.items) count += l.band > 0 ? 1 : 0;
+  for (auto const& l : Step::template program<>::loops.items) count += l.band > 0 ? 1 : 0;
   return count;
 }
 static_assert(band_loops<step<whole>>() == 0);

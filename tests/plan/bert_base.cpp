@@ -34,9 +34,9 @@ static_assert(20 * unclipped::memory.arena <= 21 * unclipped::memory.largest_liv
 
 TEST_CASE("the plan of a BERT-base step") {
   INFO("activations " << step::memory.activations / 1'000'000 << " MB, gradients " << step::memory.gradients / 1'000'000 << " MB, arena "
-                      << step::memory.arena / 1'000'000 << " MB, peak " << step::memory.peak / 1'000'000 << " MB, kernels " << step::program::kernels.size());
-  CHECK(step::program::kernels.size() < 80);
+                      << step::memory.arena / 1'000'000 << " MB, peak " << step::memory.peak / 1'000'000 << " MB, kernels " << step::program<>::kernels.size());
+  CHECK(step::program<>::kernels.size() < 80);
   INFO("without clipping: gradients " << unclipped::memory.gradients / 1'000'000 << " MB, arena " << unclipped::memory.arena / 1'000'000
-                                      << " MB, kernels " << unclipped::program::kernels.size());
-  CHECK(unclipped::program::kernels.size() < 80);
+                                      << " MB, kernels " << unclipped::program<>::kernels.size());
+  CHECK(unclipped::program<>::kernels.size() < 80);
 }

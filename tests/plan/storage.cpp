@@ -154,8 +154,8 @@ template <std::int64_t Bytes>
 constexpr compile_options in_bands{.band_bytes = Bytes};
 template <auto F, std::int64_t Bytes>
 using banded = function<F, no_model, in_bands<Bytes>>;
-static_assert(banded<own_matrices, 64>::program::loops.size() == 2);
-static_assert(banded<mirrored, 64>::program::loops.size() == 1);
+static_assert(banded<own_matrices, 64>::program<>::loops.size() == 2);
+static_assert(banded<mirrored, 64>::program<>::loops.size() == 1);
 
 template <auto F, class Backend>
 double band_error() {

@@ -11,7 +11,7 @@ inline constexpr std::int64_t much = 1 << 30;  // elements: worth threads
 inline bool helped() {
   auto const caller = std::this_thread::get_id();
   for (int attempt = 0; attempt < 10; ++attempt) {  // helpers may be late, but not always
-    std::atomic<int> left{tx::exec::shares - 1};
+    std::atomic<int> left{tx::backends::cpu::shares - 1};
     tx::backends::cpu::for_shares(2, much, [&](int) {
       if (std::this_thread::get_id() != caller) {
         --left;

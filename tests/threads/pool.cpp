@@ -17,7 +17,7 @@ using backends::cpu::for_claims;
 using backends::cpu::for_shares;
 
 struct counts {
-  std::array<std::atomic<int>, exec::shares> of{};
+  std::array<std::atomic<int>, tx::backends::cpu::shares> of{};
   bool all(int wanted) const {
     return std::all_of(of.begin(), of.end(), [&](auto const& n) { return n == wanted; });
   }
@@ -75,7 +75,7 @@ TEST_CASE("a share may call kernels") {
   counts done;
   for (int i = 0; i < 50; ++i)
     for_shares(3, much, [&](int) { for_shares(2, much, [&](int s) { ++done.of[static_cast<std::size_t>(s)]; }); });
-  CHECK(done.all(50 * exec::shares));
+  CHECK(done.all(50 * tx::backends::cpu::shares));
 }
 
 TEST_CASE("more callers at the same time than there are places for work") {
@@ -94,13 +94,13 @@ TEST_CASE("more callers at the same time than there are places for work") {
 }
 
 TEST_CASE("callers see what helpers wrote, and helpers what callers wrote") {
-  std::array<int, exec::shares> values{};
+  std::array<int, tx::backends::cpu::shares> values{};
   int wrong = 0;
   for (int i = 0; i < 20000; ++i) {
     for_shares(3, much, [&](int s) { values[static_cast<std::size_t>(s)] += i + s; });
     int sum = 0;
     for (int& v : values) sum += v, v = 0;
-    wrong += sum != i * exec::shares + exec::shares * (exec::shares - 1) / 2;
+    wrong += sum != i * tx::backends::cpu::shares + tx::backends::cpu::shares * (tx::backends::cpu::shares - 1) / 2;
     if (i % 4000 == 0) busy_for(300'000);  // the helpers go to sleep
   }
   CHECK(wrong == 0);

@@ -5,10 +5,12 @@
 #include <tx/backends/cpu/machine.hpp>
 #include <tx/backends/cpu/pages.hpp>
 #include <tx/backends/cpu/processors.hpp>
+#include <tx/backends/cpu/target.hpp>
 
 namespace tx {
 
 struct cpu {
+  static constexpr tx::target const& target = cpu_target;
   template <class Signature>
   using kernel = backends::cpu::kernel<Signature>;
 

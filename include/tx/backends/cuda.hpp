@@ -7,6 +7,7 @@
 namespace tx {
 
 struct cuda {
+  static constexpr tx::target const& target = cuda_target;
   using device = backends::cuda::gpu;
   template <class Signature>
   using kernel = backends::cuda::kernel<device, Signature>;

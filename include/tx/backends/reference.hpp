@@ -2,10 +2,10 @@
 // other backend is tested against. Storage keeps the element types of the program; use f64 tensors for f64 results.
 #pragma once
 
+#include <tx/backends/cpu/target.hpp>
 #include <tx/core/math.hpp>
-#include <tx/run/elements.hpp>
 #include <tx/ops/partitioned.hpp>
-#include <tx/plan/scratch.hpp>
+#include <tx/run/elements.hpp>
 #include <tx/run/frame.hpp>
 
 #include <new>
@@ -229,7 +229,9 @@ struct kernel<exec::zero> {
 
 namespace tx {
 
+// Runs what is planned for any target, and unless another is derived from it the CPU's: then both run one plan.
 struct reference {
+  static constexpr tx::target const& target = cpu_target;
   template <class Signature>
   using kernel = backends::plain::kernel<Signature>;
 

@@ -38,8 +38,8 @@ class finite_guard {
   static constexpr int inputs = static_cast<int>(std::tuple_size_v<typename Step::arguments>);
 
   TX_COLD static std::vector<exec::program_tables> programs() {
-    std::vector<exec::program_tables> all{exec::tables_of<typename Step::program>()};
-    if constexpr (exec::in_parts<Step>) all.push_back(exec::tables_of<typename Step::update_program>());
+    std::vector<exec::program_tables> all{exec::tables_of<exec::program_on<Step, Backend>>()};
+    if constexpr (exec::in_parts<Step>) all.push_back(exec::tables_of<exec::update_program_on<Step, Backend>>());
     return all;
   }
   template <int... K>

@@ -72,14 +72,14 @@ constexpr frozen_graph freeze_graph(inspection const& seen, lowered const& l) {
 
 }  // namespace detail
 
-// Source::lower(inspection*) as far as the graph, in tables of its size.
-template <class Source>
+// Source::lower(target, inspection*) as far as the graph, in tables of its size.
+template <class Source, target const& To>
 struct kept_graph {
  private:
   static constexpr frozen_graph loose = [] {
     inspection seen{};
     seen.graph_only = true;
-    lowered const l = Source::lower(&seen);
+    lowered const l = Source::lower(To, &seen);
     return detail::freeze_graph(seen, l);
   }();
 
@@ -118,9 +118,9 @@ namespace tx {
 
 // The graph of a train_step, value_and_grad or function, differentiated and simplified; of a step in parts that of one
 // part. It is kept by a constant evaluation of its own.
-template <class Step>
+template <class Step, target const& To = cpu_target>
 TX_COLD graph graph_of() {
-  return exec::thawed(exec::kept_graph<typename Step::source>{});
+  return exec::thawed(exec::kept_graph<typename Step::source, To>{});
 }
 
 }  // namespace tx

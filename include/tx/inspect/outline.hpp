@@ -207,11 +207,11 @@ class outliner {
   std::vector<int> buffer_;  // of the plan -> of the outline
 };
 
-template <class Source>
+template <class Source, target const& To>
 TX_COLD outline outline_of_source(char const* name, stored_names const& names, std::vector<double> const& seconds) {
-  using kept = exec::kept_graph<Source>;
+  using kept = exec::kept_graph<Source, To>;
   exec::inspection seen;
-  exec::lowered const l = exec::plan(exec::thawed(kept{}), kept::options, &seen);
+  exec::lowered const l = exec::plan(exec::thawed(kept{}), To, kept::options, &seen);
   outline out = outliner(l, seen, names).run(seconds);
   out.name = name;
   out.memory = l.memory;
@@ -222,8 +222,8 @@ TX_COLD outline outline_of_source(char const* name, stored_names const& names, s
 }  // namespace detail
 
 // Of a train_step, value_and_grad or function; a step that runs in parts is two programs. seconds:
-// seconds_of<Step>(log), or nothing.
-template <class Step>
+// seconds_of<Step>(log), or nothing. To: what it is planned for.
+template <class Step, target const& To = cpu_target>
 TX_COLD std::vector<outline> outline_of(std::vector<std::vector<double>> seconds = {}) {
   stored_names const names = names_of<typename Step::model>(Step::states);
   seconds.resize(2);
@@ -231,11 +231,11 @@ TX_COLD std::vector<outline> outline_of(std::vector<std::vector<double>> seconds
   exec::memory_use memory{};
   if constexpr (exec::in_parts<Step>) {
     all.resize(2);
-    all[0] = detail::outline_of_source<typename Step::source>("a part of the batch", names, seconds[0]);
-    all[1] = detail::outline_of_source<typename Step::update_source>("update", names, seconds[1]);
+    all[0] = detail::outline_of_source<typename Step::source, To>("a part of the batch", names, seconds[0]);
+    all[1] = detail::outline_of_source<typename Step::update_source, To>("update", names, seconds[1]);
     memory = Step::memory_of(all[0].memory, all[1].memory);
   } else {
-    all[0] = detail::outline_of_source<typename Step::source>("step", names, seconds[0]);
+    all[0] = detail::outline_of_source<typename Step::source, To>("step", names, seconds[0]);
     memory = exec::with_parameters<typename Step::model>(all[0].memory, Step::states);
   }
   for (outline& o : all) o.memory = memory;

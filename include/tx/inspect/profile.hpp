@@ -85,13 +85,13 @@ bool add_seconds(std::vector<double>& of_calls, exec::kernel_event const& e) {
 
 }  // namespace detail
 
-// Of a log of runs of an executor<Step, ...>, in the order they ran.
-template <class Step>
+// Of a log of runs of an executor<Step, ...>, in the order they ran. To: of the executor's backend.
+template <class Step, target const& To = cpu_target>
 TX_COLD std::vector<profiled_kernel> profile_of(exec::kernel_log const& log) {
   std::vector<profiled_kernel> out;
   for (exec::kernel_event const& e : log.events) {
-    bool known = detail::describe<typename Step::program>(out, e);
-    if constexpr (exec::in_parts<Step>) known = known || detail::describe<typename Step::update_program>(out, e);
+    bool known = detail::describe<typename Step::template program<To>>(out, e);
+    if constexpr (exec::in_parts<Step>) known = known || detail::describe<typename Step::template update_program<To>>(out, e);
     if (!known) detail::throw_other_program("profile_of");
     out.back().start -= log.events.front().start;
   }
@@ -100,13 +100,13 @@ TX_COLD std::vector<profiled_kernel> profile_of(exec::kernel_log const& log) {
 
 // Of a log of runs: seconds of each call of the program, all its runs together; behind them those of the update, where a step runs in
 // parts. What outline_of takes.
-template <class Step>
+template <class Step, target const& To = cpu_target>
 TX_COLD std::vector<std::vector<double>> seconds_of(exec::kernel_log const& log) {
-  std::vector<std::vector<double>> out{std::vector<double>(static_cast<std::size_t>(Step::program::calls.size()))};
-  if constexpr (exec::in_parts<Step>) out.emplace_back(static_cast<std::size_t>(Step::update_program::calls.size()));
+  std::vector<std::vector<double>> out{std::vector<double>(static_cast<std::size_t>(Step::template program<To>::calls.size()))};
+  if constexpr (exec::in_parts<Step>) out.emplace_back(static_cast<std::size_t>(Step::template update_program<To>::calls.size()));
   for (exec::kernel_event const& e : log.events) {
-    bool known = detail::add_seconds<typename Step::program>(out[0], e);
-    if constexpr (exec::in_parts<Step>) known = known || detail::add_seconds<typename Step::update_program>(out[1], e);
+    bool known = detail::add_seconds<typename Step::template program<To>>(out[0], e);
+    if constexpr (exec::in_parts<Step>) known = known || detail::add_seconds<typename Step::template update_program<To>>(out[1], e);
     if (!known) detail::throw_other_program("seconds_of");
   }
   return out;

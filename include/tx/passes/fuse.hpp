@@ -11,7 +11,8 @@ namespace detail {
 
 class fuser : public grouping {
  public:
-  constexpr fuser(graph const& g, storage where, bool enabled) : grouping(g, static_cast<storage&&>(where)), enabled_(enabled) {
+  constexpr fuser(graph const& g, storage where, kernel_limits const& limits, bool enabled)
+      : grouping(g, static_cast<storage&&>(where), limits), enabled_(enabled) {
     last_reader_ = vec<int>(g.size(), -1);
     waiting_ = vec<char>(g.size(), 0);
     is_output_ = vec<char>(g.size(), 0);
@@ -312,14 +313,14 @@ class fuser : public grouping {
 }  // namespace detail
 
 // where: the storage that was assigned to that graph.
-constexpr fusion fuse(graph const& g, storage where, bool enabled = true) {
-  return detail::fuser(g, static_cast<storage&&>(where), enabled).run();
+constexpr fusion fuse(graph const& g, storage where, kernel_limits const& limits, bool enabled = true) {
+  return detail::fuser(g, static_cast<storage&&>(where), limits, enabled).run();
 }
 
 // Why two neighbouring nodes are in different kernels, or that they are not.
 constexpr fusion_answer explain(graph const& g, int producer, int consumer) {
   stored_graph s = assign_storage(g);
-  detail::fuser f(s.nodes, static_cast<storage&&>(s.where), true);
+  detail::fuser f(s.nodes, static_cast<storage&&>(s.where), {}, true);
   f.settle_all();
   return f.why(s.node_of[producer], s.node_of[consumer]);
 }

@@ -7,6 +7,13 @@ namespace tx::passes {
 
 enum class level : std::uint8_t { none, full, row, col };  // one value per element, per row; a sum over rows
 
+// What a kernel of a target may hold; see plan/target.hpp.
+struct kernel_limits {
+  int nodes = 96;
+  int values = 150;         // inputs and nodes; exec::max_values is what any kernel can number
+  bool epilogues = true;    // may a product go on with what is computed of its rows?
+};
+
 struct group {
   int region = 0;
   int head = -1;           // a product, or a node that is a kernel of its own

@@ -8,10 +8,7 @@ namespace tx::passes::detail {
 
 class grouping {
  public:
-  static constexpr int max_nodes = 96;
-  static constexpr int max_values = 150;  // inputs and nodes; exec::max_values is what a kernel can number
-
-  constexpr grouping(graph const& g, storage where) : g_(g) {
+  constexpr grouping(graph const& g, storage where, kernel_limits const& limits) : g_(g), limits_(limits) {
     out.where = static_cast<storage&&>(where);
     out.group_of = vec<int>(g.size(), -1);
     out.levels = vec<level>(g.size(), level::none);
@@ -68,7 +65,8 @@ class grouping {
     group const& gr = out.groups[at];
     if (gr.region != g_[id].region) return fusion_answer::other_region;
     if (!gr.fusible) return fusion_answer::not_fusible;
-    if (gr.nodes.size() >= max_nodes || gr.nodes.size() + gr.reads.size() + inputs_of(id) >= max_values) return fusion_answer::full;
+    if (gr.head >= 0 && !limits_.epilogues) return fusion_answer::not_fusible;
+    if (gr.nodes.size() >= limits_.nodes || gr.nodes.size() + gr.reads.size() + inputs_of(id) >= limits_.values) return fusion_answer::full;
     op_kind const kind = g_[id].op->kind;
     level const mine = kind == op_kind::row_reduce || kind == op_kind::col_reduce ? operand_level(gr, g_.input(id, 0), kind) : level_in(gr, g_.info(id));
     if (mine == level::none) return fusion_answer::other_space;
@@ -176,6 +174,7 @@ class grouping {
   }
 
   graph const& g_;
+  kernel_limits const limits_;
   vec<char> pass_{};  // node -> the pass of its group in which it is computed
 };
 

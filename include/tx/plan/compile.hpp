@@ -19,14 +19,15 @@ constexpr graph optimise(graph const& recorded) {
   return g;
 }
 
-// A program from an optimised graph: where values lie, what is computed together, when, and in which memory.
-constexpr lowered plan(graph const& optimised, compile_options const& options, inspection* seen = nullptr) {
+// A program for a target from an optimised graph: where values lie, what is computed together, when, and in which memory.
+constexpr lowered plan(graph const& optimised, target const& to, compile_options const& options, inspection* seen = nullptr) {
   passes::stored_graph stored = passes::assign_storage(optimised);
   graph const& g = verify(stored.nodes);
-  passes::fusion f = passes::fuse(g, static_cast<passes::storage&&>(stored.where), options.fuse);
+  passes::fusion f = passes::fuse(g, static_cast<passes::storage&&>(stored.where), to.kernel, options.fuse);
   if (options.schedule) f = passes::schedule(g, static_cast<passes::fusion&&>(f));
-  if (options.fuse) f = passes::bands(g, static_cast<passes::fusion&&>(f), options.band_bytes);
-  lowered l = lower(g, f, seen);
+  std::int64_t const band_bytes = options.band_bytes < 0 ? to.band_bytes : options.band_bytes;
+  if (options.fuse && band_bytes > 0) f = passes::bands(g, static_cast<passes::fusion&&>(f), band_bytes);
+  lowered l = lower(g, f, to, seen);
   if (seen != nullptr) {
     seen->nodes = g;
     seen->fused = static_cast<passes::fusion&&>(f);
@@ -35,7 +36,7 @@ constexpr lowered plan(graph const& optimised, compile_options const& options, i
   return l;
 }
 
-constexpr lowered compile(graph const& recorded, compile_options const& options, inspection* seen = nullptr) {
+constexpr lowered compile(graph const& recorded, target const& to, compile_options const& options, inspection* seen = nullptr) {
   if (recorded.no_gradient.op != nullptr) {  // program<> says so
     lowered nothing{};
     nothing.no_gradient = recorded.no_gradient;
@@ -47,7 +48,7 @@ constexpr lowered compile(graph const& recorded, compile_options const& options,
     seen->options = options;
     return {};
   }
-  return plan(g, options, seen);
+  return plan(g, to, options, seen);
 }
 
 }  // namespace exec

@@ -8,7 +8,7 @@ namespace tx {
 struct compile_options {
   bool fuse = true;
   bool schedule = true;  // off: kernels run in the order of recording
-  std::int64_t band_bytes = std::int64_t{1} << 20;  // of values handed from product to product, at a time; see passes/bands.hpp
+  std::int64_t band_bytes = -1;  // of values handed from product to product, at a time (passes/bands.hpp); -1: as the target says
 
   constexpr bool operator==(compile_options const&) const = default;
 };

@@ -10,8 +10,8 @@ namespace detail {
 
 class lowerer {
  public:
-  constexpr lowerer(graph const& g, passes::fusion const& f, inspection* seen)
-      : g_(g), f_(f), where_(g, f), t_(g, f), kernels_(out_), value_of_(g.size(), -1), seen_(seen) {}
+  constexpr lowerer(graph const& g, passes::fusion const& f, target const& to, inspection* seen)
+      : g_(g), f_(f), where_(g, f), t_(g, f), kernels_(out_, to), value_of_(g.size(), -1), seen_(seen) {}
 
   constexpr lowered run() {
     find_stored();
@@ -390,6 +390,6 @@ class lowerer {
 }  // namespace detail
 
 // seen: is told of buffers and calls, if there is one.
-constexpr lowered lower(graph const& g, passes::fusion const& f, inspection* seen = nullptr) { return detail::lowerer(g, f, seen).run(); }
+constexpr lowered lower(graph const& g, passes::fusion const& f, target const& to, inspection* seen = nullptr) { return detail::lowerer(g, f, to, seen).run(); }
 
 }  // namespace tx::exec

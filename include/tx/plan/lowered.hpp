@@ -3,7 +3,7 @@
 
 #include <tx/core/vec.hpp>
 #include <tx/graph/graph.hpp>
-#include <tx/plan/scratch.hpp>
+#include <tx/plan/target.hpp>
 
 namespace tx::exec {
 
@@ -50,7 +50,7 @@ struct sig_view {
 
 class kernel_table {
  public:
-  constexpr explicit kernel_table(lowered& out) : out_(out) {}
+  constexpr kernel_table(lowered& out, target const& to) : out_(out), to_(to) {}
 
   // The number of a kernel; its signature lists must be the last in the tables, and go again if the kernel is known.
   constexpr int intern(kernel_sig const& sig) {
@@ -73,8 +73,8 @@ class kernel_table {
       needs_[c.kernel] = buffers_.size();
       buffers_.push_back(analyse(sig_view{out_, k}));
     }
-    std::int64_t bytes = shares * row_scratch(buffers_[needs_[c.kernel]], c.cols);
-    if (k.kind == kernel_kind::gemm) bytes += gemm_scratch(c, out_.operands[c.first], out_.operands[c.first + 1]);
+    std::int64_t bytes = to_.row_scratch(buffers_[needs_[c.kernel]], c.cols);
+    if (k.kind == kernel_kind::gemm) bytes += to_.product_scratch(c, out_.operands[c.first], out_.operands[c.first + 1]);
     return bytes;
   }
 
@@ -96,6 +96,7 @@ class kernel_table {
   }
 
   lowered& out_;
+  target const& to_;
   vec<int> needs_{};  // kernel -> its buffers
   vec<row_buffers> buffers_{};
 };

@@ -6,10 +6,9 @@
 
 namespace tx::exec {
 
-// Work is cut into this many shares whatever the number of threads, so results do not depend on it.
-inline constexpr int shares = 16;
 // Buffers start at multiples of this many bytes.
 inline constexpr std::int64_t alignment = 64;
+constexpr std::int64_t aligned(std::int64_t bytes) { return (bytes + alignment - 1) / alignment * alignment; }
 
 // Bases that offsets count from: the arena, the run-time scalars, flat blocks (parameters, then states), the arguments.
 inline constexpr int base_arena = 0;

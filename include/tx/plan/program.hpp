@@ -62,11 +62,11 @@ inline constexpr bool has_gradient = Op == nullptr;
 
 }  // namespace detail
 
-// Source::lower() is the constant evaluation that makes the program; lower(inspection*) also tells how, see outline.hpp.
-template <class Source>
+// Source::lower(target) is the constant evaluation that makes the program; lower(target, inspection*) also tells how, see outline.hpp.
+template <class Source, target const& To>
 struct program {
  private:
-  static constexpr detail::loose_tables loose = detail::loosen(Source::lower());
+  static constexpr detail::loose_tables loose = detail::loosen(Source::lower(To));
   static_assert(detail::has_gradient<loose.no_gradient.op, loose.no_gradient.of>,
                 "tx: an op between the loss and a parameter has no gradient. FIX: give its op_info a vjp, or put stop_gradient(x) around its operand; "
                 "one that a gradient is made of, as prod's, cannot be differentiated again");

@@ -29,16 +29,17 @@ struct run_options {
 template <class Step, class Backend>
 class executor {
   using model = typename Step::model;
-  using program = typename Step::program;
+  static_assert(has_target<Backend>, "tx::executor: the backend says nothing of the machine that programs are planned for. FIX: `static constexpr tx::target const& target = tx::cpu_target;` in it, or a target of its own, see plan/target.hpp");
+  using program = exec::program_on<Step, Backend>;
   using block = parameter_block<model, Backend>;
   static constexpr int groups = layout<model>::groups.size();
 
  public:
   using result = typename Step::result;
   using arguments = typename Step::arguments;
-  static constexpr exec::memory_use memory = Step::memory;
+  static constexpr exec::memory_use memory = Step::template memory_on<Backend::target>;
   // So many bytes an arena of the caller's has at least, from a multiple of memory_alignment on; else there is a shape_error, or a value_error.
-  static constexpr std::int64_t arena_bytes = exec::arena_bytes<Step>();
+  static constexpr std::int64_t arena_bytes = exec::arena_bytes<Step, Backend>();
   static constexpr bool remote = exec::remote<Backend>;  // the host reaches the parameters by read and write alone
   static_assert(!program::collective || exec::ranked<Backend>,
                 "tx::executor: the step speaks to other ranks, which this backend cannot. FIX: tx::distributed<backend, communicator>");

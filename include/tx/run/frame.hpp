@@ -83,7 +83,4 @@ constexpr std::int64_t row_offset(operand_ref const& r, std::int64_t row) {
   return at + row * r.stride[0];
 }
 
-// Share `part` of n items.
-constexpr std::int64_t share_begin(std::int64_t n, int part) { return n * part / shares; }
-
 }  // namespace tx::exec

@@ -3,7 +3,7 @@
 
 #include <tx/core/philox.hpp>
 #include <tx/expr/layout.hpp>
-#include <tx/plan/scratch.hpp>
+#include <tx/plan/plan.hpp>
 #include <tx/run/bytes.hpp>
 
 #include <cmath>

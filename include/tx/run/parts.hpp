@@ -10,14 +10,20 @@
 namespace tx::exec {
 
 template <class Step>
-concept in_parts = requires { typename Step::update_program; } && (Step::parts > 1);
+concept in_parts = requires { typename Step::update_source; } && (Step::parts > 1);
+
+// The programs of a step as they are planned for a backend.
+template <class Step, class Backend>
+using program_on = typename Step::template program<Backend::target>;
+template <class Step, class Backend>
+using update_program_on = typename Step::template update_program<Backend::target>;
 
 // Bytes of the arena that all programs of a step use, one after the other; behind them lie the sums of gradients over parts.
-template <class Step>
+template <class Step, class Backend>
 constexpr std::int64_t shared_arena_bytes() {
-  std::int64_t bytes = Step::program::memory.arena;
+  std::int64_t bytes = program_on<Step, Backend>::memory.arena;
   if constexpr (in_parts<Step>)
-    if (Step::update_program::memory.arena > bytes) bytes = Step::update_program::memory.arena;
+    if (update_program_on<Step, Backend>::memory.arena > bytes) bytes = update_program_on<Step, Backend>::memory.arena;
   return aligned(bytes);
 }
 template <class Step>
@@ -25,29 +31,31 @@ constexpr std::int64_t sums_bytes() {
   if constexpr (in_parts<Step>) return aligned(layout<typename Step::model>::trained * size_of(layout<typename Step::model>::type));
   else return 0;
 }
-template <class Step>
+template <class Step, class Backend>
 constexpr std::int64_t arena_bytes() {
-  return shared_arena_bytes<Step>() + sums_bytes<Step>();
+  return shared_arena_bytes<Step, Backend>() + sums_bytes<Step>();
 }
 
 // How a step runs; most are one program.
 template <class Step, class Backend>
 class step_runner {
+  using program = program_on<Step, Backend>;
+
  public:
   template <class Frame>
   void run(Frame& f, staging<Step, Backend>&) {
-    runner<typename Step::program, Backend>::run(f);
+    runner<program, Backend>::run(f);
   }
-  std::byte const* result(int k, staging<Step, Backend>& host, std::byte const* arena) { return host.result(k, arena + Step::program::results[k].offset); }
+  std::byte const* result(int k, staging<Step, Backend>& host, std::byte const* arena) { return host.result(k, arena + program::results[k].offset); }
 };
 
 template <in_parts Step, class Backend>
 class step_runner<Step, Backend> {
-  using program = typename Step::program;
+  using program = program_on<Step, Backend>;
   using arguments = typename Step::arguments;
   static_assert(Step::sums_block < max_blocks,
                 "tx::accumulate: the optimizer has so many states that no block is left for the sums of gradients. FIX: leave out accumulate<N>, or an optimizer with fewer states");
-  using update_program = typename Step::update_program;
+  using update_program = update_program_on<Step, Backend>;
   static constexpr int results = program::results.size();  // of each part; behind them those of the update
   static constexpr int updates = update_program::results.size();
   static_assert([] {
@@ -59,7 +67,7 @@ class step_runner<Step, Backend> {
  public:
   template <class Frame>
   void run(Frame& f, staging<Step, Backend>& host) {
-    std::byte* const sums = f.base[base_block + Step::sums_block] = f.base[base_arena] + shared_arena_bytes<Step>();
+    std::byte* const sums = f.base[base_block + Step::sums_block] = f.base[base_arena] + shared_arena_bytes<Step, Backend>();
     if (!cleared_) clear_bytes<Backend>(sums, sums_bytes<Step>());
     cleared_ = false;  // until the update has: an exception may end the run between two parts
     auto const whole_batch = f;

@@ -21,6 +21,7 @@ class staging {
 // A place beside the arena for every argument, one for the scalars, and a copy of the results on the host.
 template <class Step, remote Backend>
 class staging<Step, Backend> {
+  using program = typename Step::template program<Backend::target>;
   static constexpr int arguments = static_cast<int>(std::tuple_size_v<typename Step::arguments>);
   static constexpr auto offsets = []<int... K>(std::integer_sequence<int, K...>) {
     fixed<std::int64_t, arguments + 1> at{};
@@ -29,20 +30,20 @@ class staging<Step, Backend> {
   }(std::make_integer_sequence<int, arguments>{});
   static constexpr std::int64_t scalar_bytes = 256;
   static constexpr auto result_offsets = [] {
-    auto const& results = Step::program::results;
+    auto const& results = program::results;
     fixed<std::int64_t, results.size() + 1> at{};
     for (int k = 0; k < results.size(); ++k) at[k + 1] = at[k] + aligned(results[k].info.bytes());
     return at;
   }();
 
  public:
-  staging() : device_(offsets[arguments] + scalar_bytes), results_(static_cast<std::size_t>(result_offsets[Step::program::results.size()])) {}
+  staging() : device_(offsets[arguments] + scalar_bytes), results_(static_cast<std::size_t>(result_offsets[program::results.size()])) {}
 
   std::byte* argument(int k, std::byte const* values, std::size_t bytes) { return sent(offsets[k], values, bytes); }
   std::byte* scalars(std::byte const* values, std::size_t bytes) { return sent(offsets[arguments], values, bytes); }
   std::byte const* result(int k, std::byte const* value) {
     std::byte* const to = results_.data() + result_offsets[k];
-    Backend::download(to, value, Step::program::results[k].info.bytes());
+    Backend::download(to, value, program::results[k].info.bytes());
     return to;
   }
 

@@ -1,6 +1,7 @@
 // function<F, Model>: inference. F(model, x...) or F(x...) becomes a program that returns what F returns.
 #pragma once
 
+#include <tx/backends/cpu/target.hpp>
 #include <tx/expr/layout.hpp>
 #include <tx/expr/trace.hpp>
 #include <tx/passes/narrow.hpp>
@@ -35,10 +36,10 @@ struct function {
   static constexpr int states = 0;
 
   struct source {
-    static constexpr exec::lowered lower(exec::inspection* seen = nullptr) {
+    static constexpr exec::lowered lower(target const& to, exec::inspection* seen = nullptr) {
       graph g{};
       record(g);
-      return exec::compile(g, Options, seen);
+      return exec::compile(g, to, Options, seen);
     }
   };
   static constexpr void record(graph& g) {
@@ -47,8 +48,11 @@ struct function {
     g = passes::narrow(g);
     verify(g);
   }
-  using program = exec::program<source>;
-  static constexpr exec::memory_use memory = exec::with_parameters<Model>(program::memory, states);
+  template <target const& To = cpu_target>
+  using program = exec::program<source, To>;
+  template <target const& To>
+  static constexpr exec::memory_use memory_on = exec::with_parameters<Model>(program<To>::memory, states);
+  static constexpr exec::memory_use memory = memory_on<cpu_target>;
 };
 
 }  // namespace tx

@@ -55,13 +55,13 @@ constexpr gradient_list parameter_gradients(graph& g, int loss, vec<char> const&
 // Step::record(graph, activations), as a program within the step's budget.
 template <class Step>
 struct recorded_source {
-  static constexpr exec::lowered lower(exec::inspection* seen = nullptr) {
+  static constexpr exec::lowered lower(target const& to, exec::inspection* seen = nullptr) {
     constexpr step_options options = Step::options;
     if (seen != nullptr && options.activations >= 0) seen->graph_only = false;  // a budget is compared with plans
     for (std::int64_t wanted = options.activations < 0 ? -1 : std::numeric_limits<std::int64_t>::max();;) {
       graph g{};
       recomputation const again = Step::record(g, wanted);
-      exec::lowered l = exec::compile(g, options.compile, seen);
+      exec::lowered l = exec::compile(g, to, options.compile, seen);
       l.memory.recomputed_flops = again.flops;
       std::int64_t const over = l.memory.activations - options.activations;
       if (options.activations < 0 || over <= 0 || !again.more || wanted == 0) return l;
@@ -70,9 +70,9 @@ struct recorded_source {
   }
 };
 
-template <class Step>
-struct recorded_program : exec::program<recorded_source<Step>> {
-  static_assert(sizeof(activations_fit<Step::options.activations, exec::program<recorded_source<Step>>::memory.activations>) > 0);
+template <class Step, target const& To>
+struct recorded_program : exec::program<recorded_source<Step>, To> {
+  static_assert(sizeof(activations_fit<Step::options.activations, exec::program<recorded_source<Step>, To>::memory.activations>) > 0);
 };
 
 }  // namespace tx::detail

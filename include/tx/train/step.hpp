@@ -94,16 +94,18 @@ struct train_step {
   }
 
   using source = detail::recorded_source<train_step>;
-  using program = detail::recorded_program<train_step>;
+  template <target const& To = cpu_target>
+  using program = detail::recorded_program<train_step, To>;
   // What follows the parts of a batch.
   struct update_source {
-    static constexpr exec::lowered lower(exec::inspection* seen = nullptr) {
+    static constexpr exec::lowered lower(target const& to, exec::inspection* seen = nullptr) {
       graph g{};
       detail::record_update_from_sums<Model, Optimizer>(g, sums_block, parts, options);
-      return exec::compile(g, options.compile, seen);
+      return exec::compile(g, to, options.compile, seen);
     }
   };
-  using update_program = exec::program<update_source>;
+  template <target const& To = cpu_target>
+  using update_program = exec::program<update_source, To>;
 
   // What both programs of a batch in parts need: the sums of gradients lie beside the arena that they share.
   static constexpr exec::memory_use memory_of(exec::memory_use const& part, exec::memory_use const& u) {
@@ -118,10 +120,12 @@ struct train_step {
     m.recomputed_flops *= parts;
     return m;
   }
-  static constexpr exec::memory_use memory = [] {
-    if constexpr (parts > 1) return memory_of(program::memory, update_program::memory);
-    else return exec::with_parameters<Model>(program::memory, states);
+  template <target const& To>
+  static constexpr exec::memory_use memory_on = [] {
+    if constexpr (parts > 1) return memory_of(program<To>::memory, update_program<To>::memory);
+    else return exec::with_parameters<Model>(program<To>::memory, states);
   }();
+  static constexpr exec::memory_use memory = memory_on<cpu_target>;
 };
 
 }  // namespace tx

@@ -70,8 +70,11 @@ struct value_and_grad {
     return again;
   }
   using source = detail::recorded_source<value_and_grad>;
-  using program = detail::recorded_program<value_and_grad>;
-  static constexpr exec::memory_use memory = exec::with_parameters<Model>(program::memory, states);
+  template <target const& To = cpu_target>
+  using program = detail::recorded_program<value_and_grad, To>;
+  template <target const& To>
+  static constexpr exec::memory_use memory_on = exec::with_parameters<Model>(program<To>::memory, states);
+  static constexpr exec::memory_use memory = memory_on<cpu_target>;
 };
 
 }  // namespace tx

@@ -57,17 +57,17 @@ constexpr std::int64_t product_flops() {
   std::int64_t sum = 0;
   auto const add = [&](int first, int count, std::int64_t times, auto const& self) -> void {
     for (int i = first; i < first + count; ++i) {
-      auto const& s = Step::program::steps[i];
+      auto const& s = Step::template program<>::steps[i];
       if (s.kind == tx::exec::step_kind::loop) {
-        auto const& l = Step::program::loops[s.index];
+        auto const& l = Step::template program<>::loops[s.index];
         self(l.first, l.count, times * l.iterations, self);
         continue;
       }
-      auto const& c = Step::program::calls[s.index];
-      if (Step::program::kernels[c.kernel].kind == tx::exec::kernel_kind::gemm) sum += 2 * c.rows * c.cols * c.depth * times;
+      auto const& c = Step::template program<>::calls[s.index];
+      if (Step::template program<>::kernels[c.kernel].kind == tx::exec::kernel_kind::gemm) sum += 2 * c.rows * c.cols * c.depth * times;
     }
   };
-  add(Step::program::loops[0].first, Step::program::loops[0].count, 1, add);
+  add(Step::template program<>::loops[0].first, Step::template program<>::loops[0].count, 1, add);
   return sum;
 }
 static_assert(product_flops<half>() == product_flops<step<>>() + half::memory.recomputed_flops, "it costs what it says");

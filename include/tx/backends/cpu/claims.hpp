@@ -3,8 +3,8 @@
 #pragma once
 
 #include <tx/backends/cpu/processors.hpp>
+#include <tx/backends/cpu/target.hpp>
 #include <tx/backends/cpu/waiting.hpp>
-#include <tx/plan/plan.hpp>
 
 #include <atomic>
 #include <bit>
@@ -21,7 +21,7 @@ struct alignas(64) work_slot {
   using body = void (*)(void const* what, claims& mine) noexcept;
 
   static constexpr int share_bits = 16, helper_bits = 8;
-  static_assert(exec::shares == share_bits);
+  static_assert(shares == share_bits);
   static constexpr std::uint64_t all_shares = (1u << share_bits) - 1;
   static constexpr std::uint64_t one_helper = 1u << share_bits;
   static constexpr std::uint32_t asleep = 1u << 31;
@@ -57,15 +57,15 @@ struct alignas(64) work_slot {
 
 class claims {
  public:
-  int first = 0, end = exec::shares;  // the shares taken last
+  int first = 0, end = shares;  // the shares taken last
 
   // Of a thread that does everything, at once.
   claims() = default;
   // Of thread `index` of those that the work is for; `word` is `left` as it was when the work was found. The caller has index 0.
   claims(work_slot& slot, std::uint64_t word, int index, int threads, int together)
       : slot_(&slot), number_(work_slot::number(word)), together_(together) {
-    int const begin = exec::shares * index / threads, until = exec::shares * (index + 1) / threads;
-    own_ = (work_slot::all_shares >> (exec::shares - (until - begin))) << begin;
+    int const begin = shares * index / threads, until = shares * (index + 1) / threads;
+    own_ = (work_slot::all_shares >> (shares - (until - begin))) << begin;
   }
 
   // Takes shares [first, end), and says whether there were any left. Once there are none the work may be gone: a body returns then,

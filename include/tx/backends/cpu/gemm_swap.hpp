@@ -27,12 +27,12 @@ class swapped_product {
     auto* const packed = t_.packed_rows();
     pack_b<T>(t_.depth, t_.rows, {t_.f.template at<T const>(t_.left), t_.left.col, t_.left.row}, packed);
     std::int64_t const width = detail::round_up(t_.rows, gemm_tile<T>::width);
-    std::int64_t const pieces = (c.cols + exec::swapped_columns - 1) / exec::swapped_columns;
+    std::int64_t const pieces = (c.cols + swapped_columns - 1) / swapped_columns;
     for_shares(t_.f.threads, t_.work(), [&](int s) {
-      auto* const across = reinterpret_cast<sum_t<T>*>(t_.panels + t_.swapped_bytes) + s * exec::swapped_columns * width;
-      for (std::int64_t b = exec::share_begin(pieces, s); b < exec::share_begin(pieces, s + 1); ++b) {
-        std::int64_t const first = b * exec::swapped_columns;
-        std::int64_t const count = std::min(exec::swapped_columns, c.cols - first);
+      auto* const across = reinterpret_cast<sum_t<T>*>(t_.panels + t_.swapped_bytes) + s * swapped_columns * width;
+      for (std::int64_t b = share_begin(pieces, s); b < share_begin(pieces, s + 1); ++b) {
+        std::int64_t const first = b * swapped_columns;
+        std::int64_t const count = std::min(swapped_columns, c.cols - first);
         T const* const weight = t_.f.template at<T const>(t_.right) + first * t_.right.col;
         detail::multiply<T>(count, t_.rows, t_.steps(), detail::in_rows<T>({weight, t_.right.col, t_.right.row}),
                             detail::right_packed<T>{packed, t_.steps(), t_.rows}, across, width, false, longest_);

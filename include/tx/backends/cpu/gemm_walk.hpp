@@ -3,7 +3,7 @@
 
 #include <tx/backends/cpu/gemm_kernel.hpp>
 #include <tx/backends/cpu/parallel.hpp>
-#include <tx/plan/scratch.hpp>
+#include <tx/backends/cpu/target.hpp>
 #include <tx/run/frame.hpp>
 
 namespace tx::backends::cpu {
@@ -15,7 +15,7 @@ template <class T>
 struct gemm_task {
   using U = unit_t<T>;
   using S = sum_t<T>;
-  static_assert(exec::tile_rows_divide % gemm_tile<T>::register_rows == 0 && exec::tile_columns_divide % gemm_tile<T>::width == 0,
+  static_assert(tile_rows_divide % gemm_tile<T>::register_rows == 0 && tile_columns_divide % gemm_tile<T>::width == 0,
                 "what the planner leaves for packed sides is too little");
   exec::frame const& f;
   exec::call const& c;
@@ -38,19 +38,19 @@ struct gemm_task {
     rows = f.matrix_rows(c);
     depth = f.depth(c);
     matrices = f.matrices(c);
-    packs_left = exec::packs_left(c, left);
-    packs_right = exec::packs_right(c, right);
-    std::int64_t const room = exec::panel_rows(c.rows / c.batch, c.cols, sizeof(S)) * c.cols;
+    packs_left = cpu::packs_left(c, left);
+    packs_right = cpu::packs_right(c, right);
+    std::int64_t const room = panel_rows(c.rows / c.batch, c.cols, sizeof(S)) * c.cols;
     block = by_columns && c.cols > tile::block_columns ? tile::block_columns : c.cols;
     panel = std::max<std::int64_t>(room / block / tile::rows * tile::rows, std::min<std::int64_t>(room / block, tile::rows));
     panel_bytes = exec::aligned(room * static_cast<std::int64_t>(sizeof(S)));
-    left_bytes = packs_left ? exec::packed_left_bytes(c.rows / c.batch, c.depth, dtype_v<T>) : 0;
-    packed_bytes = left_bytes + (packs_right ? exec::packed_right_bytes(c.cols, c.depth, dtype_v<T>) : 0);
+    left_bytes = packs_left ? packed_left_bytes(c.rows / c.batch, c.depth, dtype_v<T>) : 0;
+    packed_bytes = left_bytes + (packs_right ? packed_right_bytes(c.cols, c.depth, dtype_v<T>) : 0);
     packed = f.scratch(c) + epilogue_bytes;
-    panels = packed + (c.batch > 1 ? exec::shares : 1) * packed_bytes;
-    swaps = exec::swaps(c, left, right, rows);
+    panels = packed + (c.batch > 1 ? shares : 1) * packed_bytes;
+    swaps = cpu::swaps(c, left, right, rows);
     swapped_bytes = exec::aligned(rows * c.cols * static_cast<std::int64_t>(sizeof(S)));
-    if (swaps) panels = packed + exec::packed_right_bytes(rows, c.depth, dtype_v<T>);
+    if (swaps) panels = packed + packed_right_bytes(rows, c.depth, dtype_v<T>);
     else if (c.batch == 1 && packs_right) pack_right();
   }
 
@@ -71,7 +71,7 @@ struct gemm_task {
   // Shares that make a panel: whoever takes fewer at a time reads the right side more often.
   int shares_together() const {
     std::int64_t const each = share_offset(1);
-    return each > 0 ? static_cast<int>(std::clamp<std::int64_t>(panel / each, 1, exec::shares)) : 1;
+    return each > 0 ? static_cast<int>(std::clamp<std::int64_t>(panel / each, 1, shares)) : 1;
   }
 
   // Where a share begins among the rows of all matrices. Packed rows are read in whole tiles.
@@ -79,9 +79,9 @@ struct gemm_task {
     return f.first_row(c) + share_offset(s);
   }
   std::int64_t share_offset(int s) const {
-    if (matrices >= exec::shares) return exec::share_begin(matrices, s) * rows;
+    if (matrices >= shares) return share_begin(matrices, s) * rows;
     std::int64_t const tiles = std::max<std::int64_t>(1, (rows + gemm_tile<T>::rows - 1) / gemm_tile<T>::rows);
-    std::int64_t const at = exec::share_begin(matrices * tiles, s);
+    std::int64_t const at = share_begin(matrices * tiles, s);
     return at / tiles * rows + std::min(rows, at % tiles * gemm_tile<T>::rows);
   }
 
@@ -95,7 +95,7 @@ struct gemm_task {
     T const* const b = f.at<T const>(right);
     std::int64_t const tiles = (c.cols + width - 1) / width;
     for_shares(f.threads, c.cols * depth, [&](int s) {
-      for (std::int64_t j = exec::share_begin(tiles, s) * width; j < std::min(c.cols, exec::share_begin(tiles, s + 1) * width); j += width)
+      for (std::int64_t j = share_begin(tiles, s) * width; j < std::min(c.cols, share_begin(tiles, s + 1) * width); j += width)
         pack_b<T>(depth, std::min(width, c.cols - j), {b + j * right.col, right.row, right.col}, packed_right(0) + j * steps());
     });
   }

@@ -28,7 +28,7 @@ void add_shares(row_operands const& o, std::byte* scratch, std::int64_t per_shar
          std::byte* const to = o.f.template at<std::byte>(o.out[K]);
          for (std::int64_t c = 0; c < cols; ++c) {
            T total = T{};
-           for (int s = 0; s < exec::shares; ++s)
+           for (int s = 0; s < shares; ++s)
              total += reinterpret_cast<T const*>(row_body<F>::template sum_of<let>(scratch + s * per_share, o.c.cols))[by_column ? c : 0];
            store_scalar<sig.type>(to + c * size_of(sig.type), total);
          }
@@ -48,11 +48,11 @@ struct kernel<exec::fused<Exact, exec::ins<In...>, Lets, Outs>> {
     row_operands const o{f, c, operands, operands + sizeof...(In)};
     std::int64_t const first = f.first_row(c);
     std::int64_t const rows = f.end_row(c) - first;
-    std::int64_t const per_share = exec::row_scratch(exec::program_of<body>, c.cols);
+    std::int64_t const per_share = row_scratch(exec::program_of<body>, c.cols);
     std::byte* const scratch = f.scratch(c);
     for_shares(f.threads, rows * c.cols, [&](int s) {
       row_body<body>::clear_sums(scratch + s * per_share, c.cols);
-      row_body<body>(o, scratch + s * per_share).run(first + exec::share_begin(rows, s), first + exec::share_begin(rows, s + 1));
+      row_body<body>(o, scratch + s * per_share).run(first + share_begin(rows, s), first + share_begin(rows, s + 1));
     });
     detail::add_shares<body>(o, scratch, per_share);
   }
@@ -67,9 +67,9 @@ struct kernel<exec::gemm<D, Epilogue>> {
 
   static void run(exec::frame const& f, exec::call const& c, exec::operand_ref const* operands) {
     row_operands const o{f, c, operands + 2, operands + 1 + types::inputs};
-    std::int64_t const row_bytes = exec::row_scratch(exec::program_of<Epilogue>, c.cols);
+    std::int64_t const row_bytes = row_scratch(exec::program_of<Epilogue>, c.cols);
     using body = row_body<Epilogue>;
-    gemm_task<T> const task(f, c, operands, plain ? o.out : nullptr, body::by_columns, exec::shares * row_bytes);
+    gemm_task<T> const task(f, c, operands, plain ? o.out : nullptr, body::by_columns, shares * row_bytes);
     if (task.swaps) return run_swapped(task, o, row_bytes);
     for_claims(f.threads, task.work(), task.shares_together(), [&](claims& mine) {
       gemm_walk<T> walk(task, mine.first);
@@ -98,7 +98,7 @@ struct kernel<exec::gemm<D, Epilogue>> {
   };
   // One copy for both ways of multiplying.
   __attribute__((noinline)) static void run_rows(row_operands const& o, int share, part const& p, std::byte const* product, std::int64_t product_row) {
-    row_body<Epilogue> epilogue(o, o.f.scratch(o.c) + share * exec::row_scratch(exec::program_of<Epilogue>, o.c.cols));
+    row_body<Epilogue> epilogue(o, o.f.scratch(o.c) + share * row_scratch(exec::program_of<Epilogue>, o.c.cols));
     epilogue.set_columns(p.column, p.end_column);
     epilogue.run(p.row, p.end_row, product, product_row);
   }
@@ -107,9 +107,9 @@ struct kernel<exec::gemm<D, Epilogue>> {
     product.run();
     if (product.finished) return;
     for_shares(o.f.threads, task.rows * o.c.cols, [&](int s) {
-      std::int64_t const first = exec::share_begin(task.rows, s);
+      std::int64_t const first = share_begin(task.rows, s);
       row_body<Epilogue>::clear_sums(o.f.scratch(o.c) + s * row_bytes, o.c.cols);
-      run_rows(o, s, {first, exec::share_begin(task.rows, s + 1), 0, o.c.cols}, product.data + first * product.row_bytes, product.row_bytes);
+      run_rows(o, s, {first, share_begin(task.rows, s + 1), 0, o.c.cols}, product.data + first * product.row_bytes, product.row_bytes);
     });
     detail::add_shares<Epilogue>(o, o.f.scratch(o.c), row_bytes);
   }
@@ -126,7 +126,7 @@ struct kernel<exec::whole<Rule, Out, In...>> {
   static void run(exec::frame const& f, exec::call const& c, exec::operand_ref const* operands, std::integer_sequence<int, K...>) {
     whole_operand<element_t<Out>> const out{f.at<element_t<Out>>(operands[0]), f.dims(operands[0])};
     for_shares(f.threads, out.dims.count(), [&](int s) {
-      Rule::run(s, exec::shares, c.at, out,
+      Rule::run(s, shares, c.at, out,
                 whole_operand<element_t<In> const>{f.at<element_t<In> const>(operands[K + 1]), f.dims(operands[K + 1])}...);
     });
   }

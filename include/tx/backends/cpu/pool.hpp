@@ -17,14 +17,14 @@ class thread_pool {
  public:
   // Makes the helpers of so many threads, unless there are as many.
   void prepare(int threads) {
-    if (threads > exec::shares) threads = exec::shares;
+    if (threads > shares) threads = shares;
     if (asked_for_.load(std::memory_order_relaxed) < threads - 1) make_helpers(threads - 1);
   }
 
   // Runs body(what, mine) on this thread and on up to threads - 1 others, whose claims `mine` together are all shares.
   __attribute__((noinline)) void run(work_slot::body body, void const* what, int threads, int together) {
     prepare(threads);  // in the child of a fork there are none
-    if (threads > exec::shares) threads = exec::shares;
+    if (threads > shares) threads = shares;
     int const at = take_slot();
     if (at < 0) {  // more callers than slots: this one works alone
       claims all;
@@ -37,7 +37,7 @@ class thread_pool {
     wake(threads - callers - helping_.load(std::memory_order_relaxed));
     claims mine(slot, word, 0, threads, together);
     if (mine.next()) body(what, mine);
-    wait_for_helpers(slot, static_cast<std::uint32_t>(exec::shares - mine.taken()));
+    wait_for_helpers(slot, static_cast<std::uint32_t>(shares - mine.taken()));
     state_.fetch_and(~(open | open >> slots), std::memory_order_release);
   }
 
@@ -69,11 +69,11 @@ class thread_pool {
     for (int i = 0; i < wanted; ++i) calls_.notify_one();
   }
 
-  static void wait_for_helpers(work_slot& slot, std::uint32_t shares) {
-    auto const all_done = [&] { return (slot.done.load(std::memory_order_acquire) & ~work_slot::asleep) == shares; };
+  static void wait_for_helpers(work_slot& slot, std::uint32_t taken) {
+    auto const all_done = [&] { return (slot.done.load(std::memory_order_acquire) & ~work_slot::asleep) == taken; };
     if (all_done() || look_for(look_for_end, all_done)) return;
     std::uint32_t now = slot.done.fetch_or(work_slot::asleep, std::memory_order_acquire) | work_slot::asleep;
-    while (now != (shares | work_slot::asleep)) {
+    while (now != (taken | work_slot::asleep)) {
       slot.done.wait(now, std::memory_order_acquire);
       now = slot.done.load(std::memory_order_acquire);
     }

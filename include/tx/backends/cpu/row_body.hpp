@@ -4,7 +4,7 @@
 #include <tx/backends/cpu/random.hpp>
 #include <tx/backends/cpu/registers.hpp>
 #include <tx/backends/cpu/vector_math.hpp>
-#include <tx/plan/scratch.hpp>
+#include <tx/backends/cpu/target.hpp>
 #include <tx/run/frame.hpp>
 
 namespace tx::backends::cpu {
@@ -129,14 +129,14 @@ class row_body {
   // Once before the rows of a share: its sums start at zero. scratch: row_scratch(program, cols) bytes of this share.
   static void clear_sums(std::byte* scratch, std::int64_t cols) {
     if constexpr (program.column_sums + program.row_sums > 0) {
-      std::int64_t const row = exec::row_bytes(cols, program.element);
+      std::int64_t const row = scratch_row(cols, program.element);
       __builtin_memset(scratch + program.stashes * row, 0, static_cast<std::size_t>(program.column_sums * row + program.row_sums * program.element));
     }
   }
 
   row_body(row_operands const& o, std::byte* scratch) : o_(o), end_(o.c.cols) {
     std::int64_t const cols = o.c.cols;
-    row_bytes_ = exec::row_bytes(cols, program.element);
+    row_bytes_ = scratch_row(cols, program.element);
     stash_ = scratch;
     sums_ = scratch + program.stashes * row_bytes_;
     row_sums_ = sums_ + program.column_sums * row_bytes_;
@@ -169,7 +169,7 @@ class row_body {
   // Column sums of one share, for adding up: let K's.
   template <int K>
   static std::byte* sum_of(std::byte* scratch, std::int64_t cols) {
-    std::int64_t const row_bytes = exec::row_bytes(cols, program.element);
+    std::int64_t const row_bytes = scratch_row(cols, program.element);
     constexpr int v = types::inputs + K;
     std::byte* const sums = scratch + program.stashes * row_bytes;
     if constexpr (program.by_column[sigs.let(K).operand[0]]) return sums + program.sum[v] * row_bytes;

@@ -28,7 +28,7 @@ void launch_rows(exec::frame const& f, exec::call const& c, exec::operand_ref co
   a.cols = c.cols;
   a.key = f.key;
   a.scratch = f.scratch(c);
-  a.per_share = exec::row_scratch(exec::program_of<F>, c.cols);
+  a.per_share = row_scratch(exec::program_of<F>, c.cols);
   a.product = product;
   for (int i = 0; i < task::types::operands; ++i) a.operand[i] = place::of(f, operands[i]);
 
@@ -37,11 +37,11 @@ void launch_rows(exec::frame const& f, exec::call const& c, exec::operand_ref co
   while (a.team_size < most_threads && (a.team_size < warp ? a.team_size < c.cols : c.cols > 8 * a.team_size)) a.team_size *= 2;
   if (task::sums && a.team_size < warp) a.team_size = warp;
   int teams = task::sums ? 1 : most_threads / a.team_size;
-  std::int64_t const stash = task::stashes * exec::row_bytes(c.cols, task::element);
+  std::int64_t const stash = task::stashes * scratch_row(c.cols, task::element);
   while (teams > 1 && teams * a.team_size > warp && combine_bytes + teams * stash > most_shared) teams /= 2;
   a.stash_in_shared = combine_bytes + teams * stash <= most_shared;
-  int blocks = task::sums ? exec::shares : blocks_for(last - first, teams);
-  if (!a.stash_in_shared && blocks > exec::shares) blocks = exec::shares;  // as many as have scratch
+  int blocks = task::sums ? shares : blocks_for(last - first, teams);
+  if (!a.stash_in_shared && blocks > shares) blocks = shares;  // as many as have scratch
   Device::template launch<task>(blocks, teams * a.team_size, combine_bytes + (a.stash_in_shared ? teams * stash : 0), a);
 }
 
@@ -50,7 +50,7 @@ void launch_sums(exec::frame const& f, exec::call const& c, exec::operand_ref co
   if constexpr (row_task<F>::sums) {
     typename share_task<F>::arguments a{};
     a.scratch = f.scratch(c);
-    a.per_share = exec::row_scratch(exec::program_of<F>, c.cols);
+    a.per_share = row_scratch(exec::program_of<F>, c.cols);
     a.cols = c.cols;
     for (int k = 0; k < row_task<F>::types::outputs; ++k) a.out[k] = place::of(f, outputs[k]);
     Device::template launch<share_task<F>>(blocks_for(c.cols, most_threads), most_threads, 0, a);
@@ -100,8 +100,8 @@ struct kernel<Device, exec::gemm<D, Epilogue>> {
         return;
       }
     }
-    std::int64_t const epilogue_bytes = exec::shares * exec::row_scratch(exec::program_of<Epilogue>, c.cols);
-    std::int64_t const room = exec::gemm_scratch(c, operands[0], operands[1]);
+    std::int64_t const epilogue_bytes = shares * row_scratch(exec::program_of<Epilogue>, c.cols);
+    std::int64_t const room = product_scratch(c, operands[0], operands[1]);
     std::int64_t const fit = room / (detail::lower_of(c.rows / c.batch, tile) * c.cols * size_of(sum_type(D)));
     a.to.at = f.scratch(c) + epilogue_bytes;
     a.to.ref.rank = 1;

@@ -3,10 +3,10 @@
 #pragma once
 
 #include <tx/backends/cuda/place.hpp>
+#include <tx/backends/cuda/target.hpp>
 
 namespace tx::backends::cuda {
 
-inline constexpr int tile = 64;        // rows and columns of results
 inline constexpr int tile_depth = 16;  // of a slice
 inline constexpr int per_thread = 4;   // rows and columns of one thread
 inline constexpr int tile_threads = (tile / per_thread) * (tile / per_thread);

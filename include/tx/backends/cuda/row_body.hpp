@@ -4,7 +4,7 @@
 
 #include <tx/backends/cuda/place.hpp>
 #include <tx/backends/cuda/row_types.hpp>
-#include <tx/plan/scratch.hpp>
+#include <tx/backends/cuda/target.hpp>
 
 namespace tx::backends::cuda {
 
@@ -32,7 +32,7 @@ class row_body {
  public:
   TX_DEVICE row_body(Block& b, typename task::arguments const& a)
       : b_(b), a_(a), team_(b, a.team_size), lane_(team_.lane()), scratch_(a.scratch + b.block() * a.per_share) {
-    std::int64_t const row_bytes = exec::row_bytes(a.cols, task::element);
+    std::int64_t const row_bytes = scratch_row(a.cols, task::element);
     if (a.stash_in_shared) stash_ = b.shared() + combine_bytes + team_.index() * task::stashes * row_bytes;
     else stash_ = scratch_;
   }
@@ -134,7 +134,7 @@ class row_body {
   }
   template <int V>
   TX_DEVICE auto& stashed(std::int64_t c) {
-    return reinterpret_cast<type_of<V>*>(stash_ + facts<V>::stash * exec::row_bytes(a_.cols, task::element))[c];
+    return reinterpret_cast<type_of<V>*>(stash_ + facts<V>::stash * scratch_row(a_.cols, task::element))[c];
   }
   template <int Pass, int V>
   TX_DEVICE void compute(std::int64_t c) {

@@ -34,8 +34,8 @@ struct row_task {
   static TX_DEVICE void run(Block& b, arguments const& a) {
     row_body<F, Block> body(b, a);
     if constexpr (sums) {
-      std::int64_t const begin = exec::share_begin(a.rows, b.block());
-      std::int64_t const end = exec::share_begin(a.rows, b.block() + 1);
+      std::int64_t const begin = share_begin(a.rows, b.block());
+      std::int64_t const end = share_begin(a.rows, b.block() + 1);
       if (a.first == 0) body.clear_sums();
       body.rows(begin > a.first ? begin : a.first, end < a.last ? end : a.last, 1);
     } else {
@@ -48,7 +48,7 @@ struct row_task {
   template <int K>
   static TX_DEVICE std::byte* sum_of(std::byte* scratch, std::int64_t cols) {
     using facts = detail::value_facts<F, types::inputs + K>;
-    std::int64_t const row_bytes = exec::row_bytes(cols, element);
+    std::int64_t const row_bytes = scratch_row(cols, element);
     if constexpr (detail::value_facts<F, types::template let<K>::operand[0]>::by_column)
       return scratch + (stashes + facts::sum) * row_bytes;
     else
@@ -90,7 +90,7 @@ struct share_task {
       std::int64_t const cols = sig.per_row ? 1 : a.cols;
       for (std::int64_t c = std::int64_t{b.block()} * b.threads() + b.thread(); c < cols; c += std::int64_t{b.blocks()} * b.threads()) {
         T total = let::rule::template identity<T>();
-        for (int s = 0; s < exec::shares; ++s)
+        for (int s = 0; s < shares; ++s)
           total = let::rule::apply(total, reinterpret_cast<T const*>(rows::template sum_of<let_number>(a.scratch + s * a.per_share, a.cols))[by_column ? c : 0]);
         store<sig.type>(a.out[O].at, c, total);
       }

@@ -1,11 +1,16 @@
-// Bytes of scratch a call needs: one formula for planner and backends.
+// How the CPU backend cuts work, and what it keeps meanwhile: one formula for the planner and for kernels.
 #pragma once
 
-#include <tx/plan/plan.hpp>
+#include <tx/plan/target.hpp>
 
-namespace tx::exec {
+namespace tx::backends::cpu {
 
-constexpr std::int64_t aligned(std::int64_t bytes) { return (bytes + alignment - 1) / alignment * alignment; }
+using exec::aligned, exec::call, exec::operand_ref;
+
+// Work is cut into this many shares whatever the number of threads, so results do not depend on it.
+inline constexpr int shares = 16;
+// Share `part` of n items.
+constexpr std::int64_t share_begin(std::int64_t n, int part) { return n * part / shares; }
 
 // Rows of a product that are computed before their epilogue runs: what fits in a quarter megabyte, in multiples of 12, 24 at least.
 constexpr std::int64_t panel_rows(std::int64_t rows, std::int64_t cols, std::int64_t element) {
@@ -16,10 +21,10 @@ constexpr std::int64_t panel_rows(std::int64_t rows, std::int64_t cols, std::int
 }
 
 // One row of a share's scratch: whole vectors of the widest kind, 16 elements.
-constexpr std::int64_t row_bytes(std::int64_t cols, std::int64_t element) { return (cols + 15) / 16 * 16 * element; }
+constexpr std::int64_t scratch_row(std::int64_t cols, std::int64_t element) { return (cols + 15) / 16 * 16 * element; }
 // Stashed rows of one share, then its partial sums.
-constexpr std::int64_t row_scratch(row_buffers const& p, std::int64_t cols) {
-  return (p.stashes + p.column_sums) * row_bytes(cols, p.element) + (p.row_sums > 0 ? aligned(p.row_sums * p.element) : 0);
+constexpr std::int64_t row_scratch(exec::row_buffers const& p, std::int64_t cols) {
+  return (p.stashes + p.column_sums) * scratch_row(cols, p.element) + (p.row_sums > 0 ? aligned(p.row_sums * p.element) : 0);
 }
 
 // A side of a product is packed unless its rows can be read as they lie. Halves are multiplied in pairs along the depth: on the left
@@ -57,11 +62,11 @@ constexpr std::int64_t packed_right_bytes(std::int64_t cols, std::int64_t depth,
 }
 // Bytes beside the stashes for products of c.batch matrices [rows, depth] x [depth, cols]: sides packed (whole where there is one
 // matrix, for each share where there are many), and for each share a panel of results.
-constexpr std::int64_t gemm_scratch(call const& c, operand_ref const& left, operand_ref const& right) {
+constexpr std::int64_t product_scratch(call const& c, operand_ref const& left, operand_ref const& right) {
   dtype const type = left.type;
   std::int64_t const element = size_of(sum_type(type));
   std::int64_t const few = c.rows < most_swapped_rows ? c.rows : most_swapped_rows;
-  std::int64_t const swapped = packed_right_bytes(few, c.depth, type) + aligned(few * c.cols * element) + shares * swapped_columns * row_bytes(few, element);
+  std::int64_t const swapped = packed_right_bytes(few, c.depth, type) + aligned(few * c.cols * element) + shares * swapped_columns * scratch_row(few, element);
   if (c.tag == 0 && swaps(c, left, right, c.rows)) return swapped;
   std::int64_t const rows = c.rows / c.batch;
   std::int64_t const panel = aligned(panel_rows(rows, c.cols, element) * c.cols * element);
@@ -72,4 +77,16 @@ constexpr std::int64_t gemm_scratch(call const& c, operand_ref const& left, oper
   return may_swap && swapped > whole ? swapped : whole;
 }
 
-}  // namespace tx::exec
+}  // namespace tx::backends::cpu
+
+namespace tx {
+
+inline constexpr target cpu_target{
+    .name = "cpu",
+    .band_bytes = std::int64_t{1} << 20,  // what is handed on stays in the second-level cache
+    .kernel = {},
+    .row_scratch = [](exec::row_buffers const& kept, std::int64_t cols) { return backends::cpu::shares * backends::cpu::row_scratch(kept, cols); },
+    .product_scratch = backends::cpu::product_scratch,
+};
+
+}  // namespace tx

@@ -1,0 +1,28 @@
+// What planning asks of the machine that it plans for: constants and formulas that only a backend knows. A backend names one as
+// `static constexpr tx::target const& target`, and kernels work with what that has promised them.
+#pragma once
+
+#include <tx/passes/fusion.hpp>
+#include <tx/plan/plan.hpp>
+
+namespace tx {
+
+struct target {
+  char const* name;
+  // Values handed from product to product are made a few matrices of the batch at a time, about so many bytes; 0: whole batches.
+  std::int64_t band_bytes;
+  // What a kernel may hold.
+  passes::kernel_limits kernel;
+  // Bytes of scratch of a call, for what its rows keep of values of an earlier pass and for partial sums.
+  std::int64_t (*row_scratch)(exec::row_buffers const& kept, std::int64_t cols);
+  // Bytes beside those, where the call is a product: [rows, depth] x [depth, cols], c.batch of them.
+  std::int64_t (*product_scratch)(exec::call const& c, exec::operand_ref const& left, exec::operand_ref const& right);
+};
+
+// Does a backend say what programs are planned for?
+template <class Backend>
+concept has_target = requires {
+  { Backend::target } -> std::same_as<target const&>;
+};
+
+}  // namespace tx
