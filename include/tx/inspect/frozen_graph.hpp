@@ -8,6 +8,7 @@
 // program is lowered.
 #pragma once
 
+#include <tx/backends/cpu/target.hpp>
 #include <tx/graph/print.hpp>
 #include <tx/plan/compile.hpp>
 

@@ -9,6 +9,7 @@
 // and costs no more than without. A file of its own that only outlines a step compiles beside the one that runs it.
 #pragma once
 
+#include <tx/backends/cpu/target.hpp>
 #include <tx/graph/print.hpp>
 #include <tx/inspect/frozen_graph.hpp>
 #include <tx/inspect/outline_names.hpp>

@@ -7,6 +7,7 @@
 //   tx::io::write_trace("step.json", tx::profile_of<step>(log));     // <tx/io/chrome_trace.hpp>; open it in chrome://tracing or Perfetto
 #pragma once
 
+#include <tx/backends/cpu/target.hpp>
 #include <tx/inspect/tables.hpp>
 #include <tx/run/kernel_log.hpp>
 #include <tx/run/parts.hpp>

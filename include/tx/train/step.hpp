@@ -1,6 +1,7 @@
 // train_step<Model, loss, optimizer, options...>: loss, backward, clipping and update as one program.
 #pragma once
 
+#include <tx/backends/cpu/target.hpp>
 #include <tx/ops/minimum.hpp>
 #include <tx/train/accumulate.hpp>
 #include <tx/train/adamw.hpp>

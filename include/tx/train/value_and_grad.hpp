@@ -13,6 +13,7 @@
 // to a step and are refused.
 #pragma once
 
+#include <tx/backends/cpu/target.hpp>
 #include <tx/run/parameter_memory.hpp>
 #include <tx/train/recorded.hpp>
 
