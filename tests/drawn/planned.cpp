@@ -33,7 +33,7 @@ std::vector<variant> const& variants() {
   return all;
 }
 
-outcome walked(lowered const& l, tx::exec::inspection const& seen, recorded const& r, int rows, bool counted, totals& sums) {
+outcome walked(lowered const& l, tx::exec::inspection const& seen, recorded const& r, int rows, totals& sums) {
   run_memory memory(r, l.memory.arena, rows);
   std::vector<std::int64_t> scratch;
   for (int s : seen.scratch_of_call) scratch.push_back(s < 0 ? 0 : seen.buffers[s].bytes);
@@ -41,7 +41,7 @@ outcome walked(lowered const& l, tx::exec::inspection const& seen, recorded cons
   walked_program program(l);
   program.watch([&](tx::exec::frame const& now, tx::exec::called_kernel const& k) {
     guard.before(now, k, k.c);
-    sums.kernels += counted;
+    ++sums.kernels;
   });
   program.run(memory.f);
   for (tx::exec::result_ref const& result : l.results) guard.check_result(result.offset, memory.count(result.info) * tx::size_of(result.info.type));
@@ -88,15 +88,20 @@ void check_plans(recorded const& r, std::vector<expectation> const& runs, totals
     if (!v.options.fuse)
       for (tx::passes::group const& group : seen.fused.groups)
         if (group.nodes.size() != 1) throw std::runtime_error(std::string(v.name) + ": a kernel of several ops");
-    bool const counted = &v.to == &tx::cpu_target;  // how good the plans are, that is said of the CPU's
-    if (counted) sums.arena += l.memory.arena;
+    for (tx::passes::group const& group : seen.fused.groups) {
+      if (!group.fusible || group.nodes.size() == 1) continue;
+      if (group.nodes.size() > v.to.kernel.nodes || group.nodes.size() + group.reads.size() > v.to.kernel.values)
+        throw std::runtime_error(std::string(v.name) + ": a kernel of more than the target allows");
+      if (group.head >= 0 && !v.to.kernel.epilogues) throw std::runtime_error(std::string(v.name) + ": a product with an epilogue");
+    }
+    sums.arena += l.memory.arena;
     if (v.options.band_bytes >= 0 && !banded) continue;
     for (expectation const& run : runs) {
       ++sums.walks;
       std::string where = v.name;
       if (r.rows.most > 0 && r.rows.fixed < 0) where += ", " + std::to_string(run.rows) + " rows of " + std::to_string(r.rows.most);
       try {
-        outcome const got = walked(l, seen, r, run.rows, counted, sums);
+        outcome const got = walked(l, seen, r, run.rows, sums);
         fail_if(run.rows == r.rows.most ? difference(got, exact) : run.wrong(got), where);
       } catch (std::logic_error const& e) {
         throw std::runtime_error(where + ": " + e.what());
