@@ -18,6 +18,8 @@ function(tx_add_flags TARGET)
   set(own "$<TARGET_PROPERTY:TX_GCC_KILOBYTES>")
   set(gnu -fconstexpr-ops-limit=4000000000 -fconstexpr-loop-limit=100000000 -fconstexpr-depth=4096
       -ftemplate-depth=2048 --param=ggc-min-expand=10 "--param=ggc-min-heapsize=$<IF:$<BOOL:${own}>,${own},4000000>")
+  # With -fsanitize=undefined GCC holds that the address of an op may be null, and then no program is a constant expression.
+  list(APPEND gnu -fno-sanitize=null,nonnull-attribute,returns-nonnull-attribute)
   set(clang -fconstexpr-steps=2000000000 -fconstexpr-depth=4096 -fbracket-depth=4096 -ftemplate-depth=2048)
   # Kernels are templates in headers: every program that includes them must agree on the instruction set.
   set(code -fno-math-errno)

@@ -3,9 +3,13 @@
 
 #include <tx/autodiff/custom_vjp.hpp>
 #include <tx/autodiff/hessian_vector.hpp>
+#include <tx/expr/inference.hpp>
 #include <tx/run/executor.hpp>
 #include <tx/step/function.hpp>
 #include <tx/train/step.hpp>
 
 // Every header of ops/, nn/ and train/, listed by the build.
+#if !__has_include(<tx/all.hpp>)
+#error "tx/all.hpp, which the build writes, is not in the include path. FIX: link the CMake target tx::tx, or configure and `cmake --install`; see docs/using.md"
+#endif
 #include <tx/all.hpp>

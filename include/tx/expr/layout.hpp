@@ -45,6 +45,8 @@ constexpr void for_each_parameter(M& module, F& f, surroundings const& around = 
   using type = std::remove_const_t<M>;
   if constexpr (parameter<type>) {
     f(module, around);
+  } else if constexpr (typed_handle<type>) {
+    static_assert(!typed_handle<type>, "tx: a model holds a tensor, which has no numbers of its own. FIX: tx::param<tensor<...>> for one that is learned, an argument for one that is given");
   } else if constexpr (repeated_module<type>) {
     surroundings deeper = around;
     deeper.stack.dim[deeper.stack.rank++] = type::repeat_count;

@@ -24,7 +24,7 @@ struct bert_embeddings {
   embedding<Config::vocabulary, Config::hidden, embedding_group> word_embeddings;
   embedding<Config::positions, Config::hidden> position_embeddings;
   embedding<Config::types, Config::hidden> token_type_embeddings;
-  layer_norm<Config::hidden> LayerNorm;
+  layer_norm_of<Config> LayerNorm;
 
   // ids [batch, seq] -> [batch, seq, hidden]; all tokens are of type 0
   template <typed_handle Ids>

@@ -1,5 +1,5 @@
 // bert_layer<Config>: an encoder layer of BERT (Devlin et al., arXiv 1810.04805), norms after the residual additions.
-// Members are named as Hugging Face names them. Config: hidden, heads, ffn.
+// Members are named as Hugging Face names them. Config: hidden, heads, ffn, and perhaps layer_norm_epsilon, a std::ratio.
 #pragma once
 
 #include <tx/nn/attention.hpp>
@@ -8,11 +8,27 @@
 
 namespace tx::nn {
 
-// layer_norm(dropout(dense(x)) + residual). [..., In] -> [..., H]
-template <int In, int H>
+namespace detail {
+template <class Config>
+struct epsilon_of {
+  using type = std::pico;
+};
+template <class Config>
+  requires requires { typename Config::layer_norm_epsilon; }
+struct epsilon_of<Config> {
+  using type = typename Config::layer_norm_epsilon;
+};
+}  // namespace detail
+
+// The layer norm of a configuration, over its hidden values.
+template <class Config>
+using layer_norm_of = layer_norm<Config::hidden, typename detail::epsilon_of<Config>::type>;
+
+// layer_norm(dropout(dense(x)) + residual). [..., In] -> [..., hidden]
+template <int In, class Config>
 struct bert_output {
-  linear<In, H> dense;
-  layer_norm<H> LayerNorm;
+  linear<In, Config::hidden> dense;
+  layer_norm_of<Config> LayerNorm;
 
   constexpr auto operator()(typed_handle auto const& x, typed_handle auto const& residual) const {
     return LayerNorm(dropout(dense(x)) + residual);
@@ -22,7 +38,7 @@ struct bert_output {
 template <class Config>
 struct bert_attention {
   self_attention<Config::hidden, Config::heads> self;
-  bert_output<Config::hidden, Config::hidden> output;
+  bert_output<Config::hidden, Config> output;
 
   constexpr auto operator()(typed_handle auto const& x, typed_handle auto const&... mask) const {
     return output(self(x, mask...), x);
@@ -41,7 +57,7 @@ template <class Config>
 struct bert_layer {
   bert_attention<Config> attention;
   bert_intermediate<Config::hidden, Config::ffn> intermediate;
-  bert_output<Config::ffn, Config::hidden> output;
+  bert_output<Config::ffn, Config> output;
 
   // [batch, seq, hidden], mask [batch, seq] -> [batch, seq, hidden]
   constexpr auto operator()(typed_handle auto const& x, typed_handle auto const&... mask) const {

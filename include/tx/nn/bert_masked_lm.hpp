@@ -10,7 +10,7 @@ namespace tx::nn {
 template <class Config>
 struct bert_masked_lm_transform {
   linear<Config::hidden, Config::hidden> dense;
-  layer_norm<Config::hidden> LayerNorm;
+  layer_norm_of<Config> LayerNorm;
 
   constexpr auto operator()(typed_handle auto const& x) const { return LayerNorm(gelu(dense(x))); }
 };

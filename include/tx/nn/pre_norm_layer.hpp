@@ -27,9 +27,9 @@ struct pre_norm_attention {
 
 template <class Config>
 struct pre_norm_layer {
-  layer_norm<Config::hidden> layernorm_before;
+  layer_norm_of<Config> layernorm_before;
   pre_norm_attention<Config> attention;
-  layer_norm<Config::hidden> layernorm_after;
+  layer_norm_of<Config> layernorm_after;
   bert_intermediate<Config::hidden, Config::ffn> intermediate;
   zero_output<Config::ffn, Config::hidden> output;
 

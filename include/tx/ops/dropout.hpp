@@ -1,4 +1,5 @@
-// dropout(x): each element is 0 with the step's dropout rate, else x / (1 - rate). Inference records nothing.
+// dropout(x): each element is 0 with the rate in run.settings, else x / (1 - rate). dropout(x, rate): with a rate of its own, a number or
+// a tensor without extents, such as an argument. Inference records nothing.
 #pragma once
 
 #include <tx/expr/scalar.hpp>
@@ -16,16 +17,43 @@ namespace detail {
 struct dropout_fn {
   constexpr var operator()(var x) const {
     if (!x.g->training) return x;
-    var const rate = run_time_scalar(*x.g, scalar::dropout);
+    return dropped(x, run_time_scalar(*x.g, scalar::dropout));
+  }
+  constexpr var operator()(var x, var rate) const {
+    if (rate.dims().rank != 0 || !is_float(rate.type())) throw invalid("dropout: the rate is one number, of f32 or f64. FIX: dropout(x, 0.1), or a tensor<float> without extents");
+    if (!x.g->training) return x;
+    return dropped(x, cast(rate, dtype::f32));
+  }
+
+ private:
+  static constexpr var dropped(var x, var rate) {
     var const u = uniform(*x.g, x.dims(), x.g->random_streams++);
     return where(less(u, rate), 0.0, x * cast(1.0 / (1.0 - rate), x.type()));
   }
 };
+
+// A number is not rounded to x's type, which may be a half.
+template <handle X, number R>
+constexpr auto rate_beside(X const& x, R rate) {
+  if (!(rate >= 0 && rate < 1)) throw invalid("dropout: a rate is at least 0 and below 1. FIX: 0.1 for a tenth of the elements");
+  if (x.g == nullptr) throw invalid("a result of a run is a view of numbers, not a part of a graph. FIX: float(x), or its elements x.data[i]");
+  return constant(*x.g, dtype::f32, static_cast<double>(rate));
+}
 }  // namespace detail
 
 template <handle X>
 constexpr auto dropout(X const& x) {
   return lift<detail::dropout_fn>(x);
+}
+template <handle X, handle R>
+constexpr auto dropout(X const& x, R const& rate) {
+  return lift<detail::dropout_fn>(x, rate);
+}
+template <handle X, number R>
+constexpr auto dropout(X const& x, R rate) {
+  var const r = detail::rate_beside(x, rate);
+  if constexpr (typed_handle<X>) return lift<detail::dropout_fn>(x, tensor<f32>{r.g, r.id});
+  else return lift<detail::dropout_fn>(x, r);
 }
 
 }  // namespace tx

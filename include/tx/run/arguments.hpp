@@ -1,6 +1,7 @@
 // What a run is given, and what must hold of it. Views become ranges: where they lie if they are dense, else copies.
 #pragma once
 
+#include <tx/graph/print.hpp>
 #include <tx/plan/plan.hpp>
 #include <tx/run/view.hpp>
 
@@ -13,6 +14,10 @@ namespace tx::exec {
 // Both numbers stand in the name of what is false.
 template <std::size_t Ranges, std::size_t Arguments>
 inline constexpr bool as_many_ranges = Ranges == Arguments;
+
+// What a step can be given as an argument: elements that lie one after the other, or a view of the caller's memory.
+template <class A>
+concept range_or_view = strided_view<A> || requires(A const& a) { std::span(a); };
 
 // Arguments whose bounded extents have one tag have one bound.
 template <class Arguments>
@@ -43,6 +48,23 @@ inline constexpr bool bounds_are_told<Program, std::tuple<T...>> = [] {
     if (!told[r.info.dims.tag.id]) return false;
   return true;
 }();
+
+// What is said of argument number `at` with another number of elements than its type has: both shapes, where whole rows were given.
+TX_COLD inline std::string unlike(int at, std::size_t given, value_info const& wanted) {
+  std::int64_t const row = wanted.dims.rank == 0 || wanted.count() == 0 ? 0 : wanted.count() / wanted.dims.dim[0];
+  auto const count = static_cast<std::int64_t>(given);
+  std::string text = "executor: argument " + std::to_string(at) + " is a " + to_string(wanted) + ", " +
+                     (wanted.dims.tag ? "at most " : "") + std::to_string(wanted.count()) + " elements, and was given " + std::to_string(count);
+  if (row > 0 && count % row == 0) {
+    value_info like = wanted;
+    like.dims.tag = {};
+    like.dims.dim[0] = static_cast<int>(count / row);
+    text += ", as " + to_string(like) + " has";
+  } else if (row > 1) {
+    text += ", which are no whole rows of " + std::to_string(row);
+  }
+  return text + ". FIX: as many as the step was compiled for, or compile it for others, or with a bounded extent, dyn<Max>";
+}
 
 // Copies of arguments that are views of other strides than row-major: memory that is taken when the first one comes,
 // and kept.

@@ -97,6 +97,9 @@ class executor {
     static_assert(exec::as_many_ranges<sizeof...(A), std::tuple_size_v<arguments>>,
                   "tx::executor: a call has another number of ranges (the first number) than the step has arguments (the "
                   "second). FIX: a range for each tensor that its loss or function takes, in order");
+    static_assert((exec::range_or_view<A> && ...),
+                  "tx::executor: an argument is no contiguous range of elements. FIX: a std::vector, std::array or std::span; of a std::vector<bool>, which packs bits, a copy in an array of bool; "
+                  "of a pointer std::span(p, count)");
     return [&]<int... K>(std::integer_sequence<int, K...> all) -> result {
       return run(all, argument<K>(a)...);
     }(std::make_integer_sequence<int, sizeof...(A)>{});
@@ -256,8 +259,7 @@ class executor {
     if constexpr (wanted::dims.tag) {
       constexpr std::size_t each = full / static_cast<std::size_t>(wanted::dims.dim[0]);
       if (values.size() % each != 0 || values.size() > full)
-        throw shape_error("executor: argument " + std::to_string(K) + " has " + std::to_string(values.size()) +
-                          " elements; it must have a multiple of " + std::to_string(each) + ", at most " + std::to_string(full));
+        throw shape_error(exec::unlike(K, values.size(), wanted::info));
       int& extent = frame_.extent[wanted::dims.tag.id];
       int const rows = static_cast<int>(values.size() / each);
       if (extent >= 0 && extent != rows)
@@ -268,8 +270,7 @@ class executor {
       static_assert(N == std::dynamic_extent || N == full,
                     "tx::executor: an array has another number of elements than the step's argument. FIX: make its size the product of the argument's extents");
       if (values.size() != full)
-        throw shape_error("executor: argument " + std::to_string(K) + " has " + std::to_string(values.size()) + " elements; the step was compiled for " +
-                          std::to_string(full));
+        throw shape_error(exec::unlike(K, values.size(), wanted::info));
     }
     auto const* const first = reinterpret_cast<std::byte const*>(values.data());
     if (in_arena(first, values.size_bytes()))

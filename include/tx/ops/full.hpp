@@ -1,0 +1,28 @@
+// full(x, number), zeros(x), ones(x): a tensor of x's shape and type that holds one number everywhere, as torch.full_like. Takes no memory.
+#pragma once
+
+#include <tx/ops/broadcast.hpp>
+#include <tx/ops/lift.hpp>
+
+namespace tx {
+
+namespace detail {
+struct full_fn {
+  constexpr var operator()(var like, var value) const { return broadcast_to(value, like.dims()); }
+};
+}  // namespace detail
+
+template <handle X, number V>
+constexpr auto full(X const& x, V value) {
+  return lift<detail::full_fn>(x, value);
+}
+template <handle X>
+constexpr auto zeros(X const& x) {
+  return full(x, 0);
+}
+template <handle X>
+constexpr auto ones(X const& x) {
+  return full(x, 1);
+}
+
+}  // namespace tx
