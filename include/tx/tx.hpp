@@ -8,8 +8,8 @@
 #include <tx/step/function.hpp>
 #include <tx/train/step.hpp>
 
-// Every header of ops/, nn/ and train/, listed by the build.
 #if !__has_include(<tx/all.hpp>)
 #error "tx/all.hpp, which the build writes, is not in the include path. FIX: link the CMake target tx::tx, or configure and `cmake --install`; see docs/using.md"
 #endif
+// Every header of ops/, nn/ and train/, listed by the build.
 #include <tx/all.hpp>
