@@ -39,7 +39,7 @@ int calls_of(int region) {
 template <class Step>
 void show(char const* name) {
   constexpr tx::exec::memory_use m = Step::memory;
-  using program = typename Step::program;
+  using program = typename Step::template program<tx::cpu_target>;
   std::printf("%-30s %8d %8d %8d %8d %10.1f %10.1f %10.1f %6.3f\n", name, program::kernels.size(), program::calls.size(), calls_of<program>(0),
               static_cast<int>(program::loops.size()) - 1, static_cast<double>(m.activations) / 1e6, static_cast<double>(m.gradients) / 1e6,
               static_cast<double>(m.arena) / 1e6, static_cast<double>(m.arena) / static_cast<double>(m.largest_live));
