@@ -118,3 +118,41 @@ TEST_CASE("a disk that fails at any call of a save leaves the checkpoints before
     if (!failed) CHECK(k == 14);  // as many calls as the test before this has seen
   }
 }
+
+TEST_CASE("what cannot be removed is said or removed by the next attempt, never left in silence", "[checkpoint]") {
+  for (int const error : {EBUSY, EINTR}) {
+    int said = 0, failed = 0;
+    for (int failing = 0; failed == failing; ++failing) {
+      temp_folder folder;
+      auto const path = folder.path / "run/checkpoints";
+      for (std::int64_t const step : {1, 2}) {
+        run r = at_step(step);
+        tx::io::save_checkpoint(path, r);
+      }
+      bool threw = false;
+      {
+        int removals = 0;
+        watched_calls const watch(
+            [&](std::string const&, bool done) {
+              if (done || removals++ != failing) return 0;
+              ++failed;
+              return error;
+            },
+            watched_calls::kind::removing);
+        try {
+          tx::io::remove_checkpoints(path);
+        } catch (tx::io_error const&) {
+          threw = true;
+        }
+      }
+      INFO("removal " << failing << " fails: " << std::strerror(error));
+      CHECK_FALSE(tx::io::has_checkpoint(path));
+      CHECK(std::filesystem::exists(path) == threw);
+      said += threw;
+      tx::io::remove_checkpoints(path);
+      CHECK_FALSE(std::filesystem::exists(path));
+    }
+    CHECK(failed > 8);  // two folders of four files, and the one around them
+    CHECK((error == EINTR || said == 1));
+  }
+}

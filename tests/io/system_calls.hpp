@@ -5,13 +5,14 @@
 #include <functional>
 #include <string>
 
-// While one lives, its function is told of each fsync and rename of this process, as "sync PATH" or "rename FROM TO",
-// before it is made and, if it succeeded, after. An error number that is returned before fails the call. One at a time,
+// While one lives, its function is told of each fsync and rename of this process, as "sync PATH" or "rename FROM TO", or
+// of each removal, as "remove NAME", before it is made and, if it succeeded, after. An error number that is returned before fails the call. One at a time,
 // for one thread.
 class watched_calls {
  public:
   using watcher = std::function<int(std::string const& call, bool done)>;
-  explicit watched_calls(watcher w);
+  enum class kind { writing, removing };
+  explicit watched_calls(watcher w, kind k = kind::writing);
   watched_calls(watched_calls const&) = delete;
   watched_calls& operator=(watched_calls const&) = delete;
   ~watched_calls();

@@ -93,11 +93,12 @@ TX_COLD inline std::vector<std::filesystem::path> make_folder(std::filesystem::p
   return parents;
 }
 
-// At once for those who read: it loses its name first. Returns whether it is gone.
+// At once for those who read: it loses its name first. What cannot be removed then is left under a name that no reader
+// looks at. Returns whether the name is gone.
 inline bool remove_checkpoint(std::filesystem::path const& folder, std::int64_t number) {
-  std::error_code code;
+  std::error_code code, ignored;
   std::filesystem::rename(checkpoint_path(folder, number), folder / ".removing", code);
-  if (!code) std::filesystem::remove_all(folder / ".removing", code);
+  if (!code) std::filesystem::remove_all(folder / ".removing", ignored);
   return !code;
 }
 
@@ -216,10 +217,17 @@ TX_COLD inline checkpoint newest_checkpoint(std::filesystem::path const& folder)
 
 // All checkpoints of a folder, with the folder if it holds nothing else. Throws io_error for what cannot be removed.
 TX_COLD inline void remove_checkpoints(std::filesystem::path const& folder) {
-  for (char const* const name : {".saving", ".removing"}) detail::remove_folder(folder / name);
+  auto const remove_unnamed = [&] {
+    for (char const* const name : {".saving", ".removing"}) detail::remove_folder(folder / name);
+  };
+  remove_unnamed();
   for (std::int64_t const number : detail::checkpoint_numbers(folder))
     if (!detail::remove_checkpoint(folder, number)) detail::remove_folder(detail::checkpoint_path(folder, number));
-  ::rmdir(folder.c_str());
+  remove_unnamed();
+  int code = 0;
+  do code = ::rmdir(folder.c_str()) == 0 ? 0 : errno;
+  while (code == EINTR);  // some file systems of networks and containers
+  if (code != 0 && code != ENOENT && code != ENOTEMPTY && code != EEXIST) throw_io_error("remove", folder, code);
 }
 
 }  // namespace tx::io
