@@ -74,6 +74,18 @@ limit "12 layers over 2 layers: memory" "$(ratio "$k12" "$k2")" 1.1
 limit "12 layers over 2 layers: object size" "$(ratio "$o12" "$o2")" 1.1
 limit "12 layers less 2 layers: kernels" $((${n12%% *} - ${n2%% *})) 0
 
+for cell in gru lstm; do  # one body, whatever the number of moments
+  for moments in 16 256; do
+    faster_of_two compile bench/compile_cost/recurrent.cpp "$work/$cell$moments.o" -DCELL=$cell -DSTEPS=$moments
+    "$cxx" "$work/$cell$moments.o" -pthread -o "$work/$cell$moments"
+    eval "s$moments=$seconds k$moments=$kilobytes o$moments=$(stat -c %s "$work/$cell$moments.o")"
+    printf '  %-56s %12s   %s MB, %s\n' "$cell step, $moments moments" "$seconds" $((kilobytes / 1024)) "$("$work/$cell$moments")"
+  done
+  limit "$cell, 256 moments over 16: seconds" "$(ratio "$s256" "$s16")" 1.1
+  limit "$cell, 256 moments over 16: memory" "$(ratio "$k256" "$k16")" 1.03
+  limit "$cell, 256 moments over 16: object size" "$(ratio "$o256" "$o16")" 1.03
+done
+
 compile bench/compile_cost/unequal.cpp "$work/unequal.o"
 limit_seconds "twelve unequal blocks without repeat" "$seconds" 120
 limit "twelve unequal blocks without repeat: MB" $((kilobytes / 1024)) 4096

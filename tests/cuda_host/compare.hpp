@@ -26,7 +26,7 @@ values outcome(int runs, std::vector<In> const&... in) {
   values all;
   for (int i = 0; i < runs; ++i) {
     auto r = run(in...);
-    tx::for_each_result(r, [&](auto const& t) {
+    tx::for_each_tensor(r, [&](auto const& t) {
       for (auto x : t) all.push_back(static_cast<double>(x));
     });
   }

@@ -69,6 +69,9 @@ struct coverage {
   static void region(graph const& g, tx::region const& r, Feature const& feature) {
     feature(r.reversed ? "reversed body" : "forward body");
     feature(r.iterations == 1 ? "one iteration" : "several iterations");
+    int around = 0;  // loops of several iterations
+    for (int p = r.parent; p != 0; p = g.regions[p].parent) around += g.regions[p].iterations > 1;
+    if (r.iterations > 1 && around > 0) feature(around == 1 ? "a loop in a loop" : "three loops in each other");
     feature("carries " + std::to_string(std::min(r.carries, 3)));
     feature("invariants " + std::to_string(std::min(r.invariants, 3)));
     feature("slices " + std::to_string(std::min(r.stacked, 2)));

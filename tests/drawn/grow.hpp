@@ -57,7 +57,7 @@ class grower {
         if (!may_be_refused(e.text) && !is_own(e.text)) throw std::logic_error(e.text);
         b_->g = before;
         e_ = std::make_unique<evaluator>(b_->g, leaf(), plain_run());
-        if (open_ >= 0) set_arguments();
+        set_arguments();
         e_->extend(leaf());
       }
       return -1;
@@ -115,22 +115,32 @@ class grower {
   // A leaf of the program; of a body, an argument with its value.
   int new_leaf(tx::value_info w, int limit) {
     int const body = open_;
+    std::vector<int> const around = bodies_around(body);  // outermost first
     open_ = -1;
-    int iterations = 0;
     std::vector<int> extents = extents_of(w.dims);
-    if (body >= 0 && w.dims.rank < tx::max_rank && !w.dims.tag && draw_.in(2)) {
-      iterations = p_.find(body)->p[0];
-      extents.insert(extents.begin(), iterations);
-    }
+    std::vector<what> ways(around.size(), what::same);
+    for (std::size_t k = around.size(); k-- > 0;)
+      if (extents.size() < tx::max_rank && !w.dims.tag && draw_.in(2)) {
+        ways[k] = what::slices;
+        extents.insert(extents.begin(), p_.find(around[k])->p[0]);
+      }
     bool const own = w.type == p_.type && !w.dims.tag && draw_.in(2);
     decision d = fresh(own ? what::parameter : what::input);
     d.type = w.type;
     d.p = as_numbers(extents);
     if (!own) d.p[7] = limit;
     int id = add(d, limit);
+    for (std::size_t k = 0; k < around.size() && id >= 0; ++k) {
+      open_ = around[k];
+      id = add_argument(ways[k], id);
+    }
     open_ = body;
-    if (body >= 0 && id >= 0) id = add_argument(iterations > 0 ? what::slices : what::same, id);
     return id;
+  }
+  std::vector<int> bodies_around(int body) const {
+    std::vector<int> all;
+    for (; body >= 0; body = p_.find(body)->home) all.insert(all.begin(), body);
+    return all;
   }
   int add_argument(what kind, int outside) {
     decision d = fresh(kind, {outside, open_, -1, -1});
@@ -142,19 +152,23 @@ class grower {
       return -1;
     }
     arguments_.push_back(d);
-    set_arguments();
+    set_argument(d);
     p_.decisions.push_back(d);
     pool_.push_back({d.id, d.home, limit});
     return d.id;
   }
   void set_arguments() {
-    for (decision const& d : arguments_) {
-      values v = (*e_)[b_->value(d.in[0]).id];
-      bool const last = p_.find(open_)->p[1] != 0;
-      auto const one = static_cast<std::ptrdiff_t>(info(d.id).count());
-      if (d.kind == what::slices) v = values(last ? v.end() - one : v.begin(), last ? v.end() : v.begin() + one);
-      e_->set(b_->value(d.id).id, std::move(v));
+    for (decision const& d : arguments_) {  // those of a body in a body come after what they are given
+      e_->extend(leaf());
+      set_argument(d);
     }
+  }
+  void set_argument(decision const& d) {
+    values v = (*e_)[b_->value(d.in[0]).id];
+    bool const last = p_.find(d.home)->p[1] != 0;
+    auto const one = static_cast<std::ptrdiff_t>(info(d.id).count());
+    if (d.kind == what::slices) v = values(last ? v.end() - one : v.begin(), last ? v.end() : v.begin() + one);
+    e_->set(b_->value(d.id).id, std::move(v));
   }
 
   // A value of that type and shape, made of others by views and reductions where there is none, else a leaf.
@@ -231,7 +245,7 @@ class grower {
   std::unique_ptr<builder> b_;
   std::unique_ptr<evaluator> e_;
   std::vector<entry> pool_;
-  std::vector<decision> arguments_;  // of the body that is open
+  std::vector<decision> arguments_;  // of the bodies that are open
   int open_ = -1;
 };
 

@@ -96,6 +96,8 @@ class program_grower : public step_grower {
     add(d);
   }
 
+  static constexpr std::size_t deepest = 3;  // bodies in each other
+
   // What goes from iteration to iteration, what all read, mostly seen through a view, and what each has a slice of.
   bool body() {
     decision const o = [&] {
@@ -117,7 +119,7 @@ class program_grower : public step_grower {
     }
     for (int k = draw_.under(4); k > 0; --k) {
       std::vector<int> e = extents(draw_.between(0, 3));
-      if (!outside.empty() && outside.front().first == what::carry && !draw_.in(3)) {  // as a layer's parameters, in some order of axes
+      if (open_ < 0 && !outside.empty() && outside.front().first == what::carry && !draw_.in(3)) {  // as a layer's parameters, in some order of axes
         shape const like = info(outside.front().second).dims;
         if (like.rank > 4 || like.tag) continue;
         numbers const order = any_order(like, draw_);
@@ -135,7 +137,7 @@ class program_grower : public step_grower {
         e.erase(e.begin());
       }
       e.insert(e.begin(), o.p[0]);
-      int const before = draw_.in(3) ? find([&](entry const& v) { return v.home < 0 && is_leaf_of_block(v.id) && info(v.id).dims.rank > 0 && info(v.id).dims.dim[0] == o.p[0]; }) : -1;
+      int const before = open_ < 0 && draw_.in(3) ? find([&](entry const& v) { return v.home < 0 && is_leaf_of_block(v.id) && info(v.id).dims.rank > 0 && info(v.id).dims.dim[0] == o.p[0]; }) : -1;
       if (before >= 0) {  // another loop's
         outside.emplace_back(what::slices, before);
         continue;
@@ -155,6 +157,7 @@ class program_grower : public step_grower {
       else if (draw_.in(30)) differentiate();
       else if (draw_.in(20)) with_part_of_itself();
       else if (draw_.in(40)) with_positions();
+      else if (bodies_around(open_).size() < deepest && draw_.in(12)) body();
       else step(any_line());
     }
     finish_body(o.id, carries);
@@ -182,14 +185,19 @@ class program_grower : public step_grower {
       handed.push_back(d.id);
     }
     if (handed.empty()) {  // nothing to hand out: an argument goes as it is, a new one where all that were drawn were refused
-      int const any = arguments_.empty() ? obtain({p_.type, shape{}}) : arguments_.front().id;
+      int any = -1;
+      for (decision const& a : arguments_)
+        if (any < 0 && a.home == open) any = a.id;
+      if (any < 0) any = obtain({p_.type, shape{}});
       decision const d = fresh(what::stack, {any, open, -1, -1});
       add_quietly(d);
       handed.push_back(d.id);
     }
-    open_ = -1;
-    std::vector<decision> const arguments = std::move(arguments_);
-    arguments_.clear();
+    open_ = p_.find(open)->home;
+    std::vector<decision> arguments;
+    for (decision const& a : arguments_)
+      if (a.home == open) arguments.push_back(a);
+    std::erase_if(arguments_, [&](decision const& a) { return a.home == open; });
     decision const close = fresh(what::close, {-1, open, -1, -1});
     add_quietly(close);
     e_->extend(leaf());
@@ -197,7 +205,7 @@ class program_grower : public step_grower {
       if (draw_.in(6) && h != handed.front()) continue;
       int const result = add(fresh(what::result, {h, -1, -1, -1}));
       for (decision const& a : arguments)
-        if (result >= 0 && a.kind == what::slices && is_leaf_of_block(a.in[0]) && info(result) == info(a.in[0])) replaces_.emplace_back(a.in[0], result);
+        if (result >= 0 && open_ < 0 && a.kind == what::slices && is_leaf_of_block(a.in[0]) && info(result) == info(a.in[0])) replaces_.emplace_back(a.in[0], result);
     }
   }
   void add_quietly(decision const& d) {

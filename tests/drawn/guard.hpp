@@ -53,7 +53,7 @@ class memory_guard {
   [[noreturn]] void fail(std::string const& what) const { throw std::runtime_error(name_ + ": " + what); }
 
   address place(tx::exec::frame const& f, tx::exec::operand_ref const& r, std::int64_t elements = 0) const {
-    return {r.base, r.offset + r.step * f.iteration - r.matrix * f.band_first + elements * tx::size_of(r.type)};
+    return {r.base, f.offset_of(r) + elements * tx::size_of(r.type)};
   }
   void check_inside(address const& a, std::int64_t bytes, char const* what) const {
     if (a.base < 0 || static_cast<std::size_t>(a.base) >= sizes_.size() || a.at < 0 || a.at + bytes > sizes_[static_cast<std::size_t>(a.base)])

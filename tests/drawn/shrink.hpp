@@ -128,15 +128,21 @@ class shrinker {
       q.decisions[k] = leaf;
       return attempt(std::move(q));
     }
-    if (d.kind == what::same && p.find(d.in[0])->kind == what::input) return false;
+    if (d.kind == what::same) return false;
     leaf.id = q.next_id++;
-    decision argument{};
-    argument.kind = what::same;
-    argument.id = d.id;
-    argument.home = d.home;
-    argument.in = {leaf.id, d.home, -1, -1};
-    q.decisions[k] = argument;
-    q.decisions.insert(q.decisions.begin() + static_cast<std::ptrdiff_t>(k), leaf);
+    std::vector<decision> made{leaf};  // and an argument of each body around, outermost first
+    std::vector<int> around;
+    for (int body = d.home; body >= 0; body = p.find(body)->home) around.insert(around.begin(), body);
+    for (int body : around) {
+      decision argument{};
+      argument.kind = what::same;
+      argument.id = body == d.home ? d.id : q.next_id++;
+      argument.home = body;
+      argument.in = {made.back().id, body, -1, -1};
+      made.push_back(argument);
+    }
+    q.decisions[k] = made.back();
+    q.decisions.insert(q.decisions.begin() + static_cast<std::ptrdiff_t>(k), made.begin(), made.end() - 1);
     return attempt(std::move(q));
   }
 

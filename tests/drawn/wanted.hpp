@@ -14,7 +14,7 @@ inline constexpr char const* features_wanted[] = {
     "a one, leading", "a one, middle", "a one, last", "no elements",
     "batched product", "left side transposed", "right side transposed", "strided slice",
     "a whole op reads a view", "a whole op reads an argument",
-    "forward body", "reversed body", "one iteration", "several iterations", "carries 0", "carries 1", "carries 2", "carries 3",
+    "a loop in a loop", "three loops in each other", "forward body", "reversed body", "one iteration", "several iterations", "carries 0", "carries 1", "carries 2", "carries 3",
     "invariants 0", "invariants 1", "invariants 2", "invariants 3", "slices 0", "slices 1", "slices 2", "stacked results",
     "an invariant with several readers", "a body's result with several readers", "a body's result is read transposed",
     "a carry is read transposed", "a view is stacked", "carry of a transpose", "carry of a slice", "carry of a broadcast", "carry of a reshape",

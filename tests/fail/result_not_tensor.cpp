@@ -1,5 +1,5 @@
 // A function that hands back a number of C++.
-// expect: tx: a result of a loss or function is no tensor. FIX: return a tensor, or a struct of tensors
+// expect: tx: a result or carry is no tensor. FIX: a tensor, or a struct or std::tuple of tensors
 #include <tx/ops/exp.hpp>
 #include <tx/step/function.hpp>
 

@@ -62,7 +62,12 @@ class evaluator {
       if (told) at(i) = leaf(g_[i]);
     }
     for (int i = first; i < g_.size(); ++i)
-      if (g_[i].op->kind != tx::op_kind::leaf && (g_[i].region == 0 || (g_.regions[g_[i].region].owner < 0 && ready(g_[i])))) compute(i, g_[i]);
+      if (g_[i].op->kind != tx::op_kind::leaf && (g_[i].region == 0 || g_.regions[g_[i].region].owner < 0)) waiting_.push_back(i);
+    std::erase_if(waiting_, [&](int i) {
+      bool const now = g_[i].region == 0 || ready(g_[i]);
+      if (now) compute(i, g_[i]);
+      return now;
+    });
   }
   // The value of an argument of a body that is being recorded.
   void set(int argument, values v) {
@@ -80,6 +85,7 @@ class evaluator {
   }
 
   bool ready(tx::node const& n) const {
+    if (n.op->kind == tx::op_kind::result) return results_.count(g_.input(n, 0)) != 0;
     for (int k = 0; k < n.inputs; ++k)
       if (value_[static_cast<std::size_t>(g_.input(n, k))].size() != size(g_.info(g_.input(n, k)))) return false;
     return true;
@@ -233,9 +239,10 @@ class evaluator {
     tx::region const& body = g_.regions[number];
     std::vector<values> results(static_cast<std::size_t>(body.results.size()));
     for (int k = 0; k < body.carries; ++k) results[static_cast<std::size_t>(k)] = at(g_.input(n, k));
+    int const around = iteration_;  // counted on through the loops around
     for (int step = 0; step < body.iterations; ++step) {
       auto const slice = static_cast<std::size_t>(body.reversed ? body.iterations - 1 - step : step);
-      iteration_ = static_cast<int>(slice);
+      iteration_ = around * body.iterations + static_cast<int>(slice);
       for (int k = 0; k < body.arguments.size(); ++k) {
         values& argument = at(body.arguments[k]);
         values const& given = at(g_.input(n, k));
@@ -260,7 +267,7 @@ class evaluator {
         }
       }
     }
-    iteration_ = 0;
+    iteration_ = around;
     results_[id] = std::move(results);
   }
 
@@ -270,4 +277,5 @@ class evaluator {
   int iteration_ = 0;
   std::vector<values> value_;
   std::map<int, std::vector<values>> results_;
+  std::vector<int> waiting_;  // nodes of bodies that are being recorded, for arguments that are not set
 };

@@ -26,7 +26,7 @@ class shown_elements_of {
     element_number next = 0;
     auto const room = [&](element_number count) { return next += count, next - count; };
     for (int i = 0; i < g.size(); ++i) {
-      auto const runs = static_cast<element_number>(g.regions[g[i].region].iterations);
+      auto const runs = static_cast<element_number>(g.runs_of(g[i].region));
       int const known = same_leaf(i);
       first_.push_back(known < i ? first_[static_cast<std::size_t>(known)] : room(runs * g.info(i).count()));
       if (!tx::passes::in_block(g, i)) continue;
@@ -45,12 +45,13 @@ class shown_elements_of {
     return first_[static_cast<std::size_t>(id)] + run * g_.info(id).count() + index;
   }
 
-  // The element that a node shows as its number `index`, in an iteration of the region it is in.
+  // The element that a node shows as its number `index`, in an iteration of the region it is in, counted on through the loops around that.
   element_number of(int id, int iteration, std::int64_t index) const {
     tx::node const& n = g_[id];
+    if (n.region == 0) iteration = 0;  // numbers of the program are read in regions too
     if (n.op->kind == tx::op_kind::view && moved_[id] == 0) return of(g_.input(id, 0), iteration, through_view(n, index));
     if (n.op == &tx::argument_info) return of_argument(n, iteration, index);
-    if (n.op == &tx::result_info) return of_result(n, index);
+    if (n.op == &tx::result_info) return of_result(n, iteration, index);
     if (n.op->kind == tx::op_kind::gather_all) return of_block_made_of(n, iteration, index);
     return own(id, iteration, index);
   }
@@ -80,17 +81,18 @@ class shown_elements_of {
     tx::region const& body = g_.regions[static_cast<int>(n.at.v[1])];
     auto const k = static_cast<int>(n.at.v[0]);
     int const given = g_.input(body.owner, k);
-    if (k >= body.carries + body.invariants) return of(given, 0, iteration * n.info.count() + index);
-    bool const first = iteration == (body.reversed ? body.iterations - 1 : 0);
-    if (k >= body.carries || first) return of(given, 0, index);
+    int const outside = iteration / body.iterations, own = iteration % body.iterations;
+    if (k >= body.carries + body.invariants) return of(given, outside, own * n.info.count() + index);
+    bool const first = own == (body.reversed ? body.iterations - 1 : 0);
+    if (k >= body.carries || first) return of(given, outside, index);
     return of(body.results[k], body.reversed ? iteration + 1 : iteration - 1, index);
   }
-  element_number of_result(tx::node const& n, std::int64_t index) const {
+  element_number of_result(tx::node const& n, int outside, std::int64_t index) const {
     tx::region const& body = g_.regions[static_cast<int>(g_[g_.input(n, 0)].at.v[0])];
     int const value = body.results[static_cast<int>(n.at.v[0])];
-    if (n.at.v[0] < body.carries) return of(value, body.reversed ? 0 : body.iterations - 1, index);
+    if (n.at.v[0] < body.carries) return of(value, outside * body.iterations + (body.reversed ? 0 : body.iterations - 1), index);
     std::int64_t const count = g_.info(value).count();
-    return of(value, static_cast<int>(index / count), index % count);
+    return of(value, outside * body.iterations + static_cast<int>(index / count), index % count);
   }
   element_number of_block_made_of(tx::node const& n, int iteration, std::int64_t index) const {
     for (int k = 0; k < n.inputs; ++k) {

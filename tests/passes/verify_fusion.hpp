@@ -7,6 +7,7 @@
 #include <tx/passes/fuse.hpp>
 #include <tx/passes/rewrite.hpp>
 
+#include <algorithm>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -70,7 +71,7 @@ class fusion_verifier {
       for (int k = 0; k < at; ++k) before = before || gr.nodes[k] == base;
       if (!before) fail("an operand of the same kernel comes later", id);
       tx::passes::location const& v = f_.where.of[operand];
-      if (v.step != f_.where.of[base].step) fail("an operand of the same kernel moves with the iteration", id);
+      if (!std::ranges::equal(v.step, f_.where.of[base].step)) fail("an operand of the same kernel moves with the iteration", id);
       std::int64_t const count = read_count(gr, operand);
       if (count < 0) fail("an operand of the same kernel has another space", id);
       std::int64_t const base_count = g_.info(base).count();
@@ -122,7 +123,7 @@ class fusion_verifier {
           int const seen = seen_from(region, i);
           if (seen > mine) fail("a value is read after it was overwritten", reader);
           if (seen != group) continue;
-          if (by_slices != (v.step != 0)) fail("a kernel overwrites another slice than it reads", reader);
+          if (by_slices != tx::passes::moves(v)) fail("a kernel overwrites another slice than it reads", reader);
           // A kernel that reduces rows goes over its columns again; a product reads whole rows and columns.
           bool const again = (reader != id && f_.groups[group].reduces_rows) || reader == f_.groups[group].head;
           if (again || g_.info(operand).count() != g_.info(id).count()) fail("a kernel overwrites what it reads in another order", reader);

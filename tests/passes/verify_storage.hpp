@@ -104,19 +104,8 @@ class storage_verifier {
     }
   }
   void inner(tx::exec::loop const& l) {
-    if (l.band > 0) {
-      for (frame_.band_first = 0; frame_.band_first < l.matrices; frame_.band_first += l.band) {
-        frame_.band_count = std::min(l.band, l.matrices - frame_.band_first);
-        region(l);
-      }
-      frame_.band_first = frame_.band_count = 0;
-      return;
-    }
-    for (int i = 0; i < l.iterations; ++i) {
-      frame_.iteration = l.reversed ? l.iterations - 1 - i : i;
-      region(l);
-    }
-    frame_.iteration = 0;
+    frame_.extent[l.tag] = l.bound;
+    tx::exec::for_each_iteration(frame_, l, [&] { region(l); });
   }
 
   void call(int index) {
@@ -144,7 +133,7 @@ class storage_verifier {
   }
 
   address where(tx::exec::operand_ref const& r, std::int64_t element) const {
-    return {r.base, r.offset + r.step * frame_.iteration - r.matrix * frame_.band_first + element * size_of(r.type)};
+    return {r.base, frame_.offset_of(r) + element * size_of(r.type)};
   }
   // pass: of a row's, in which it is written; see exec::row_program.
   void will_write(tx::exec::operand_ref const& r, std::int64_t element, element_number what, std::int64_t row, std::int64_t col, int pass, int id) {

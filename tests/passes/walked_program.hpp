@@ -33,20 +33,7 @@ class walked_program {
     }
   }
   void inner(tx::exec::frame& f, tx::exec::loop const& l) const {
-    if (l.band > 0) {
-      std::int64_t const matrices = l.tag == 0 ? l.matrices : l.matrices / l.bound * f.extent[l.tag];
-      for (f.band_first = 0; f.band_first < matrices; f.band_first += l.band) {
-        f.band_count = std::min(l.band, matrices - f.band_first);
-        region(f, l);
-      }
-      f.band_first = f.band_count = 0;
-      return;
-    }
-    for (int i = 0; i < l.iterations; ++i) {
-      f.iteration = l.reversed ? l.iterations - 1 - i : i;
-      region(f, l);
-    }
-    f.iteration = 0;
+    tx::exec::for_each_iteration(f, l, [&] { region(f, l); });
   }
 
   void call(tx::exec::frame const& f, tx::exec::call const& c) const {

@@ -39,7 +39,7 @@ namespace detail {
 template <class R>
 constexpr var first_tensor(R const& result) {
   var first{};
-  for_each_result(result, [&](auto const& r) {
+  for_each_tensor(result, [&](auto const& r) {
     if (!first.valid()) first = r;
   });
   return first;

@@ -28,7 +28,7 @@ namespace detail {
 
 // Calls f(handle, is it trained?) for a tensor, or for each parameter of a model.
 template <class A, class F>
-constexpr void for_each_tensor(A& of, F const& f) {
+constexpr void for_each_leaf(A& of, F const& f) {
   if constexpr (typed_handle<A>) {
     f(of, true);
   } else {
@@ -52,7 +52,7 @@ constexpr int new_independent(var x) {
 // Makes a tensor, or each trained parameter of a model, independent; appends the nodes to `leaves`.
 template <class A>
 constexpr void make_independent(A& of, vec<int>& leaves) {
-  for_each_tensor(of, [&](auto& x, bool trained) {
+  for_each_leaf(of, [&](auto& x, bool trained) {
     if (!trained) return;
     if (x.g == nullptr)
       throw invalid("grad: a result of a run is no part of a graph. FIX: make it an argument of the program");
@@ -73,7 +73,7 @@ constexpr auto as_gradient(A const& of, graph& g, vec<int> const& gradients, int
     return typename A::tensor_type{&g, id_of(of.id, true)};
   } else {
     A out = of;
-    for_each_tensor(out, [&](auto& p, bool trained) { p.id = id_of(p.id, trained); });
+    for_each_leaf(out, [&](auto& p, bool trained) { p.id = id_of(p.id, trained); });
     return out;
   }
 }

@@ -15,7 +15,7 @@ namespace detail {
 template <class A>
 constexpr vec<var> tensors_in(A const& of) {
   vec<var> all{};
-  for_each_tensor(of, [&](auto const& x, bool) { all.push_back(var{x.g, x.id}); });
+  for_each_leaf(of, [&](auto const& x, bool) { all.push_back(var{x.g, x.id}); });
   return all;
 }
 // Zero everywhere, as the gradient of what is frozen.

@@ -23,7 +23,7 @@ constexpr int product_behind(graph const& g, int id) {
 }
 // Of all iterations.
 constexpr std::int64_t product_flops(graph const& g, int product) {
-  return 2 * g.info(product).count() * g.info(g.input(product, 0)).dims.last() * g.regions[g[product].region].iterations;
+  return 2 * g.info(product).count() * g.info(g.input(product, 0)).dims.last() * g.runs_of(g[product].region);
 }
 
 // Bytes of values outside of repeated blocks that gradients read.
@@ -58,7 +58,7 @@ constexpr recomputation choose_recomputed(graph const& forward, int loss, vec<in
   for (int r = 1; r < forward.regions.size(); ++r)
     for (int k = forward.regions[r].results.size(); k < g.regions[r].results.size(); ++k) {
       int const id = g.regions[r].results[k];
-      std::int64_t const bytes = g.info(id).bytes() * g.regions[r].iterations;
+      std::int64_t const bytes = g.info(id).bytes() * g.runs_of(r);
       out.kept += bytes;
       int const product = detail::product_behind(g, id);
       if (product >= 0) candidates.push_back({id, product, bytes, detail::product_flops(g, product)});

@@ -38,7 +38,10 @@ class reverse_walk final : public vjp_context {
   constexpr var forward(int node_id) override {
     if (source_ == target_ || (*g)[node_id].region != source_) return {g, node_id};  // numbers of the program may be read anywhere
     if (node_id < mapped_.size() && mapped_[node_id] >= 0) return {g, mapped_[node_id]};
+    int const reader = g->current;  // perhaps a body inside the one that runs backward here
+    g->current = target_;
     int const inner = bring(node_id);
+    g->current = reader;
     if (node_id >= mapped_.size()) mapped_.resize(node_id + 1, -1);
     mapped_[node_id] = inner;
     return {g, inner};
@@ -136,7 +139,7 @@ class reverse_walk final : public vjp_context {
     int k = g->regions[source_].carries;
     while (k < g->regions[source_].results.size() && g->regions[source_].results[k] != node_id) ++k;  // an earlier gradient's, perhaps
     if (k == g->regions[source_].results.size()) g->regions[source_].results.push_back(node_id);
-    value_info const all = stacked(one, shape{1, {}, {g->regions[source_].iterations}});
+    value_info const all = stacked(one, g->regions[source_].iterations);
     int const owner = g->regions[source_].owner;
     int const inside = g->current;
     g->current = g->regions[source_].parent;
@@ -212,7 +215,7 @@ class reverse_walk final : public vjp_context {
       int const slice = inner.argument(inner.stacked_, seeds[k], gradient_info(g->info(forward_body.results[k])));
       inner.add(forward_body.results[k], {g, slice});
     }
-    inner.run(repeat_node - 1);
+    inner.run(active_.size() - 1);  // a body inside this one may have gained results behind the node
 
     vec<int> results{};
     auto or_zero = [&](int argument_node) {
@@ -255,7 +258,7 @@ class reverse_walk final : public vjp_context {
     auto deliver = [&](int outside, bool stack_all) {
       int const r = produced++;
       value_info info = g->info(results[r]);
-      if (stack_all) info = stacked(info, shape{1, {}, {forward_body.iterations}});
+      if (stack_all) info = stacked(info, forward_body.iterations);
       var const value{g, g->emit(&result_info, &owner, 1, attributes{{r}}, info)};
       add(outside, value);
     };
@@ -266,7 +269,7 @@ class reverse_walk final : public vjp_context {
     for (int k = 0; k < site.leaves.size(); ++k) {
       int const leaf = site.leaves[k];
       if (leaf < 0) {
-        value_info const all = stacked(g->info(site.values[k]), shape{1, {}, {forward_body.iterations}});
+        value_info const all = stacked(g->info(site.values[k]), forward_body.iterations);
         site.readers[-1 - leaf]->push_back(g->emit(&result_info, &owner, 1, attributes{{delivered + k}}, all));
         continue;
       }

@@ -4,6 +4,7 @@
 
 #include <tx/expr/layout.hpp>
 #include <tx/graph/numbers_read.hpp>
+#include <tx/graph/order.hpp>
 #include <tx/ops/random.hpp>
 #include <tx/ops/reshape.hpp>
 #include <tx/ops/slice.hpp>
@@ -75,21 +76,31 @@ constexpr vec<int> append_shard(graph& g, graph const& one, vec<int> const& valu
     handed_in[r] = vec<int>(numbers_read[r].size(), -1);
     g.regions[first + r].invariants += numbers_read[r].size();
   }
-  auto const seen_from = [&](int r, int id) {
-    if (r == 0 || detail::is_of_body(one, r, id)) return map[id];
-    int k = 0;
-    while (numbers_read[r][k] != id) ++k;
-    if (handed_in[r][k] < 0)
-      handed_in[r][k] = emit_leaf(g, argument_info, one.info(id), attributes{{first_stacked(r) + k, first + r}}).id;
-    return handed_in[r][k];
+  auto const seen_from = [&](int reader, int id) {
+    vec<int> around{};  // the bodies that hand it in, from the inside
+    for (int r = reader; r != 0 && !detail::is_of_body(one, r, id); r = one.regions[r].parent) around.push_back(r);
+    int const here = g.current;
+    int seen = map[id];
+    for (int a = around.size() - 1; a >= 0; --a) {  // each is given what the one around it has
+      int const r = around[a];
+      int k = 0;
+      while (numbers_read[r][k] != id) ++k;
+      g.current = first + r;
+      if (handed_in[r][k] < 0)
+        handed_in[r][k] = emit_leaf(g, argument_info, one.info(id), attributes{{first_stacked(r) + k, first + r}}).id;
+      seen = handed_in[r][k];
+    }
+    g.current = here;
+    return seen;
   };
 
-  for (int i = 0; i < one.size(); ++i) {
+  for (int i : order_of_nodes(one)) {
     if (map[i] >= 0) continue;
     node const& n = one[i];
     attributes at = n.at;
     if (n.op == &argument_info) {
       auto const r = static_cast<int>(at.v[1]);
+      if (at.v[0] >= one.regions[r].carries) seen_from(one.regions[r].parent, one.input(one.regions[r].owner, static_cast<int>(at.v[0])));
       if (at.v[0] >= first_stacked(r)) at.v[0] += numbers_read[r].size();
       at.v[1] += first;
     }
@@ -106,16 +117,14 @@ constexpr vec<int> append_shard(graph& g, graph const& one, vec<int> const& valu
       region const& body = one.regions[r];
       vec<int> all{};
       for (int k = 0; k < first_stacked(r); ++k) all.push_back(in[k]);
-      for (int id : numbers_read[r]) all.push_back(map[id]);
+      for (int id : numbers_read[r]) all.push_back(seen_from(n.region, id));
       for (int k = first_stacked(r); k < n.inputs; ++k) all.push_back(in[k]);
       in = all;
-      g.current = first + r;
       for (int id : body.results) g.regions[first + r].results.push_back(seen_from(r, id));
       vec<int>& arguments = g.regions[first + r].arguments;
       for (int k = 0; k < first_stacked(r); ++k) arguments.push_back(map[body.arguments[k]]);
       for (int id : handed_in[r]) arguments.push_back(id);
       for (int k = first_stacked(r); k < body.arguments.size(); ++k) arguments.push_back(map[body.arguments[k]]);
-      g.current = first + n.region;
     }
     map[i] = g.emit(n.op, in.data(), in.size(), at, n.info);
     if (n.op == &repeat_info) g.regions[static_cast<int>(at.v[0])].owner = map[i];

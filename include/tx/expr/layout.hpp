@@ -73,6 +73,17 @@ constexpr value_info stacked(value_info const& one, shape const& stack) {
   return out;
 }
 
+constexpr value_info stacked(value_info const& one, int iterations) { return stacked(one, shape{1, {}, {iterations}}); }
+
+// One slice along the leading axis.
+constexpr value_info unstacked(value_info const& all) {
+  value_info one = all;
+  for (int i = 1; i < one.dims.rank; ++i) one.dims.dim[i - 1] = one.dims.dim[i];
+  one.dims.dim[--one.dims.rank] = 0;
+  one.dims.tag = one.dims.tag.on(one.dims.tag.axis - 1);
+  return one;
+}
+
 template <class T>
 constexpr std::uint64_t type_key() {
   return fnv1a(__PRETTY_FUNCTION__);

@@ -1,8 +1,7 @@
 // repeat<N, Block>: N blocks of equal shape and own parameters, one after the other, recorded and compiled once.
 #pragma once
 
-#include <tx/expr/layout.hpp>
-#include <tx/graph/leaf.hpp>
+#include <tx/expr/scan.hpp>
 
 namespace tx {
 
@@ -20,13 +19,19 @@ struct repeat {
   template <typed_handle X, handle... Same>
   constexpr auto operator()(X const& carry, Same const&... same) const {
     if constexpr (Peel == peel::none) {
-      return scan<N>(block, carry, same...);
+      return run<N>(block, carry, same...);
     } else if constexpr (N == 1) {
       return part<0, 1, false>()(carry, same...);
     } else {
-      auto const before = scan<N - 1>(part<0, N - 1, true>(), carry, same...);
+      auto const before = run<N - 1>(part<0, N - 1, true>(), carry, same...);
       return part<N - 1, 1, false>()(before, same...);
     }
+  }
+
+  // The same, and what each block returned: scanned{last, all}, all [N, extents of the carry...]. Nothing is peeled.
+  template <typed_handle X, handle... Same>
+  constexpr auto outputs(X const& carry, Same const&... same) const {
+    return run<N, true>(block, carry, same...);
   }
 
  private:
@@ -47,59 +52,33 @@ struct repeat {
       }
       attributes at = whole.at;
       at.v[0] += First * each;
+      int const here = p.g->current;
+      p.g->current = 0;
       p.id = emit_leaf(*p.g, parameter_info, info, at).id;
+      p.g->current = here;
     };
     detail::for_each_parameter(out, narrow);
     return out;
   }
 
-  template <int Iterations, typed_handle X, handle... Same>
-  static constexpr auto scan(Block const& stacked_block, X const& carry, Same const&... same) {
+  template <int Iterations, bool All = false, typed_handle X, handle... Same>
+  static constexpr auto run(Block const& stacked_block, X const& carry, Same const&... same) {
     using tensor_type = typename X::tensor_type;
     graph& g = *carry.g;
-    if (g.current != 0) throw invalid("repeat: a repeat inside a repeat is not supported. FIX: apply the inner block in a loop of C++");
-    int const id = g.regions.size();
-    region body{};
-    body.parent = g.current;
-    body.iterations = Iterations;
-    body.carries = 1;
-    body.invariants = sizeof...(Same);
-    g.regions.push_back(body);
-
-    vec<int> inputs{};
-    auto argument = [&](int outer, value_info const& info) {
-      attributes at{};
-      at.v[0] = inputs.size();
-      at.v[1] = id;
-      inputs.push_back(outer);
-      int const inner = emit_leaf(g, argument_info, info, at).id;
-      g.regions[id].arguments.push_back(inner);
-      return inner;
-    };
-    g.current = id;
-    tensor_type inside{&g, argument(carry.id, carry.info)};
-    std::tuple<Same...> invariants{same...};
-    std::apply([&](auto&... s) { ((s.id = argument(s.id, s.info)), ...); }, invariants);
-    Block slice = stacked_block;
-    auto bind = [&](auto& p, detail::surroundings const&) {
-      value_info one = g.info(p.id);
-      for (int i = 1; i < one.dims.rank; ++i) one.dims.dim[i - 1] = one.dims.dim[i];
-      one.dims.dim[--one.dims.rank] = 0;
-      p.id = argument(p.id, one);
-      ++g.regions[id].stacked;
-    };
-    detail::for_each_parameter(slice, bind);
-    auto const out = std::apply([&](auto const&... s) { return slice(inside, s...); }, invariants);
+    detail::body_recorder body(g, Iterations, false);
+    tensor_type const inside{&g, body.carry(carry.id)};
+    Block own = stacked_block;
+    auto take_slice = [&](auto& p, detail::surroundings const&) { p.id = body.slice(p.id); };
+    detail::for_each_parameter(own, take_slice);
+    auto const out = own(inside, same...);
     static_assert(decltype(out)::info == X::info,
                   "tx::repeat: a block must return a tensor of the element type and shape it was given. FIX: cast or reshape its result");
-    g.regions[id].results.push_back(out.id);
-    g.current = body.parent;
-
-    attributes at{};
-    at.v[0] = id;
-    int const node_id = g.emit(&repeat_info, inputs.data(), inputs.size(), at, X::info);
-    g.regions[id].owner = node_id;
-    return tensor_type{&g, g.emit(&result_info, &node_id, 1, attributes{}, X::info)};
+    vec<int> stacked{};
+    if constexpr (All) stacked.push_back(out.id);
+    body.close({out.id}, stacked);
+    tensor_type const last{&g, body.last(0)};
+    if constexpr (All) return scanned{last, tensor_of<detail::stacked(X::info, Iterations)>{&g, body.all(0)}};
+    else return last;
   }
 };
 

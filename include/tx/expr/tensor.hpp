@@ -63,11 +63,16 @@ template <value_info Info, int... Axis>
 struct tensor_from<Info, std::integer_sequence<int, Axis...>> {
   using type = tensor<element_t<Info.type>, dim_at<Info, Axis>...>;
 };
+// GCC 12 fails where the rank of a dependent info stands in an alias.
+template <value_info Info>
+struct tensor_of_all {
+  using type = typename tensor_from<Info, std::make_integer_sequence<int, Info.dims.rank>>::type;
+};
 
 }  // namespace detail
 
 // The handle type of a value.
 template <value_info Info>
-using tensor_of = typename detail::tensor_from<Info, std::make_integer_sequence<int, Info.dims.rank>>::type;
+using tensor_of = typename detail::tensor_of_all<Info>::type;
 
 }  // namespace tx

@@ -99,11 +99,6 @@ constexpr void bind_parameters(Model& model, graph& g) {
 }
 
 namespace detail {
-template <class R>
-inline constexpr bool is_tuple = false;
-template <class... R>
-inline constexpr bool is_tuple<std::tuple<R...>> = true;
-
 constexpr bool same_extents(shape const& a, shape const& b) {
   for (int i = 0; i < a.rank; ++i)
     if (a.dim[i] != b.dim[i]) return false;
@@ -111,21 +106,7 @@ constexpr bool same_extents(shape const& a, shape const& b) {
 }
 }  // namespace detail
 
-// A result is a tensor, or an aggregate or tuple of tensors; each becomes an output, in order.
-template <class R, class F>
-constexpr void for_each_result(R& result, F f) {
-  using type = std::remove_const_t<R>;
-  static_assert(typed_handle<type> || std::is_aggregate_v<type> || detail::is_tuple<type>,
-                "tx: a result of a loss or function is no tensor. FIX: return a tensor, or a struct of tensors");
-  if constexpr (typed_handle<type>)
-    f(result);
-  else if constexpr (detail::is_tuple<type>)
-    std::apply([&](auto&... member) { (for_each_result(member, f), ...); }, result);
-  else if constexpr (std::is_aggregate_v<type>)
-    std::apply([&](auto&... member) { (for_each_result(member, f), ...); }, detail::members(result));
-}
-
-// Records F on a model and fresh inputs; the outputs of the graph are F's results.
+// Records F on a model and fresh inputs; the outputs of the graph are the tensors of F's result, in order.
 template <class Model, auto F>
 constexpr void trace(graph& g) {
   using call = callable<std::remove_cvref_t<decltype(F)>, Model>;
@@ -137,7 +118,7 @@ constexpr void trace(graph& g) {
       },
       inputs);
   auto finish = [&](auto result) {
-    for_each_result(result, [&](auto const& r) {
+    for_each_tensor(result, [&](auto const& r) {
       if (!detail::same_extents(g.info(r.id).dims, r.dims))
         throw invalid("a result is a parameter of repeated blocks, or its gradient, which has a slice for each. FIX: hand out what is computed from it");
       g.outputs.push_back(output{r.id, output_kind::result, -1});

@@ -2,7 +2,7 @@
 #pragma once
 
 #include <tx/core/vec.hpp>
-#include <tx/graph/op_info.hpp>
+#include <tx/graph/leaf.hpp>
 
 namespace tx {
 
@@ -38,6 +38,8 @@ struct region {
   int owner = -1;      // the region node
   vec<int> arguments{};
   vec<int> results{};  // carries, then values to stack
+  bool open = false;   // while a model's body is recorded: what it reads from around it is handed in as an invariant
+  vec<int> given{};    // then: what each argument is given, a value of the region around it
 };
 
 enum class output_kind : std::uint8_t { result, assign };
@@ -54,6 +56,10 @@ struct missing_gradient {
   op_info const* op = nullptr;
   value_info of{};
 };
+
+// Loops around a value: regions that a region may be in, itself among them. As many as a tensor has axes but two, as a value that all of
+// them stack has an axis of each.
+inline constexpr int max_loops = 4;
 
 class graph {
  public:
@@ -90,6 +96,8 @@ class graph {
 
   // Appends a node, or returns an equal one that the same region already holds.
   constexpr int emit(op_info const* op, int const* in, int count, attributes const& at) {
+    vec<int> const seen = all_seen_here(in, count);
+    if (!seen.empty()) in = seen.data();
     value_info infos[max_inline];
     vec<value_info> many{};
     value_info const* view = infos;
@@ -107,6 +115,8 @@ class graph {
 
   // The same for ops whose result the inputs do not tell: leaves.
   constexpr int emit(op_info const* op, int const* in, int count, attributes const& at, value_info const& info) {
+    vec<int> const seen = all_seen_here(in, count);
+    if (!seen.empty()) in = seen.data();
     if (op->kind == op_kind::region)
       for (int k = 0; k < regions[static_cast<int>(at.v[0])].carries; ++k)
         if (nodes[in[k]].info.dims.tag.axis != 0)
@@ -119,8 +129,64 @@ class graph {
     return nodes.size() - 1;
   }
 
+  // How many loops there are around the nodes of a region.
+  constexpr int loops_around(int region_id) const {
+    int loops = 0;
+    for (; region_id != 0; region_id = regions[region_id].parent) ++loops;
+    if (loops > max_loops) throw invalid("repeated bodies are more than four deep in each other. FIX: merge two scans into one, over a product of their extents");
+    return loops;
+  }
+  // How often the nodes of a region are computed.
+  constexpr std::int64_t runs_of(int region_id) const {
+    std::int64_t runs = 1;
+    for (; region_id != 0; region_id = regions[region_id].parent) runs *= regions[region_id].iterations;
+    return runs;
+  }
+
+  // May be read in every region: it is handed to none.
+  constexpr bool is_number_of_program(int id) const { return nodes[id].region == 0 && nodes[id].info.count() == 1; }
+
+  // One more argument of a region whose body is being recorded: inside, what `outside` is around it. They are numbered when all are known.
+  constexpr int add_argument(int region_id, int outside, value_info const& info) {
+    constexpr int unnumbered = 1 << 20;
+    int const here = current;
+    current = region_id;
+    int const inside = emit(&argument_info, nullptr, 0, attributes{{unnumbered + regions[region_id].arguments.size(), region_id}}, info);
+    current = here;
+    regions[region_id].arguments.push_back(inside);
+    regions[region_id].given.push_back(outside);
+    return inside;
+  }
+
+  // A value as the body that is being recorded sees it: one of its own, a number of the program, or the argument that hands in one
+  // from around it.
+  constexpr int seen_here(int id) {
+    int const here = current;
+    if (nodes[id].region == here || is_number_of_program(id)) return id;
+    if (!regions[here].open) throw invalid("a tensor of a repeated body is read outside of it. FIX: hand it out, as what the body returns");
+    current = regions[here].parent;
+    int const outside = seen_here(id);
+    current = here;
+    region const& body = regions[here];
+    for (int k = body.carries + body.stacked; k < body.arguments.size(); ++k)
+      if (body.given[k] == outside) return body.arguments[k];
+    return add_argument(here, outside, nodes[outside].info);
+  }
+
  private:
   static constexpr int max_inline = 4;
+
+  // Operands where a model's body is being recorded; none where nothing is.
+  constexpr vec<int> all_seen_here(int const* in, int count) {
+    vec<int> seen{};
+    if (regions[current].open) {
+      for (int k = 0; k < count; ++k) seen.push_back(seen_here(in[k]));
+    } else {
+      for (int k = 0; k < count; ++k)
+        if (nodes[in[k]].region != current && !is_number_of_program(in[k])) throw invalid("a tensor of a repeated body is read outside of it. FIX: hand it out, as what the body returns");
+    }
+    return seen;
+  }
 
   // A few small numbers: a constant evaluator pays for each new 64-bit value, and equal hashes are compared in full anyway.
   constexpr std::uint32_t hash(op_info const* op, int const* in, int count, attributes const& at, value_info const& info) const {

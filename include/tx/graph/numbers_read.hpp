@@ -1,4 +1,5 @@
-// Values that the bodies of regions read without being handed them, such as numbers of the program.
+// Values that the bodies of regions read without being handed them, such as numbers of the program. What a body inside another reads so,
+// that one reads too.
 #pragma once
 
 #include <tx/graph/graph.hpp>
@@ -9,11 +10,13 @@ namespace tx::detail {
 template <class IsInside>
 constexpr vec<vec<int>> read_from_outside(graph const& g, IsInside is_inside) {
   vec<vec<int>> all(g.regions.size());
-  auto const read = [&](int region_id, int id) {
-    if (region_id == 0 || is_inside(region_id, id)) return;
+  auto const note = [&](int region_id, int id) {
     for (int known : all[region_id])
       if (known == id) return;
     all[region_id].push_back(id);
+  };
+  auto const read = [&](int region_id, int id) {
+    for (; region_id != 0 && !is_inside(region_id, id); region_id = g.regions[region_id].parent) note(region_id, id);
   };
   for (node const& n : g.nodes)
     for (int k = 0; k < n.inputs; ++k) read(n.region, g.input(n, k));

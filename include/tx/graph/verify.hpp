@@ -17,8 +17,7 @@ constexpr void verify_node(graph const& g, int id) {
   for (int k = 0; k < n.inputs; ++k) {
     int const from = g.input(n, k);
     if (from < 0 || from >= id) throw invalid("verify: an input does not come before its reader");
-    bool const number = g[from].region == 0 && g.info(from).count() == 1;  // may be read anywhere
-    if (g[from].region != n.region && !number) throw invalid("verify: a value of another region is read without being an argument");
+    if (g[from].region != n.region && !g.is_number_of_program(from)) throw invalid("verify: a value of another region is read without being an argument");
     if (k < 4) in[k] = g.info(from);
   }
   bool const declared = n.op->kind == op_kind::leaf || n.op->kind == op_kind::index || n.op->kind == op_kind::region ||
@@ -39,6 +38,7 @@ constexpr void verify_region(graph const& g, int id) {
   for (int k = 0; k < r.arguments.size(); ++k) {
     node const& a = g[r.arguments[k]];
     if (a.op != &argument_info || a.at.v[0] != k || a.at.v[1] != id || a.region != id) throw invalid("verify: a region's argument is not where it is listed");
+    if (k >= r.carries && g.input(owner, k) >= r.arguments[k]) throw invalid("verify: an argument comes before what is handed in");
     value_info outside = g.info(g.input(owner, k));
     if (k >= r.carries + r.invariants) {
       if (outside.dims.rank == 0 || outside.dims.dim[0] != r.iterations) throw invalid("verify: a stacked input has another leading extent than iterations");
@@ -50,7 +50,7 @@ constexpr void verify_region(graph const& g, int id) {
     if (k < r.carries && !(g.info(r.results[k]) == a.info)) throw invalid("verify: a carry changes its shape or type");
   }
   for (int v : r.results)
-    if (g[v].region != id && !(g[v].region == 0 && g.info(v).count() == 1)) throw invalid("verify: a region's result is computed elsewhere");
+    if (g[v].region != id && !g.is_number_of_program(v)) throw invalid("verify: a region's result is computed elsewhere");
 }
 
 }  // namespace detail

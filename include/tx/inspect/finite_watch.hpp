@@ -62,7 +62,7 @@ class finite_watch final : public observer {
   // Results over operands are undone for the explanation.
   TX_COLD void before_kernel(frame const& f, call const& c) override {
     auto const program = std::ranges::find_if(programs_, [&](program_tables const& p) { return p.holds(c); });
-    ran_.push_back({&*program, &c, f.iteration, f.band_first, f.band_count});
+    ran_.push_back({&*program, &c, f});
     called_kernel const k(*program, c);
     overwritten_.clear();
     undo_.clear();
@@ -169,9 +169,9 @@ class finite_watch final : public observer {
     found.number = static_cast<int>(&k.c - p.calls.data()) + 1;
     found.kernels = static_cast<int>(p.calls.size());
     found.when = k.c.first_update >= 0 && op >= k.c.first_update ? phase::update : k.c.when;
-    if (loop const* const l = repeat_of(p, k.c); l != nullptr) {
+    if (std::int64_t const runs = runs_of(p, k.c); runs > 1) {
       found.iteration = static_cast<int>(f.iteration);
-      found.iterations = l->iterations;
+      found.iterations = static_cast<int>(runs);
     }
     if (model_.in_parts && &p == programs_.data()) found.part = static_cast<int>(f.shard);
     std::string const text =

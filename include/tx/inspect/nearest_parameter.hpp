@@ -14,12 +14,10 @@ namespace tx::exec {
 struct ran_kernel {
   program_tables const* program = nullptr;
   call const* c = nullptr;
-  std::int64_t iteration = 0, band_first = 0, band_count = 0;
+  loop_position when{};
 
   frame as_in(frame f) const {
-    f.iteration = iteration;
-    f.band_first = band_first;
-    f.band_count = band_count;
+    static_cast<loop_position&>(f) = when;
     return f;
   }
 };

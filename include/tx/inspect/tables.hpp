@@ -171,22 +171,27 @@ inline source_site const* line_of(program_tables const& p, call const& c, int op
   return line == 0 ? nullptr : &p.sites[static_cast<std::size_t>(line - 1)];
 }
 
-// The repeat that a call runs in, null where there is none.
-TX_COLD inline loop const* repeat_of(program_tables const& p, call const& c) {
+// How often a run makes a call: the iterations of all loops around it, bands aside.
+TX_COLD inline std::int64_t runs_of(program_tables const& p, call const& c) {
   step wanted{step_kind::call, static_cast<int>(&c - p.calls.data())};
-  for (std::size_t i = 0; i < p.loops.size(); ++i)
-    for (std::size_t l = 0; l < p.loops.size(); ++l) {  // from the inside: each round finds the next loop further out
-      bool holds = false;
-      for (int k = 0; k < p.loops[l].count; ++k) {
-        step const& s = p.steps[static_cast<std::size_t>(p.loops[l].first + k)];
-        holds = holds || (s.kind == wanted.kind && s.index == wanted.index);
-      }
-      if (!holds) continue;
-      if (p.loops[l].band == 0 && p.loops[l].iterations > 1) return &p.loops[l];
-      wanted = {step_kind::loop, static_cast<int>(l)};
-      break;
+  auto const holds_it = [&](loop const& l) {
+    for (int k = 0; k < l.count; ++k) {
+      step const& s = p.steps[static_cast<std::size_t>(l.first + k)];
+      if (s.kind == wanted.kind && s.index == wanted.index) return true;
     }
-  return nullptr;
+    return false;
+  };
+  std::int64_t runs = 1;
+  for (std::size_t l = 0; l < p.loops.size();) {  // from the inside: each round finds the next loop further out
+    if (!holds_it(p.loops[l])) {
+      ++l;
+      continue;
+    }
+    if (p.loops[l].band == 0) runs *= p.loops[l].iterations;
+    wanted = {step_kind::loop, static_cast<int>(l)};
+    l = 0;
+  }
+  return runs;
 }
 
 }  // namespace tx::exec

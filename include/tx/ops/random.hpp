@@ -12,6 +12,9 @@ inline constexpr op_info random_info{
     .name = "uniform", .kind = op_kind::index, .arity = 0, .infer = detail::leaf_infer, .random = true, .differentiable = false};
 
 constexpr var uniform(graph& g, shape dims, int stream) {
+  constexpr int most = 1 << 16;  // of both, in one number of 32 bits
+  if (stream >= most || g.runs_of(g.current) > most)
+    throw invalid("uniform, dropout: more than 65,536 of them in a program, or iterations of a body that draws. FIX: fewer iterations, or random numbers as an argument");
   return emit_leaf(g, random_info, {dtype::f32, dims}, attributes{{stream}});
 }
 

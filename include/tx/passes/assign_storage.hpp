@@ -98,7 +98,7 @@ class storage_assigner {
     return takes_place(value, region_id, any_order) ? value : copy(shown, region_id);
   }
   constexpr bool takes_place(int value, int region_id, bool any_order) {
-    bool const made_here = is_computed(to_[value].op->kind) || (!any_order && is_stacked_result(to_, value));
+    bool const made_here = is_computed(to_[value].op->kind) || is_stacked_result(to_, value);
     if (!made_here || taken_[value] || to_[value].region != region_id) return false;
     if (!any_order && !lies_dense(to_, where_, value)) return false;
     taken_[value] = 1;
@@ -165,7 +165,7 @@ class storage_assigner {
       leaf_read const& r = reads_[k];
       if (r.node < maker) {
         bool const in_body = to_[r.node].region == to_[maker].region;
-        if (in_body && (where_.of[r.operand].base != leaf || where_.of[r.operand].step != to_.info(maker).count())) return false;
+        if (in_body && (where_.of[r.operand].base != leaf || !moves_by(where_.of[r.operand], to_.loops_around(to_[maker].region), to_.info(maker).count()))) return false;
         continue;
       }
       bool const hands_in = r.node < to_.size() && to_[r.node].op == &repeat_info;  // who reads there stands in the body
@@ -179,7 +179,7 @@ class storage_assigner {
   // An iteration's slice of its base, element by element.
   constexpr bool shows_slice(int id) const {
     location const& l = where_.of[id];
-    return l.at.offset == 0 && l.step == to_.info(id).count() && lies_dense(to_, where_, id);
+    return l.at.offset == 0 && moves_by(l, to_.loops_around(to_[id].region), to_.info(id).count()) && lies_dense(to_, where_, id);
   }
   // A flat block is handed out as it lies.
   constexpr bool flat_result(output const& o, int value) {
@@ -237,7 +237,7 @@ class storage_assigner {
   // Of the base alone, until all bases have their places.
   constexpr location locate(int id, strided const& order) {
     node const& n = to_[id];
-    location const own{id, id, order, 0, dense(n.info.dims)};
+    location const own{id, id, order, {}, dense(n.info.dims)};
     if (n.op->kind == op_kind::view) return locate_view(n, own);
     if (n.op == &argument_info) return locate_argument(n, own);
     if (n.op == &result_info) return locate_result(n, own);
@@ -262,9 +262,8 @@ class storage_assigner {
     if (given < 0) throw invalid("assign_storage: what a region reads comes after its body");
     location seen = where_.of[given];
     if (k < body.carries + body.invariants) return seen;
-    if (seen.step != 0) throw invalid("a repeat inside a repeat cannot be planned: its parameters would need two strides. FIX: unroll the inner one");
     shape const& all = to_.info(given).dims;
-    seen.step = all.dim[0] == 1 ? n.info.count() : seen.at.stride[0];
+    seen.step[to_.loops_around(n.region) - 1] = all.dim[0] == 1 ? n.info.count() : seen.at.stride[0];
     for (strided* s : {&seen.at, &seen.numbers}) {
       for (int a = 1; a < all.rank; ++a) s->stride[a - 1] = s->stride[a];
       s->stride[all.rank - 1] = 0;
@@ -306,7 +305,8 @@ class storage_assigner {
       for (int id = l.base; places[id].kind != place_kind::own; id = places[id].target) {
         placement const& p = places[id];
         if (p.kind == place_kind::within) l.at.offset += p.offset;
-        if (p.kind == place_kind::slice && to_.regions[to_[id].region].iterations != 1) l.step += to_.info(id).count();
+        if (p.kind == place_kind::slice && to_.regions[to_[id].region].iterations != 1)
+          l.step[to_.loops_around(to_[id].region) - 1] += to_.info(id).count();
         l.root = p.target;
       }
     }

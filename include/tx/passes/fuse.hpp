@@ -263,7 +263,7 @@ class fuser : public grouping {
     join(id, out.groups.size() - 1);
     if (g_[id].op->kind == op_kind::region) read_numbers_inside(static_cast<int>(g_[id].at.v[0]));
   }
-  // A body reads numbers of the program without being handed them.
+  // A body reads numbers of the program without being handed them. (Those of a body inside it are among what that one's node reads.)
   constexpr void read_numbers_inside(int region_id) {
     vec<int>& reads = out.groups.back().reads;
     for (group const& inner : out.groups)

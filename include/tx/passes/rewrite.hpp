@@ -3,18 +3,20 @@
 
 #include <tx/core/math.hpp>
 #include <tx/graph/leaf.hpp>
+#include <tx/graph/order.hpp>
 #include <tx/ops/broadcast.hpp>
 
 namespace tx::passes {
 
 // Nodes that an output needs.
-constexpr vec<char> live_nodes(graph const& g) {
+constexpr vec<char> live_nodes(graph const& g, vec<int> const& order) {
   vec<char> live(g.size(), 0);
   for (output const& o : g.outputs) {
     live[o.value] = 1;
     if (o.target >= 0) live[o.target] = 1;
   }
-  for (int i = g.size() - 1; i >= 0; --i) {
+  for (int k = order.size() - 1; k >= 0; --k) {
+    int const i = order[k];
     if (!live[i]) continue;
     node const& n = g[i];
     if (n.op == &result_info) {
@@ -23,11 +25,11 @@ constexpr vec<char> live_nodes(graph const& g) {
       live[g.regions[static_cast<int>(g[owner].at.v[0])].results[static_cast<int>(n.at.v[0])]] = 1;
     } else if (n.op == &repeat_info) {
       region const& body = g.regions[static_cast<int>(n.at.v[0])];
-      for (int k = 0; k < body.carries; ++k) live[body.arguments[k]] = live[body.results[k]] = 1;
+      for (int c = 0; c < body.carries; ++c) live[body.arguments[c]] = live[body.results[c]] = live[g.input(n, c)] = 1;
     } else if (n.op == &argument_info) {
       live[g.input(g.regions[static_cast<int>(n.at.v[1])].owner, static_cast<int>(n.at.v[0]))] = 1;
     } else {
-      for (int k = 0; k < n.inputs; ++k) live[g.input(n, k)] = 1;
+      for (int in = 0; in < n.inputs; ++in) live[g.input(n, in)] = 1;
     }
   }
   return live;
@@ -38,7 +40,7 @@ namespace detail {
 // The same value in every iteration of every region: a constant, a run-time scalar, or a node of the whole program.
 constexpr bool is_outside(graph const& g, int id) {
   while (g[id].op->kind == op_kind::view) id = g.input(id, 0);
-  return g[id].op->kind == op_kind::constant || g[id].op == &scalar_info || (g[id].region == 0 && g[id].info.count() == 1);
+  return g[id].op->kind == op_kind::constant || g[id].op == &scalar_info || g.is_number_of_program(id);
 }
 
 constexpr int fold(graph& g, node const& n, int const* in) {
@@ -88,7 +90,8 @@ struct simplification {
 // node and its new inputs. It may alter both, or return the id of what stands for the node; else -1.
 template <class Change>
 constexpr graph rewrite(graph const& from, Change const& change) {
-  vec<char> const live = live_nodes(from);
+  vec<int> const order = order_of_nodes(from);
+  vec<char> const live = live_nodes(from, order);
   graph to{};
   to.reserve(from);
   to.numbers = from.numbers;
@@ -129,7 +132,7 @@ constexpr graph rewrite(graph const& from, Change const& change) {
 
   vec<int> map(from.size(), -1);
   vec<int> in{};
-  for (int i = 0; i < from.size(); ++i) {
+  for (int i : order) {
     if (!live[i]) continue;
     node n = from[i];
     to.current = n.region;

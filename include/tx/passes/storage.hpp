@@ -19,21 +19,29 @@ struct placement {
 };
 
 // The elements that a node shows: element (i0, i1, ...) of it is element at.offset + i0 at.stride[0] + ... of the root's buffer, and
-// step more in each further iteration of the region that the node is in.
+// step[k] more in each further iteration of loop k around the node, the outermost being 0.
 //
 //   x = tanh(a)              [2, 3]   base x, root x,    at {0: 3, 1}
 //   y = transpose(x)         [3, 2]   base x, root x,    at {0: 1, 3}      numbers {0: 1, 3}
 //   the same where x is stored as y's readers want it:
 //   x                        [2, 3]   base x, root x,    at {0: 1, 2}
 //   y                        [3, 2]   base x, root x,    at {0: 2, 1}      numbers {0: 1, 3}
-//   x, stacked by a loop     [2, 3]   base x, root its result node, at {0: 3, 1}, step 6
+//   x, stacked by a loop     [2, 3]   base x, root its result node, at {0: 3, 1}, step {6}
 struct location {
   int base = -1;            // the node that computed the elements, or holds them: itself for anything but views
   int root = -1;            // the node whose buffer they are in: the base's, unless that is placed elsewhere
   strided at{};             // in elements of the root's buffer
-  std::int64_t step = 0;
+  std::int64_t step[max_loops] = {};
   strided numbers{};        // which elements of the base, counted row by row: what fusion compares, wherever they lie
 };
+
+// Is it `count` elements further on in each iteration of the innermost of the loops around a region, and in those alone?
+constexpr bool moves_by(location const& l, int loops, std::int64_t count) {
+  for (int k = 0; k < max_loops; ++k)
+    if (l.step[k] != (k == loops - 1 ? count : 0)) return false;
+  return true;
+}
+constexpr bool moves(location const& l) { return !moves_by(l, 0, 0); }
 
 // The numbers of elements that no strides tell: they begin nowhere, so that they are equal to none.
 inline constexpr strided no_numbers{.offset = -1};

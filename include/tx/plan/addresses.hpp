@@ -31,7 +31,7 @@ class addresses {
     r.type = g_.info(id).type;
     std::int64_t const size = size_of(r.type);
     r.offset = (l.at.offset + extra) * size;
-    r.step = l.step * size;
+    for (int k = 0; k < max_loops; ++k) r.step[k] = l.step[k] * size;
     if (root.op == &input_info) {
       if (root.at.v[0] >= max_inputs) throw invalid("a program has at most 22 arguments. FIX: pass fewer, larger tensors");
       r.base = base_input + static_cast<int>(root.at.v[0]);

@@ -107,7 +107,7 @@ class arena_planner {
         passes::location const& l = f_.where.of[operand];
         if (l.base != base) continue;
         shape const& dims = g_.info(operand).dims;
-        if (l.step != 0 || f_.levels[n] != level::full || dims.rank != g_.info(id).dims.rank) return false;
+        if (passes::moves(l) || f_.levels[n] != level::full || dims.rank != g_.info(id).dims.rank) return false;
         for (int a = 0; a < dims.rank; ++a)
           if (dims.dim[a] != g_.info(id).dims.dim[a]) return false;
         if (!passes::same_strides(l.at, f_.where.of[id].at, dims)) return false;

@@ -54,11 +54,13 @@ class lowerer {
 
   // Of one type.
   static constexpr bool same_operand(operand_ref const& a, operand_ref const& b) {
-    if (a.base != b.base || a.slot != b.slot || a.offset != b.offset || a.step != b.step || a.rank != b.rank ||
+    if (a.base != b.base || a.slot != b.slot || a.offset != b.offset || a.rank != b.rank ||
         a.col != b.col || std::bit_cast<std::uint64_t>(a.value) != std::bit_cast<std::uint64_t>(b.value))
       return false;
     for (int i = 0; i < a.rank; ++i)
       if (a.extent[i] != b.extent[i] || a.stride[i] != b.stride[i]) return false;
+    for (int k = 0; k < max_loops; ++k)
+      if (a.step[k] != b.step[k]) return false;
     return true;
   }
 
@@ -112,7 +114,7 @@ class lowerer {
     r.slot = static_cast<int>(n.at.v[0]);
     if (n.op->random) {
       r.offset = n.at.v[1];
-      r.step = n.info.count() == 0 ? 0 : n.info.count() / n.info.dims.row_length();
+      r.step[0] = n.info.count() == 0 ? 0 : n.info.count() / n.info.dims.row_length();
       return input_value(d, {n.info.type, access::random}, r);
     }
     // position: (row / stride) % extent, or the column for the last axis
@@ -331,6 +333,7 @@ class lowerer {
       loop& l = out_.loops[r];
       l.first = out_.steps.size();
       l.iterations = g_.regions[r].iterations;
+      l.around = r == 0 ? 0 : g_.loops_around(r) - 1;
       l.reversed = g_.regions[r].reversed;
       int band = -1;
       for (int i : t_.order[r]) {

@@ -26,7 +26,7 @@ struct operand_ref {
   int slot = 0;             // access::random: the stream
   std::int64_t offset = 0;  // bytes; access::random: which shard of this rank's batch
   std::int64_t matrix = 0;  // of which there is a band at a time: bytes of a matrix
-  std::int64_t step = 0;    // bytes per iteration of the enclosing repeat; access::random: rows of a shard
+  std::int64_t step[max_loops] = {};  // bytes per iteration of each loop around, outermost first; access::random: [0] is rows of a shard
   int rank = 0;             // of the row index, outermost axis first
   int extent[max_rank] = {};  // `whole` kernels: the shape
   bound_tag tag{};          // `whole` kernels: which bounded extent the leading one varies with
@@ -66,6 +66,7 @@ struct loop {
   int first = 0;  // steps[first .. first + count)
   int count = 0;
   int iterations = 1;
+  int around = 0;             // loops that it is in
   bool reversed = false;
   std::int64_t band = 0;      // not 0: iterations are over bands of so many matrices,
   std::int64_t matrices = 0;  // of so many,

@@ -61,7 +61,7 @@ class executor {
     join(ranks);
   }
   // The parameters of another program of the same model. Training programs share the optimizer's state and the count of steps
-  // too; settings are each one's own.
+  // too; settings are each one's own. Executors are not copied: another one of the same program is executor(other, run_options{}).
   template <class OtherStep>
   explicit executor(executor<OtherStep, Backend> const& other, run_options options = {})
       : executor(parameters_of(other), options, other.reads_only_) {
@@ -241,7 +241,7 @@ class executor {
     frame_.step = static_cast<std::uint32_t>(steps_run());
     frame_.observers = observers_;
     frame_.observed = !observers_.empty();
-    frame_.iteration = frame_.band_first = frame_.band_count = 0;  // an exception may have left a run in the middle of a loop
+    static_cast<exec::loop_position&>(frame_) = {};  // an exception may have left a run in the middle of a loop
     frame_.shard = shard_;
     for (exec::observer* const o : observers_) o->before_run(frame_);
     steps_.run(frame_, staging_);
@@ -273,14 +273,18 @@ class executor {
         throw shape_error(exec::unlike(K, values.size(), wanted::info));
     }
     auto const* const first = reinterpret_cast<std::byte const*>(values.data());
-    if (in_arena(first, values.size_bytes()))
-      throw value_error("executor: argument " + std::to_string(K) + " lies in the executor's own memory, as its results do, which a run writes over. FIX: a copy");
+    if (is_written(first, values.size_bytes()))
+      throw value_error("executor: argument " + std::to_string(K) + " lies in memory that a run writes over: the executor's own, as its results do, or that of the parameters it trains. FIX: a copy");
     frame_.base[exec::base_input + K] = staging_.argument(K, first, values.size_bytes());
   }
 
-  bool in_arena(std::byte const* first, std::size_t bytes) const {
-    auto const from = reinterpret_cast<std::uintptr_t>(first), arena = reinterpret_cast<std::uintptr_t>(arena_.data());
-    return from < arena + static_cast<std::uintptr_t>(arena_bytes) && arena < from + bytes;
+  bool is_written(std::byte const* first, std::size_t bytes) const {
+    auto const meets = [&](std::byte const* written, std::int64_t size) {
+      auto const from = reinterpret_cast<std::uintptr_t>(first), start = reinterpret_cast<std::uintptr_t>(written);
+      return from < start + static_cast<std::uintptr_t>(size) && start < from + bytes;
+    };
+    if (meets(arena_.data(), arena_bytes)) return true;
+    return exec::trains<Step> && meets(parameters_->block(0), block::bytes_for(parameters_->states()));
   }
 
   template <class T, std::size_t N>
@@ -308,7 +312,7 @@ class executor {
   result results() {
     result r{};
     int k = 0;
-    for_each_result(r, [&](auto& t) {
+    for_each_tensor(r, [&](auto& t) {
       using T = typename std::remove_cvref_t<decltype(t)>::element_type;
       t.data = reinterpret_cast<T const*>(steps_.result(k, staging_, arena_.data()));
       if constexpr (constexpr shape dims = std::remove_cvref_t<decltype(t)>::dims; dims.tag)

@@ -10,22 +10,32 @@ namespace tx::exec {
 
 class observer;
 
-struct frame {
+// Where a run is in its loops.
+struct loop_position {
+  std::int64_t index[max_loops] = {};  // the iteration of each loop around, outermost first: operands move with them
+  std::int64_t iteration = 0;          // the innermost one's, counted on through those around
+  std::int64_t band_first = 0;         // of a band of matrices: the first, and how many; 0: all there are
+  std::int64_t band_count = 0;
+};
+
+struct frame : loop_position {
   std::byte* base[bases] = {};   // arguments are only read
-  std::int64_t iteration = 0;    // of the enclosing repeat
   philox_key key{};              // from the seed
   std::uint32_t step = 0;        // counts runs: part of every random stream
   int threads = 1;
   int extent[max_tags + 1] = {};  // of each dyn tag; -1: not given yet
-  std::int64_t band_first = 0;   // of a band of matrices: the first, and how many; 0: all there are
-  std::int64_t band_count = 0;
   std::int64_t shard = 0;        // of the whole batch: the first that this rank has
   std::span<observer* const> observers{};  // who is told of each kernel; see observer.hpp
   bool observed = false;                   // are there any?
 
   template <class T>
   T* at(operand_ref const& r) const {
-    return reinterpret_cast<T*>(base[r.base] + r.offset + r.step * iteration - r.matrix * band_first);
+    return reinterpret_cast<T*>(base[r.base] + offset_of(r));
+  }
+  std::int64_t offset_of(operand_ref const& r) const {
+    std::int64_t at = r.offset - r.matrix * band_first;
+    for (int k = 0; k < max_loops; ++k) at += r.step[k] * index[k];
+    return at;
   }
   std::byte* scratch(call const& c) const { return base[base_arena] + c.scratch; }
   // The random stream of an op: its number, the step and the iteration it is drawn in.
@@ -34,7 +44,7 @@ struct frame {
   }
   // The row of a random operand among those of all shards of all ranks.
   std::uint64_t random_row(operand_ref const& r, std::int64_t row) const {
-    return static_cast<std::uint64_t>((shard + r.offset) * r.step + row);
+    return static_cast<std::uint64_t>((shard + r.offset) * r.step[0] + row);
   }
   std::int64_t rows(call const& c) const { return c.tag == 0 ? c.rows : c.rows / c.bound * extent[c.tag]; }
   std::int64_t depth(call const& c) const { return c.depth_tag == 0 ? c.depth : c.depth / c.depth_bound * extent[c.depth_tag]; }
@@ -56,6 +66,28 @@ struct frame {
     return s;
   }
 };
+
+// Calls body with the frame in each iteration of a loop, or at each band of its matrices.
+template <class Frame, class Body>
+void for_each_iteration(Frame& f, loop const& l, Body body) {
+  if (l.band > 0) {
+    std::int64_t const matrices = l.tag == 0 ? l.matrices : l.matrices / l.bound * f.extent[l.tag];
+    for (f.band_first = 0; f.band_first < matrices; f.band_first += l.band) {
+      f.band_count = matrices - f.band_first < l.band ? matrices - f.band_first : l.band;
+      body();
+    }
+    f.band_first = f.band_count = 0;
+    return;
+  }
+  std::int64_t const around = f.iteration;
+  for (int i = 0; i < l.iterations; ++i) {
+    f.index[l.around] = l.reversed ? l.iterations - 1 - i : i;
+    f.iteration = around * l.iterations + f.index[l.around];
+    body();
+  }
+  f.index[l.around] = 0;
+  f.iteration = around;
+}
 
 // A backend of several ranks has its own, with the communicator.
 template <class Backend>

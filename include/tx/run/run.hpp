@@ -40,24 +40,8 @@ struct runner {
       told<own>(f, Program::calls[s.index], &Program::operands.items[Program::calls[s.index].first]);
     } else {
       constexpr loop l = Program::loops[s.index];
-      if constexpr (l.band > 0) return bands<s.index>(f);
-      for (int i = 0; i < l.iterations; ++i) {
-        f.iteration = l.reversed ? l.iterations - 1 - i : i;
-        body<s.index>(f, std::make_integer_sequence<int, l.count>{});
-      }
-      f.iteration = 0;
+      for_each_iteration(f, l, [&f] { body<s.index>(f, std::make_integer_sequence<int, l.count>{}); });
     }
-  }
-
-  template <int Loop>
-  static void bands(frame& f) {
-    constexpr loop l = Program::loops[Loop];
-    std::int64_t const matrices = l.tag == 0 ? l.matrices : l.matrices / l.bound * f.extent[l.tag];
-    for (f.band_first = 0; f.band_first < matrices; f.band_first += l.band) {
-      f.band_count = matrices - f.band_first < l.band ? matrices - f.band_first : l.band;
-      body<Loop>(f, std::make_integer_sequence<int, l.count>{});
-    }
-    f.band_first = f.band_count = 0;
   }
 };
 

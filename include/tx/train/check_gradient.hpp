@@ -141,7 +141,7 @@ TX_COLD gradient_distance check_gradient(X const&... x) {
       auto const r = run(x...);
       double first = 0;
       bool found = false;
-      for_each_result(r.value, [&](auto const& t) {
+      for_each_tensor(r.value, [&](auto const& t) {
         if (!found) first = static_cast<double>(t[0]);
         found = true;
       });

@@ -22,8 +22,8 @@ struct with_gradient_norm : Result {
   tensor<T> gradient_norm;
 };
 template <class Result, class T, class F>
-constexpr void for_each_result(with_gradient_norm<Result, T>& result, F f) {
-  for_each_result(static_cast<Result&>(result), f);
+constexpr void for_each_tensor(with_gradient_norm<Result, T>& result, F f) {
+  for_each_tensor(static_cast<Result&>(result), f);
   f(result.gradient_norm);
 }
 

@@ -97,7 +97,7 @@ std::int64_t product_flops() {
   std::int64_t sum = 0;
   for (int i = 0; i < g.size(); ++i)
     if (g[i].op->kind == tx::op_kind::product && g[i].when == tx::phase::forward && g.info(i).dims.rank == 2)
-      sum += 2 * g.info(i).count() * g.info(g.input(i, 0)).dims.last() * g.regions[g[i].region].iterations;
+      sum += 2 * g.info(i).count() * g.info(g.input(i, 0)).dims.last() * g.runs_of(g[i].region);
   return sum;
 }
 }  // namespace

@@ -1,0 +1,81 @@
+// Records the body of a repeated block into a region of its own. What the body reads from around it, it is handed as an argument
+// (graph::seen_here), so that nobody lists what is the same in each iteration.
+//
+//   body_recorder body(g, 12, false);        12 iterations, forwards
+//   h = body.carry(h0), w = body.slice(ws)   what goes from iteration to iteration, what each has its own slice of
+//   body.close({h + w * x}, {})              next carries, values to stack; x is an invariant now
+//   body.last(0)                             the last h, in the region around
+#pragma once
+
+#include <tx/expr/layout.hpp>
+#include <tx/graph/leaf.hpp>
+
+namespace tx::detail {
+
+class body_recorder {
+ public:
+  constexpr body_recorder(graph& g, int iterations, bool reversed) : g_(g), id_(g.regions.size()) {
+    region body{};
+    body.parent = g.current;
+    body.iterations = iterations;
+    body.reversed = reversed;
+    body.open = true;
+    g.regions.push_back(body);
+    g.current = id_;
+  }
+
+  // All carries come before the first slice, and both before the body.
+  constexpr int carry(int first) {
+    ++body().carries;
+    return g_.add_argument(id_, first, g_.info(first));
+  }
+  // all: [iterations, extents...] -> [extents...]
+  constexpr int slice(int all) {
+    ++body().stacked;
+    return g_.add_argument(id_, all, unstacked(g_.info(all)));
+  }
+
+  // Ends the body: the next value of each carry, and what is stacked over the iterations.
+  constexpr void close(vec<int> const& next, vec<int> const& stacked_values) {
+    for (vec<int> const* values : {&next, &stacked_values})
+      for (int value : *values) body().results.push_back(g_.seen_here(value));
+    region& done = body();
+    done.invariants = done.arguments.size() - done.carries - done.stacked;
+    vec<int> order{};  // recorded as carries, slices, invariants
+    for (int k = 0; k < done.carries; ++k) order.push_back(k);
+    for (int k = 0; k < done.invariants; ++k) order.push_back(done.carries + done.stacked + k);
+    for (int k = 0; k < done.stacked; ++k) order.push_back(done.carries + k);
+    vec<int> arguments{}, inputs{};
+    for (int k : order) {
+      g_.nodes[done.arguments[k]].at.v[0] = inputs.size();
+      arguments.push_back(done.arguments[k]);
+      inputs.push_back(done.given[k]);
+    }
+    done.arguments = arguments;
+    done.given.clear();
+    done.open = false;
+    g_.current = done.parent;
+    int const owner = g_.emit(&repeat_info, inputs.data(), inputs.size(), attributes{{id_}}, g_.info(done.results[0]));
+    body().owner = owner;
+  }
+
+  constexpr int last(int carry_at) const { return result(carry_at, g_.info(body().results[carry_at])); }
+  // [extents...] of each iteration -> [iterations, extents...]
+  constexpr int all(int stacked_at) const {
+    int const k = body().carries + stacked_at;
+    return result(k, stacked(g_.info(body().results[k]), body().iterations));
+  }
+
+ private:
+  constexpr region& body() { return g_.regions[id_]; }
+  constexpr region const& body() const { return g_.regions[id_]; }
+  constexpr int result(int k, value_info const& info) const {
+    int const owner = body().owner;
+    return g_.emit(&result_info, &owner, 1, attributes{{k}}, info);
+  }
+
+  graph& g_;
+  int id_;
+};
+
+}  // namespace tx::detail
