@@ -29,7 +29,7 @@ std::vector<option> train_options() {
       {"force", "", "write over the model in DIR"},
       {"set-aside", "", "rename an existing DIR to DIR.1 (or .2, ...) first"},
       {"dev", "FILE", "validation pairs (default: 1 of 50 training pairs, at most 1000)"},
-      {"seed", "S", "same seed and threads: same model, bit by bit (default: 1)"},
+      {"seed", "S", "same seed, options and data: same model, bit by bit, on any number of threads (default: 1)"},
       {"steps", "N",
        "steps of the whole model (default: " + std::to_string(d.steps) + "; without layers that of --bag-steps)"},
       {"bag-steps", "N", "steps of the words' vectors alone before (default: " + std::to_string(d.bag_steps) + ")"},
@@ -44,7 +44,7 @@ std::vector<option> train_options() {
       {"warmup", "SHARE", "share of the steps before the full rate (default: " + number(d.warmup) + ")"},
       {"decay", "W", "weight decay of the encoder (default: 0.01)"},
       {"word-decay", "W", "weight decay of the table of words (default: " + number(d.word_decay) + ")"},
-      {"cloze", "P", "share of pairs whose query becomes a passage of the document (default: " + number(d.cloze) + ")"},
+      {"cloze", "P", "of pairs with a document of over 12 words, the share whose query becomes a passage of it (default: " + number(d.cloze) + ")"},
       {"group", "N", "similar pairs beside each other in a batch (default: " + std::to_string(d.group) + ")"},
       {"word-dropout", "P", "share of words that a step does not see (default: 0)"},
       {"dropout", "P", "(default: " + number(d.dropout) + ")"},
@@ -129,6 +129,18 @@ void remove_events(std::filesystem::path const& folder) {
   for (auto const& file : files) std::filesystem::remove(file);
 }
 
+// A trace is not to be written over the data, nor over what the run itself writes.
+void keep_from(std::string const& trace, std::string const& out, std::vector<std::string> others) {
+  for (std::string const& name : {vocabulary_file(compiled()), std::string("config.json"), std::string("model.safetensors"), std::string("metrics.jsonl")})
+    others.push_back(out + '/' + name);
+  std::error_code unknown;
+  auto const place = [&](std::string const& path) {
+    return std::filesystem::weakly_canonical(std::filesystem::absolute(path), unknown);
+  };
+  for (std::string const& other : others)
+    if (place(trace) == place(other)) throw tx::value_error("--profile " + trace + " would be written over " + other + ". FIX: a file of its own");
+}
+
 }  // namespace
 
 void train_command(std::span<std::string const> arguments) {
@@ -161,7 +173,7 @@ void train_command(std::span<std::string const> arguments) {
   o.clip = given.number("clip", 1, 1e-6, 1e9);
   o.validations = given.integer("validations", 2, 1, 1000);
   o.bag_steps = given.integer("bag-steps", d.bag_steps, 0);
-  o.seconds = given.number("seconds", 0, 0, 1e9);
+  o.seconds = given.number("seconds", 0, 0.001, 1e9);
   o.steps = given.integer("steps", o.layers || d.bag_steps == 0 ? d.steps : d.bag_steps, 1);
   if (given.has("steps") + given.has("epochs") + given.has("seconds") > 1)
     throw tx::value_error("--steps, --epochs and --seconds exclude each other");
@@ -170,6 +182,8 @@ void train_command(std::span<std::string const> arguments) {
   o.resume = given.has("resume");
   if (o.resume && (given.has("force") || given.has("set-aside")))
     throw tx::value_error("--resume goes on with what is in --out: it excludes --force and --set-aside");
+  if (given.has("force") && given.has("set-aside"))
+    throw tx::value_error("--force and --set-aside exclude each other");
   bool const aside = given.has("set-aside");
   output_folder folder(given.text("out"), o.resume             ? existing::resume
                                           : aside              ? existing::set_aside
@@ -178,7 +192,10 @@ void train_command(std::span<std::string const> arguments) {
   std::string const& out = folder.path();
   o.state_folder = out + "/checkpoints";
   o.save_every = given.integer("save-every", 0, 1);
-  if (given.has("profile")) o.profile = given.text("profile");
+  if (given.has("profile")) {
+    o.profile = given.text("profile");
+    keep_from(o.profile, out, {given.text("pairs"), given.has("dev") ? given.text("dev") : given.text("pairs")});
+  }
   std::string const events = out + "/events";
   if (given.has("tensorboard")) o.events_folder = events;
   // What the run is to write is looked at before the data are read, and again where a folder was set aside.

@@ -34,6 +34,12 @@ constexpr auto distil = [](both const& m, matrix x) {
   auto const second = m.student(x);
   return told{tx::mse(first, wanted) + tx::mse(second, wanted), wanted, first, second};
 };
+// What is called may end with the expression.
+constexpr auto dropped_nowhere = [](both const& m, matrix x) {
+  auto const infers = tx::inference([&](auto const& a) { return m.teacher(a); });
+  auto const copy = tx::inference(network(m.teacher));
+  return told{tx::mse(infers(x), copy(x)), infers(x), m.teacher(x), copy(x)};
+};
 constexpr auto teach = [](both const& m, matrix x) { return m.teacher(x); };
 
 std::vector<float> numbers() {
@@ -66,4 +72,15 @@ TEST_CASE("a teacher in a training program computes what it does in inference, i
   CHECK(zeros(all(r.first)) > 40);
   CHECK(zeros(all(r.second)) > 40);
   CHECK(all(r.first) != all(r.second));
+}
+
+TEST_CASE("what infers may be made where it is named") {
+  tx::executor<tx::train_step<both, dropped_nowhere, tx::sgd>, tx::cpu> train{tx::seed(5)};
+  tx::executor<tx::function<teach, both>, tx::cpu> infer{train};
+  train.settings.dropout = 0.5f;
+  auto const wanted = all(infer(numbers()).value);
+  auto const r = train(numbers());
+  CHECK(all(r.wanted) == wanted);
+  CHECK(all(r.second) == wanted);
+  CHECK(zeros(all(r.first)) > 32);
 }

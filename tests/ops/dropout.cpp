@@ -70,6 +70,19 @@ TEST_CASE("a rate of its own is the step's rate at the same number, whatever tha
 TEST_CASE("a rate that comes with a run is that run's") {
   CHECK(dropped<as_told>(0.5f, std::vector<float>{0.0f}) == numbers());
   CHECK(share_of_zeros(dropped<as_told>(0.0f, std::vector<float>{0.9f})) == Approx(0.9).margin(0.03));
+  CHECK(dropped<as_told>(0.5f, std::vector<float>{-0.5f}) == numbers());
+  for (float const all : {1.0f, 2.0f}) CHECK(share_of_zeros(dropped<as_told>(0.5f, std::vector<float>{all})) == 1);
+}
+
+TEST_CASE("where everything is left out the gradient is 0") {
+  constexpr auto f = [](model const& m, matrix x, tx::tensor<float> rate) { return tx::sum(tx::dropout(x * tx::sum(m.w), rate)); };
+  tx::executor<tx::train_step<model, f, tx::adamw>, tx::cpu> run{tx::seed(11), {.threads = 1}};
+  for (auto& group : run.settings.groups) group.decay = 0;
+  auto const before = run.read();
+  CHECK(run(numbers(), std::vector<float>{1.0f}).loss == 0);
+  CHECK(run.read() == before);
+  run(numbers(), std::vector<float>{0.5f});
+  CHECK(run.read() != before);
 }
 
 TEST_CASE("a rate is not rounded to halves, and several rates go together") {
@@ -98,10 +111,19 @@ TEST_CASE("one number everywhere") {
     };
     return result{tx::full(x, 0.5), tx::zeros(x), tx::ones(x), tx::full(n, 7)};
   };
+  constexpr auto of_bool = [](tx::tensor<bool, 2> x) {
+    struct result {
+      tx::tensor<bool, 2> none, all, two;
+    };
+    return result{tx::zeros(x), tx::ones(x), tx::full(x, 2)};
+  };
   tx::executor<tx::function<f>, tx::cpu> run;
   auto const r = run(std::vector<float>(6, 3.0f), std::vector<tx::i32>(4));
   CHECK(std::vector<float>(r.halves.begin(), r.halves.end()) == std::vector<float>(6, 0.5f));
   CHECK(std::vector<float>(r.zeros.begin(), r.zeros.end()) == std::vector<float>(6, 0.0f));
   CHECK(std::vector<float>(r.ones.begin(), r.ones.end()) == std::vector<float>(6, 1.0f));
   CHECK(std::vector<tx::i32>(r.sevens.begin(), r.sevens.end()) == std::vector<tx::i32>(4, 7));
+  tx::executor<tx::function<of_bool>, tx::cpu> flags;
+  auto const b = flags(std::array<bool, 2>{true, false});
+  CHECK((!b.none[0] && !b.none[1] && b.all[0] && b.all[1] && b.two[0] && b.two[1]));
 }

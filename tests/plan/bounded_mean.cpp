@@ -1,11 +1,13 @@
-// A mean over a bounded axis is over the rows that there are: a step on some of them is the step that was compiled for so many.
+// A mean or variance over a bounded axis is over the rows that there are: a step on some of them is the step that was compiled for so many.
 #include "../furthest.hpp"
 
+#include <tx/autodiff/grad.hpp>
 #include <tx/backends/cpu.hpp>
 #include <tx/backends/reference.hpp>
 #include <tx/nn/linear.hpp>
 #include <tx/ops/cross_entropy.hpp>
 #include <tx/ops/mean.hpp>
+#include <tx/ops/variance.hpp>
 #include <tx/run/executor.hpp>
 #include <tx/step/function.hpp>
 #include <tx/train/sgd.hpp>
@@ -87,4 +89,38 @@ TEST_CASE("means over the rows, over all, and over columns") {
   REQUIRE(r.of_rows.size() == 2);
   CHECK(r.of_rows[0] == Approx(2));
   CHECK(r.of_rows[1] == Approx(25.0f / 3));
+}
+
+namespace {
+constexpr auto spread = [](auto const& x) { return tx::variance(x); };
+struct variances {
+  tx::tensor<float, 1, 3> of_columns;
+  tx::tensor<float> of_all, of_elements;
+  tx::tensor<float, 1, 3> gradient;
+};
+template <auto Rows>
+constexpr auto all_variances = [](tx::tensor<float, Rows, 3> x) {
+  return variances{tx::variance<0>(x), tx::variance(x), tx::variance(x, 0), tx::sum<0>(tx::grad<spread>(x) * x)};
+};
+}  // namespace
+
+TEST_CASE("variances over the rows, over all, and over columns; their gradients") {
+  tx::executor<tx::function<all_variances<tx::dyn<most>>>, tx::cpu> of_bounded;
+  tx::executor<tx::function<all_variances<2>>, tx::cpu> of_fixed;
+  of_bounded(std::vector<float>(most * 3, 100.0f));
+  std::vector<float> const x{1, 2, 3, 5, 8, 12};
+  auto const told = of_bounded(x);
+  auto const wanted = of_fixed(x);
+  CHECK(told.of_columns[2] == Approx(40.5));
+  for (int i = 0; i < 3; ++i) {
+    CHECK(told.of_columns[i] == Approx(wanted.of_columns[i]));
+    CHECK(told.gradient[i] == Approx(wanted.gradient[i]).margin(1e-5));
+  }
+  CHECK(static_cast<float>(told.of_all) == Approx(static_cast<float>(wanted.of_all)));
+  CHECK(static_cast<float>(told.of_elements) == Approx(static_cast<float>(wanted.of_elements)));
+  for (std::size_t const rows : {0u, 1u}) {
+    auto const few = of_bounded(std::span(x).first(rows * 3));
+    for (int i = 0; i < 3; ++i) CHECK(few.of_columns[i] == 0);
+    if (rows == 0) CHECK(static_cast<float>(few.of_all) == 0);
+  }
 }

@@ -2,9 +2,12 @@
 #include <tx/backends/cpu.hpp>
 #include <tx/expr/repeat.hpp>
 #include <tx/ops/add.hpp>
+#include <tx/ops/cast.hpp>
+#include <tx/ops/concat.hpp>
 #include <tx/ops/flip.hpp>
 #include <tx/ops/one_hot.hpp>
 #include <tx/ops/slice.hpp>
+#include <tx/ops/sub.hpp>
 #include <tx/ops/take.hpp>
 #include <tx/ops/transpose.hpp>
 #include <tx/run/executor.hpp>
@@ -64,6 +67,16 @@ constexpr auto repeated = [](table const& m, ids_of<2> ids) {
 };
 constexpr auto read_in_part = [](table const&, ids_of<6> ids) { return slice<0, 0, 1>(one_hot<5>(ids)) + 1.0; };
 constexpr auto of_computed = [](table const&, ids_of<6> ids) { return slice<0, 0, 1>(one_hot<5>(ids + 1)) + 1.0; };
+constexpr auto converted = [](table const& m, ids_of<6> ids) { return take(m.rows, cast<i64>(ids)); };
+constexpr auto converted_part = [](table const& m, ids_of<6> ids) {
+  return take(m.rows, slice<0, 1, 2>(cast<i8>(slice<0, 1, 3>(ids))));
+};
+constexpr auto joined = [](table const& m, ids_of<6> ids) {
+  return take(m.rows, flip<0>(concat<0>(slice<0, 4, 2>(ids), cast<i32>(cast<i64>(slice<0, 0, 2>(ids))))));
+};
+constexpr auto joined_with_computed = [](table const& m, ids_of<6> ids) {
+  return take(m.rows, concat<0>(slice<0, 1, 1>(ids), slice<0, 4, 2>(ids) - 3));
+};
 constexpr auto halves_of_it = [](table const& m, ids_of<6> ids) {
   return take(m.rows, slice<0, 0, 3>(ids)) + take(m.rows, slice<0, 3, 3>(ids));
 };
@@ -93,6 +106,13 @@ TEST_CASE("ids are checked where an argument's elements are only shown") {
   CHECK(refused_at<moved>(6) == places{0, 1, 2, 3, 4, 5});
   CHECK(refused_at<repeated>(2) == places{0, 1});
   CHECK(refused_at<halves_of_it>(6) == places{0, 1, 2, 3, 4, 5});
+}
+
+TEST_CASE("ids are checked where they are converted and joined") {
+  CHECK(refused_at<converted>(6) == places{0, 1, 2, 3, 4, 5});
+  CHECK(refused_at<converted_part>(6) == places{2, 3});
+  CHECK(refused_at<joined>(6) == places{0, 1, 4, 5});
+  CHECK(refused_at<joined_with_computed>(6) == places{1});
 }
 
 TEST_CASE("of a part of an argument, that part is checked") {

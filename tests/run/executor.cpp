@@ -117,6 +117,19 @@ TEST_CASE("what lies in an executor's own memory is no argument: a run would wri
   CHECK(run(std::vector<float>(first.begin(), first.end())).value.size() == 16);
 }
 
+TEST_CASE("parameters are no argument of the program that trains them") {
+  constexpr auto f = [](tx::nn::linear<4, 4> const& m, tensor<float, 4, 4> x) { return tx::sum(m(x)); };
+  using model = tx::nn::linear<4, 4>;
+  tx::executor<tx::train_step<model, f, tx::adamw>, tx::cpu> run{tx::seed(1)};
+  for (int k = 0; k <= run.states(); ++k) CHECK_THROWS_AS(run(run.elements(k).first(16)), tx::value_error);
+  CHECK(run.steps_run() == 0);
+  auto const copy = run.read();
+  run(std::span(copy).first(16));
+  CHECK(run.steps_run() == 1);
+  tx::executor<tx::function<f, model>, tx::cpu> look{run};
+  look(run.elements().first(16));  // nothing is written
+}
+
 TEST_CASE("a learning rate is a finite number, at least 0") {
   trainer run{tx::seed(1)};
   batch const b;

@@ -72,6 +72,10 @@ TEST_CASE_METHOD(twinbert_test, "what cannot be written is found before the data
   check_fails((*this)(train + "@model --profile @nowhere/trace.json"), "nowhere/trace.json: No such file");
   check_fails((*this)(train + "@model --profile @file/trace.json"), "file/trace.json: Not a directory");
   check_fails((*this)(train + "@model --profile @"), ": Is a directory");
+  check_fails((*this)(train + "@model --profile @./nothing"), "nothing would be written over");
+  check_fails((*this)(train + "@model --profile @model/../model/model.safetensors"), "would be written over");
+  check_fails((*this)(train + "@model --force --set-aside"), "exclude each other");
+  check_fails((*this)(train + "@model --seconds 0"), "--seconds");
   CHECK_FALSE(std::filesystem::exists(path / "model"));  // nothing was trained: nothing is left
 
   tx::io::ensure_directory(at("model"));

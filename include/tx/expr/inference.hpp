@@ -22,10 +22,11 @@ class without_training {
 };
 }  // namespace detail
 
+// F: what is called, or a reference to it where that lives longer.
 template <class F>
 struct inference {
-  F const& f;
-  constexpr explicit inference(F const& callable) : f(callable) {}
+  F f;
+  constexpr explicit inference(F&& callable) : f(static_cast<F&&>(callable)) {}
 
   // At least one of the arguments is a tensor.
   template <class... A>
@@ -40,5 +41,7 @@ struct inference {
     return f(a...);
   }
 };
+template <class F>
+inference(F&&) -> inference<F>;
 
 }  // namespace tx

@@ -14,6 +14,11 @@ struct epsilon_of {
   using type = std::pico;
 };
 template <class Config>
+  requires requires { Config::layer_norm_epsilon; }
+struct epsilon_of<Config> {
+  static_assert(sizeof(Config) == 0, "tx::nn: layer_norm_epsilon is a number. FIX: a type, using layer_norm_epsilon = std::ratio<1, 100'000>");
+};
+template <class Config>
   requires requires { typename Config::layer_norm_epsilon; }
 struct epsilon_of<Config> {
   using type = typename Config::layer_norm_epsilon;

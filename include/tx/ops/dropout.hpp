@@ -1,11 +1,14 @@
 // dropout(x): each element is 0 with the rate in run.settings, else x / (1 - rate). dropout(x, rate): with a rate of its own, a number or
-// a tensor without extents, such as an argument. Inference records nothing.
+// a tensor without extents, such as an argument: there a rate below 0 counts as 0, one above 1 as 1, where nothing is left. Inference
+// records nothing.
 #pragma once
 
 #include <tx/expr/scalar.hpp>
 #include <tx/ops/cast.hpp>
 #include <tx/ops/div.hpp>
+#include <tx/ops/greater_equal.hpp>
 #include <tx/ops/less.hpp>
+#include <tx/ops/maximum.hpp>
 #include <tx/ops/mul.hpp>
 #include <tx/ops/random.hpp>
 #include <tx/ops/sub.hpp>
@@ -17,18 +20,23 @@ namespace detail {
 struct dropout_fn {
   constexpr var operator()(var x) const {
     if (!x.g->training) return x;
-    return dropped(x, run_time_scalar(*x.g, scalar::dropout));
+    var const rate = run_time_scalar(*x.g, scalar::dropout);
+    return dropped(x, rate, scale_at(rate));
   }
   constexpr var operator()(var x, var rate) const {
     if (rate.dims().rank != 0 || !is_float(rate.type())) throw invalid("dropout: the rate is one number, of f32 or f64. FIX: dropout(x, 0.1), or a tensor<float> without extents");
     if (!x.g->training) return x;
-    return dropped(x, cast(rate, dtype::f32));
+    rate = cast(rate, dtype::f32);
+    if (double known = 0; is_constant(*x.g, rate.id, known)) return dropped(x, rate, scale_at(rate));
+    rate = maximum(rate, 0.0);
+    return dropped(x, rate, where(greater_equal(rate, 1.0), 0.0, scale_at(rate)));
   }
 
  private:
-  static constexpr var dropped(var x, var rate) {
+  static constexpr var scale_at(var rate) { return 1.0 / (1.0 - rate); }
+  static constexpr var dropped(var x, var rate, var scale) {
     var const u = uniform(*x.g, x.dims(), x.g->random_streams++);
-    return where(less(u, rate), 0.0, x * cast(1.0 / (1.0 - rate), x.type()));
+    return where(less(u, rate), 0.0, x * cast(scale, x.type()));
   }
 };
 

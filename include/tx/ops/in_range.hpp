@@ -1,7 +1,7 @@
 // in_range(x, first, end): x, integers of which the caller promises first <= x < end; in_range(x, first, end, also): or x == also.
-// Where x is an argument of the program, or shows elements of one (slices, other shapes and orders), the promise is
-// checked before each run for all that x shows, read or not; value_error names the argument, the position and the
-// element.
+// Where x is an argument of the program, or shows elements of one (slices, other shapes and orders, conversions between
+// integers, concat of such), the promise is checked before each run for all that x shows, read or not; value_error names
+// the argument, the position and the element. What is computed in the program (where, arithmetic, take) is not checked.
 #pragma once
 
 #include <tx/expr/var.hpp>

@@ -5,8 +5,9 @@
 // label `ignore_index` not at all; with smoothing s a row's loss is (1 - s) that of its label + s / C the sum over all
 // classes, each by its weight (Szegedy et al., arXiv 1512.00567). 0 where no row counts (PyTorch's NaN).
 //
-// Errors: an argument with a label outside [0, C), but for ignore_index, is refused before the step runs; weights that
-// are not [C] and smoothing outside [0, 1] do not compile.
+// Errors: an argument with a label outside [0, C), but for ignore_index, is refused before the step runs; of labels that
+// the program computes (where, arithmetic, take) those outside are not found, and such a row has the loss 0 but counts.
+// Weights that are not [C] and smoothing outside [0, 1] do not compile.
 #pragma once
 
 #include <tx/ops/cast.hpp>

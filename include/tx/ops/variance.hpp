@@ -1,11 +1,15 @@
 // variance<axes...>(x, correction): sum (x - mean)^2 / (elements - correction) over axes, which stay with extent 1;
 // without axes over all, giving a scalar. Correction 1 is the estimate from a sample, 0 the variance of the elements.
-// Errors: no more elements than the correction takes off; a bounded axis.
+// Of a bounded axis over the rows that there are; 0 where they are no more elements than the correction takes off.
+// Errors: a fixed number of elements that is no more than that.
 #pragma once
 
 #include <tx/ops/div.hpp>
+#include <tx/ops/less.hpp>
 #include <tx/ops/mean.hpp>
+#include <tx/ops/rows_of.hpp>
 #include <tx/ops/sub.hpp>
+#include <tx/ops/where.hpp>
 
 namespace tx {
 
@@ -17,6 +21,10 @@ struct variance_fn {
     var const centred = x - mean_fn<Axes...>{}(x);
     var const total = sum_fn<Axes...>{}(centred * centred);
     double const count = static_cast<double>(x.info().count()) / static_cast<double>(total.info().count());
+    if (x.dims().tag && !total.dims().tag) {
+      var const left = rows_of(x) * (count / x.dims().dim[0]) - cast(correction, x.type());
+      return where(less(0.0, left), total / where(less(0.0, left), left, 1.0), 0.0);
+    }
     return total * (1.0 / (count - correction));
   }
 };

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <tx/ops/slice.hpp>
+#include <tx/passes/hands_on.hpp>
 #include <tx/passes/rewrite.hpp>
 
 namespace tx::passes {
@@ -27,10 +28,12 @@ constexpr selection part_read(graph const& g, int id, int k, selection part, att
   }
 }
 
-// Are its elements an argument's? What is promised of them is promised of all.
+// Are among its elements those of an argument? What is promised of them is promised of all.
 constexpr bool shows_argument(graph const& g, int id) {
   while (g[id].op->restride != nullptr) id = g.input(id, 0);
-  return g[id].op == &input_info;
+  bool shows = g[id].op == &input_info;
+  for (int k = 0; hands_on_elements(g, id) && k < g[id].inputs; ++k) shows = shows || shows_argument(g, g.input(id, k));
+  return shows;
 }
 
 constexpr bool can_narrow(graph const& g, int id, selection part) {

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <tx/graph/leaf.hpp>
+#include <tx/passes/hands_on.hpp>
 #include <tx/passes/stride.hpp>
 #include <tx/plan/lowered.hpp>
 
@@ -12,25 +13,33 @@ namespace tx::exec::detail {
 
 // Elements of an argument, in any order.
 struct shown_elements {
-  int input = -1;  // -1: those of no argument, or not known which
+  int input = -1;
   shape dims{};
   strided at{};
 };
 
-constexpr shown_elements shown_by(graph const& g, int id) {
+// What the elements of a value show, a part of an argument each.
+constexpr void add_shown(graph const& g, int id, vec<shown_elements>& all) {
   vec<int> moves{};  // from the value back to the argument
+  bool some_left_out = false;
   while (g[id].op != &input_info) {
     node const& n = g[id];
     if (n.op->restride != nullptr) {
       moves.push_back(id);
       id = g.input(n, 0);
+      some_left_out = some_left_out || n.info.count() < g.info(id).count();
     } else if (n.op == &argument_info) {  // what is the same in each iteration
       region const& body = g.regions[static_cast<int>(n.at.v[1])];
       int const k = static_cast<int>(n.at.v[0]);
-      if (k < body.carries || k >= body.carries + body.invariants) return {};
+      if (k < body.carries || k >= body.carries + body.invariants) return;
       id = g.input(body.owner, k);
+    } else if (passes::hands_on_elements(g, id) && n.inputs == 1) {
+      id = g.input(n, 0);
+    } else if (passes::hands_on_elements(g, id) && !some_left_out) {
+      for (int k = 0; k < n.inputs; ++k) add_shown(g, g.input(n, k), all);
+      return;
     } else {
-      return {};
+      return;
     }
   }
   shown_elements e{static_cast<int>(g[id].at.v[0]), g.info(id).dims, passes::dense(g.info(id).dims)};
@@ -44,10 +53,10 @@ constexpr shown_elements shown_by(graph const& g, int id) {
       e.at = next;
       e.dims = n.info.dims;
     } else if (n.info.count() < from.count()) {
-      return {};
+      return;
     }
   }
-  return e;
+  if (e.dims.count() > 0) all.push_back(e);
 }
 
 // As few axes as say the same, the widest stride first.
@@ -92,18 +101,20 @@ constexpr vec<range_check> range_checks(graph const& g) {
   for (int i = 0; i < g.size(); ++i) {
     node const& n = g[i];
     if (!n.op->states_range) continue;
-    shown_elements const e = shown_by(g, g.input(n, 0));
-    if (e.input < 0 || e.dims.count() == 0) continue;
-    range_check const check = check_of(e, n);
-    bool known = false;
-    for (range_check& other : checks) {
-      if (!known && goes_on(other, check)) {
-        other.extent[0] += check.extent[0];
-        known = true;
+    vec<shown_elements> shown{};
+    add_shown(g, g.input(n, 0), shown);
+    for (shown_elements const& e : shown) {
+      range_check const check = check_of(e, n);
+      bool known = false;
+      for (range_check& other : checks) {
+        if (!known && goes_on(other, check)) {
+          other.extent[0] += check.extent[0];
+          known = true;
+        }
+        known = known || other == check;
       }
-      known = known || other == check;
+      if (!known) checks.push_back(check);
     }
-    if (!known) checks.push_back(check);
   }
   return checks;
 }
