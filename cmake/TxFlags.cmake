@@ -3,6 +3,7 @@
 # says how much GCC may use before it collects garbage.
 include(CheckCXXCompilerFlag)
 
+option(TX_FATAL_ERRORS "Compilers stop at the first error: the message of a wrong model is on the first screen, not before hundreds of lines" ON)
 set(TX_ARCH native CACHE STRING "Instruction set to compile for (-march=); empty leaves the compiler's default")
 
 # Says so where nobody has chosen how to optimize.
@@ -31,6 +32,9 @@ function(tx_add_flags TARGET)
     else()
       message(WARNING "This compiler has no -march=${TX_ARCH}: compiling for its default instruction set")
     endif()
+  endif()
+  if(TX_FATAL_ERRORS)
+    list(APPEND code -Wfatal-errors)
   endif()
   target_compile_options(${TARGET} INTERFACE
     "$<$<COMPILE_LANG_AND_ID:CXX,GNU>:${gnu}>"

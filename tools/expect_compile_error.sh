@@ -2,7 +2,8 @@
 # Usage: expect_compile_error.sh FILE COMPILER [ARGUMENT...]
 #        expect_compile_error.sh --selftest COMPILER [ARGUMENT...]
 # Succeeds if FILE does not compile and the first 40 lines of the compiler's output contain, in order, the text of every
-# line `// expect: text` in the comments that FILE begins with, and in any order that of every `// expect somewhere: text`.
+# line `// expect: text` in the comments that FILE begins with, and in any order that of every `// expect somewhere: text`. Where they
+# say `// several errors` the compiler goes on after the first, whatever the arguments.
 set -uo pipefail
 
 reached=40
@@ -12,6 +13,7 @@ expect_error() {
   shift
   expected=$(awk '!/^[ \t]*(\/\/|$)/ { exit } sub(/^[ \t]*\/\/ expect: /, "") { sub(/[ \t\r]+$/, ""); print }' "$file")
   [ -n "$expected" ] || { echo "$file: begins with no line '// expect: text'"; return 1; }
+  if grep -q '^// several errors$' "$file"; then set -- "$@" -Wno-fatal-errors; fi
   if LC_ALL=C "$@" -fsyntax-only "$file" >"$output" 2>&1; then
     echo "$file: compiles, but must not"
     return 1
@@ -57,6 +59,9 @@ selftest() {
   try "missing text" 1 '// expect: third' "$bad"
   try "somewhere, in any order" 0 '// expect: second' '// expect somewhere: first' "$bad"
   try "nowhere" 1 '// expect: second' '// expect somewhere: third' "$bad"
+  compiler+=(-Wfatal-errors)
+  try "nothing after the first error" 1 '// expect: first' '// expect: third' "$bad" 'static_assert(sizeof(int) == 2, "third");'
+  try "several errors" 0 '// several errors' '// expect: first' '// expect: third' "$bad" 'static_assert(sizeof(int) == 2, "third");'
   try "it compiles" 1 '// expect: first' 'int x;'
   try "nothing expected" 1 '// A comment.' "$bad"
   try "expected too late" 1 'int x;' '// expect: first' "$bad"

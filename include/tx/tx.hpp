@@ -4,7 +4,10 @@
 #include <tx/autodiff/custom_vjp.hpp>
 #include <tx/autodiff/hessian_vector.hpp>
 #include <tx/expr/inference.hpp>
+#include <tx/expr/scan.hpp>
+#include <tx/expr/setting.hpp>
 #include <tx/run/executor.hpp>
+#include <tx/step/fits.hpp>
 #include <tx/step/function.hpp>
 #include <tx/train/step.hpp>
 

@@ -16,14 +16,14 @@ verdict check(program const& p, totals& sums) {
   std::vector<outcome_check> checks;
   recorded planned;
   auto const refuse = [&](tx::invalid const& e) {
-    v.refused = e.text;
+    v.refused = e.what();
     ++sums.unfinished;
     return v;
   };
   try {
     planned = record(p, {p.most, -1});
   } catch (tx::invalid const& e) {
-    if (!may_be_refused(e.text)) v.wrong = std::string("recording refuses: ") + e.text;
+    if (!may_be_refused(e.what())) v.wrong = std::string("recording refuses: ") + e.what();
     return refuse(e);
   }
   try {
@@ -49,7 +49,7 @@ verdict check(program const& p, totals& sums) {
     }
     v.wrong = wrong_slope(p, sums.slopes);
   } catch (tx::invalid const& e) {
-    v.wrong = std::string("planning refuses: ") + e.text;
+    v.wrong = std::string("planning refuses: ") + e.what();
   } catch (std::runtime_error const& e) {
     v.wrong = e.what();
   }
@@ -63,7 +63,7 @@ std::string wrong_with(graph const& g, dtype type) {
   try {
     check_plans(r, {{0, [&](outcome const& o) { return near.wrong(o); }}}, sums);
   } catch (tx::invalid const& e) {
-    return std::string("planning refuses: ") + e.text;
+    return std::string("planning refuses: ") + e.what();
   } catch (std::runtime_error const& e) {
     return e.what();
   }

@@ -49,7 +49,7 @@ std::vector<std::string> headers_of(std::vector<std::string> const& folders) {
 
 }  // namespace
 
-CATCH_TRANSLATE_EXCEPTION(tx::invalid const& e) { return e.text; }
+CATCH_TRANSLATE_EXCEPTION(tx::invalid const& e) { return e.what(); }
 
 TEST_CASE("programs that are drawn compute what their graphs say, in every plan") {
   totals sums;

@@ -54,7 +54,7 @@ class grower {
       if (b_->has(d.id) && !tame(d.id)) throw tx::invalid(beyond_bounds);
     } catch (tx::invalid const& e) {
       if (differentiates) {
-        if (!may_be_refused(e.text) && !is_own(e.text)) throw std::logic_error(e.text);
+        if (!may_be_refused(e.what()) && !is_own(e.what())) throw std::logic_error(e.what());
         b_->g = before;
         e_ = std::make_unique<evaluator>(b_->g, leaf(), plain_run());
         set_arguments();

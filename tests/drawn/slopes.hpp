@@ -119,7 +119,7 @@ inline std::string wrong_slope(program const& p, int& compared) {
     if (std::abs(s->said - s->found) <= 1e-4 * (1 + std::abs(s->found))) return "";
     return "the slope is " + std::to_string(s->said) + " by gradients, not " + std::to_string(s->found);
   } catch (tx::invalid const& e) {
-    return may_be_refused(e.text) ? "" : e.text;
+    return may_be_refused(e.what()) ? "" : e.what();
   }
 }
 

@@ -1,6 +1,6 @@
 // An op on all ranks that says nothing about how it is computed.
 // expect: tx: the op has no kernel. FIX: specialise tx::exec::collective_rule
-// expect somewhere: &user::shift_info
+// expect somewhere: user::shift_info
 #include <tx/backends/reference.hpp>
 #include <tx/dist/distributed.hpp>
 #include <tx/dist/single.hpp>

@@ -1,6 +1,6 @@
 // An op that says nothing about how it is computed.
 // expect: tx: the op has no kernel. FIX: specialise tx::scalar_rule
-// expect: &user::cube_info
+// expect somewhere: user::cube_info
 #include <tx/backends/reference.hpp>
 #include <tx/ops/elementwise.hpp>
 #include <tx/run/executor.hpp>

@@ -1,6 +1,6 @@
 // An op on whole operands that says nothing about how it is computed.
 // expect: tx: the op has no kernel. FIX: specialise tx::partitioned_rule
-// expect: &user::sort_info
+// expect somewhere: user::sort_info
 #include <tx/backends/cpu.hpp>
 #include <tx/ops/elementwise.hpp>
 #include <tx/run/executor.hpp>

@@ -1,4 +1,5 @@
 // Options of optimizers beyond their ranges.
+// several errors
 // expect: tx::sgd_with: a momentum is at least 0 and below 1
 // expect somewhere: tx::rmsprop_with: a momentum is at least 0 and below 1
 // expect somewhere: tx::adagrad_with: rate_decay and start are at least 0. FIX:

@@ -1,5 +1,6 @@
 // A budget of activations that no recomputation reaches: the error names the smallest that one does, far from it and one byte below.
 // Here it is what the four blocks are given: 4 x [8, 16] of f32, since all else is computed from those.
+// several errors
 // expect: the activations do not fit the budget, whatever is computed again: the numbers are budget and smallest plan. FIX:
 // expect somewhere: activations_fit<100, 2048>
 // expect somewhere: activations_fit<2047, 2048>

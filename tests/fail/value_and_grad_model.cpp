@@ -1,4 +1,5 @@
 // A function of no model has no parameters to differentiate by, and a type that is no option is none here either.
+// several errors
 // expect: tx::value_and_grad: there is no parameter to differentiate by. FIX: value_and_grad<F, Model>
 // expect somewhere: tx::value_and_grad: a type behind the model is no option. FIX: those of train/options.hpp
 #include <tx/ops/sum.hpp>

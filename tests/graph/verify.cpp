@@ -31,7 +31,7 @@ std::string found(graph const& g) {
   try {
     verify(g);
   } catch (invalid const& e) {
-    return e.text;
+    return e.what();
   }
   return "nothing";
 }

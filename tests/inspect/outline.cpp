@@ -203,6 +203,8 @@ TEST_CASE("times of a log go to their kernels") {
   }
   CHECK(sum == 0.75);
   CHECK(o.calls[0].seconds == 0.25);
+  log.runs = 2;  // of two runs, what one took
+  CHECK(seconds_of<step>(log)[0][0] == 0.125);
   CHECK_THROWS_WITH(seconds_of<flat_step>(log), Catch::Contains("another program"));
 }
 

@@ -15,11 +15,11 @@ using tx::tensor;
 using half = std::ratio<1, 2>;
 
 struct given {
-  static constexpr int hidden = 4, heads = 2, ffn = 8;
+  static constexpr int hidden = 4;
   using layer_norm_epsilon = half;
 };
 struct usual {
-  static constexpr int hidden = 4, heads = 2, ffn = 8;
+  static constexpr int hidden = 4;
 };
 static_assert(std::is_same_v<tx::nn::layer_norm_of<given>, tx::nn::layer_norm<4, half>>);
 static_assert(std::is_same_v<tx::nn::layer_norm_of<usual>, tx::nn::layer_norm<4, std::pico>>);

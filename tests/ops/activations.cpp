@@ -195,7 +195,7 @@ TEST_CASE("operands that an op has no meaning for are refused with what to do ab
     try {
       op(x);
     } catch (tx::invalid const& e) {
-      return e.text;
+      return e.what();
     }
     return "accepted";
   };

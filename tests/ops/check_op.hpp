@@ -112,7 +112,7 @@ inline std::string refusal(std::vector<array> const& args, op_builder const& bui
   try {
     built_op const tried(args, build);
   } catch (tx::invalid const& e) {
-    return e.text;
+    return e.what();
   }
   return "accepted";
 }

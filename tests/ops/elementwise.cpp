@@ -178,7 +178,7 @@ TEST_CASE("wrong operands are refused with what to do about it") {
     try {
       op(x, y);
     } catch (tx::invalid const& e) {
-      return e.text;
+      return e.what();
     }
     return "accepted";
   };

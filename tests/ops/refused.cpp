@@ -70,7 +70,7 @@ void refused(std::string const& text, void (*record)(inputs& in)) {
   try {
     record(in);
   } catch (invalid const& e) {
-    said = e.text;
+    said = e.what();
   }
   CHECK_THAT(said, Catch::StartsWith(text) && Catch::Contains(". FIX: "));
 }

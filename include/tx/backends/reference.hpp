@@ -37,7 +37,8 @@ struct integer {
   friend constexpr integer operator^(integer a, integer b) { return a.v ^ b.v; }
   friend constexpr integer operator<<(integer a, int n) { return of(a.bits() << n); }
   friend constexpr integer operator>>(integer a, int n) { return a.v >> n; }
-  friend constexpr auto operator<=>(integer const&, integer const&) = default;
+  friend constexpr bool operator==(integer a, integer b) { return a.v == b.v; }  // nvcc loses a defaulted one
+  friend constexpr auto operator<=>(integer a, integer b) { return a.v <=> b.v; }
   friend constexpr integer min(integer a, integer b) { return b < a ? b : a; }
   friend constexpr integer max(integer a, integer b) { return a < b ? b : a; }
   friend constexpr integer abs(integer a) { return a < 0 ? -a : a; }

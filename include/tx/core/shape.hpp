@@ -71,7 +71,7 @@ constexpr shape make_shape() {
   return s;
 }
 
-// Bytes, for budgets: static_assert(step::memory.peak < MiB(8)).
+// Bytes, for budgets: see step/fits.hpp.
 constexpr std::int64_t KiB(std::int64_t n) { return n << 10; }
 constexpr std::int64_t MiB(std::int64_t n) { return n << 20; }
 constexpr std::int64_t GiB(std::int64_t n) { return n << 30; }

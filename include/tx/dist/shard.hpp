@@ -50,6 +50,7 @@ constexpr vec<int> append_shard(graph& g, graph const& one, vec<int> const& valu
   g.training = one.training;
   g.random_streams = one.random_streams;
   g.sites = one.sites;
+  g.settings = one.settings;
   int const numbers = g.numbers.size();
   for (std::int64_t n : one.numbers) g.numbers.push_back(n);
 

@@ -5,6 +5,7 @@
 #include <tx/core/fixed.hpp>
 #include <tx/expr/members.hpp>
 #include <tx/expr/param.hpp>
+#include <tx/expr/scalar.hpp>
 
 #include <string>
 #include <vector>
@@ -106,9 +107,6 @@ struct layout_group {
   std::int64_t count = 0;  // elements, padded to block_row
   bool trained = true;
 };
-
-// Parameter groups a model may have.
-inline constexpr int max_groups = 16;
 
 template <class Model>
 struct layout {

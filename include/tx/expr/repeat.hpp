@@ -75,7 +75,9 @@ struct repeat {
                   "tx::repeat: a block must return a tensor of the element type and shape it was given. FIX: cast or reshape its result");
     vec<int> stacked{};
     if constexpr (All) stacked.push_back(out.id);
-    body.close({out.id}, stacked);
+    vec<int> next{};
+    next.push_back(out.id);
+    body.close(next, stacked);
     tensor_type const last{&g, body.last(0)};
     if constexpr (All) return scanned{last, tensor_of<detail::stacked(X::info, Iterations)>{&g, body.all(0)}};
     else return last;

@@ -15,6 +15,12 @@ struct source_site {
   int line = 0;
 };
 
+// A number that a program reads at run time under a name; see expr/setting.hpp.
+struct declared_setting {
+  char const* name = "";
+  float first = 0;  // until it is set
+};
+
 struct node {
   op_info const* op = nullptr;
   value_info info{};
@@ -68,6 +74,7 @@ class graph {
   vec<region> regions{};
   vec<output> outputs{};
   vec<source_site> sites{};
+  vec<declared_setting> settings{};
   phase when = phase::forward;
   std::uint16_t site = 0;  // of new nodes
   int current = 0;        // region that new nodes go to

@@ -1,6 +1,7 @@
 // What an op is: its name, shape rule, gradient and class. One constexpr object per op; its address is its key.
 #pragma once
 
+#include <tx/core/error.hpp>
 #include <tx/core/fixed_string.hpp>
 #include <tx/core/shape.hpp>
 
@@ -86,10 +87,10 @@ struct scalar_rule;
 template <op_info const* Op>
 struct partitioned_rule;
 
-// Stops a constant evaluation. Compilers print the line that calls it, so the text is the error message.
-struct invalid {
-  char const* text;
-  constexpr explicit invalid(char const* what) : text(what) {}
+// Stops a constant evaluation. Compilers print the line that throws it, so the text is the error message. It is an exception like
+// others where what belongs into a model is called when the program runs.
+struct invalid : error {
+  using error::error;
 };
 
 }  // namespace tx

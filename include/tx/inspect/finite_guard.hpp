@@ -54,9 +54,11 @@ class finite_guard {
                           flat::groups.size(),
                           0,
                           0,
-                          exec::trains<Step>};
+                          exec::trains<Step>,
+                          {}};
     if constexpr (exec::trains<Step>) m.states = Step::states;
     m.in_parts = exec::in_parts<Step>;
+    for (declared_setting const& s : exec::program_on<Step, Backend>::settings) m.settings.emplace_back(s.name);
     return m;
   }
 

@@ -26,6 +26,7 @@ struct watched_model {
   int states = 0;
   bool in_parts = false;  // is a batch computed in parts?
   bool trains = false;
+  std::vector<std::string> settings{};  // of its own
 };
 
 class finite_watch final : public observer {
@@ -41,6 +42,7 @@ class finite_watch final : public observer {
   TX_COLD void before_run(frame const& f) override {
     ran_.clear();
     if (model_.trains) check_scalars(f);
+    check_own_settings(f);
     for (std::size_t k = 0; k < arguments_.size(); ++k) {
       shape const& dims = arguments_[k].dims;
       std::int64_t const count = dims.tag ? dims.count() / dims.tag.max * f.extent[dims.tag.id] : dims.count();
@@ -95,15 +97,21 @@ class finite_watch final : public observer {
   TX_COLD void check_scalars(frame const& f) const {
     int const first = static_cast<int>(scalar::group_rates);
     for (int i = 0; i < first + 2 * model_.groups; ++i) {
-      double const x = element_at(dtype::f32, f.base[base_scalars], i);
-      if (!is_nan(x)) continue;
       constexpr char const* names[] = {"step", "dropout", "clip_norm"};
-      std::string const name = i < first ? names[i]
-                                         : (i % 2 == first % 2 ? "learning rate of group " : "decay of group ") +
-                                               std::to_string((i - first) / 2);
+      check_scalar(f, i, i < first ? names[i]
+                                   : (i % 2 == first % 2 ? "learning rate of group " : "decay of group ") +
+                                         std::to_string((i - first) / 2));
+    }
+  }
+  TX_COLD void check_own_settings(frame const& f) const {
+    for (std::size_t k = 0; k < model_.settings.size(); ++k)
+      check_scalar(f, static_cast<int>(scalar::named) + static_cast<int>(k), model_.settings[k]);
+  }
+  TX_COLD void check_scalar(frame const& f, int i, std::string const& name) const {
+    double const x = element_at(dtype::f32, f.base[base_scalars], i);
+    if (is_nan(x))
       throw not_finite_error(text_of(x) + " in the settings: " + name + ". FIX: a number; nothing has run",
                              {text_of(x)});
-    }
   }
   template <class Name>
   TX_COLD void check_input(dtype type, std::byte const* p, std::int64_t count, Name const& name) const {

@@ -9,6 +9,7 @@
 #pragma once
 
 #include <tx/backends/cpu/target.hpp>
+#include <tx/expr/scalar.hpp>
 #include <tx/graph/print.hpp>
 #include <tx/plan/compile.hpp>
 
@@ -25,6 +26,7 @@ struct frozen_graph {
   bounded_array<int, 8192> lists;  // arguments, then results of each region
   bounded_array<output, 4096> outputs;
   bounded_array<std::int64_t, 8192> numbers;
+  bounded_array<declared_setting, max_settings> settings;
   compile_options options;
   std::int64_t recomputed_flops;
 };
@@ -66,6 +68,7 @@ constexpr frozen_graph freeze_graph(inspection const& seen, lowered const& l) {
   }
   for (output const& o : g.outputs) append_to(f.outputs, o);
   for (std::int64_t const n : g.numbers) append_to(f.numbers, n);
+  for (declared_setting const& s : g.settings) append_to(f.settings, s);
   f.options = seen.options;
   f.recomputed_flops = l.memory.recomputed_flops;
   return f;
@@ -91,6 +94,7 @@ struct kept_graph {
   static constexpr auto lists = freeze<int, loose.lists.count>(loose.lists);
   static constexpr auto outputs = freeze<output, loose.outputs.count>(loose.outputs);
   static constexpr auto numbers = freeze<std::int64_t, loose.numbers.count>(loose.numbers);
+  static constexpr auto settings = freeze<declared_setting, loose.settings.count>(loose.settings);
   static constexpr compile_options options = loose.options;
   static constexpr std::int64_t recomputed_flops = loose.recomputed_flops;
 };
@@ -110,6 +114,7 @@ TX_COLD graph thawed(Tables const& f) {
   }
   for (output const& o : f.outputs) g.outputs.push_back(o);
   for (std::int64_t const n : f.numbers) g.numbers.push_back(n);
+  for (declared_setting const& s : f.settings) g.settings.push_back(s);
   return g;
 }
 

@@ -73,9 +73,10 @@ class value_namer {
            : k <= stored_.states ? "state " + std::to_string(k - 1) + " of " + of
                                  : "summed gradient of " + of;
   }
-  static std::string setting(std::int64_t which) {
+  std::string setting(std::int64_t which) const {
     char const* const names[] = {"step", "dropout", "clip_norm"};
     if (which < 3) return names[which];
+    if (std::int64_t const own = which - static_cast<std::int64_t>(scalar::named); own >= 0) return "setting " + std::string(g_.settings[static_cast<int>(own)].name);
     std::int64_t const group = (which - 3) / 2;
     return ((which - 3) % 2 == 0 ? "rate of group " : "decay of group ") + std::to_string(group);
   }

@@ -12,6 +12,8 @@
 #include <tx/run/kernel_log.hpp>
 #include <tx/run/parts.hpp>
 
+#include <algorithm>
+
 namespace tx {
 
 struct profiled_kernel {
@@ -99,8 +101,8 @@ TX_COLD std::vector<profiled_kernel> profile_of(exec::kernel_log const& log) {
   return out;
 }
 
-// Of a log of runs: seconds of each call of the program, all its runs together; behind them those of the update, where a step runs in
-// parts. What outline_of takes.
+// Of a log of runs: seconds of each call of the program in one of them, the mean of all; behind them those of the update, where a step
+// runs in parts. What outline_of takes.
 template <class Step, target const& To = cpu_target>
 TX_COLD std::vector<std::vector<double>> seconds_of(exec::kernel_log const& log) {
   std::vector<std::vector<double>> out{std::vector<double>(static_cast<std::size_t>(Step::template program<To>::calls.size()))};
@@ -110,6 +112,8 @@ TX_COLD std::vector<std::vector<double>> seconds_of(exec::kernel_log const& log)
     if constexpr (exec::in_parts<Step>) known = known || detail::add_seconds<typename Step::template update_program<To>>(out[1], e);
     if (!known) detail::throw_other_program("seconds_of");
   }
+  for (auto& of_calls : out)
+    for (double& seconds : of_calls) seconds /= static_cast<double>(std::max<std::int64_t>(1, log.runs));
   return out;
 }
 

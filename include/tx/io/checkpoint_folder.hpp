@@ -1,6 +1,7 @@
-// Checkpoints in a folder: FOLDER/checkpoint-000007/ holds parameters, optimizer and extra .safetensors and
-// checkpoint.json. One is written beside the others, synced, and gets its name in one rename; so whatever ends a save,
-// what was there before is there still, and there is nothing half-written under a checkpoint's name.
+// Checkpoints in a folder: FOLDER/checkpoint-000240/, of step 240, holds parameters, optimizer and extra .safetensors and
+// checkpoint.json. The highest number is the newest; so where a folder has one of that step or of a later one already, the next number
+// is taken. One is written beside the others, synced, and gets its name in one rename: whatever ends a save, what was there before is
+// there still, and there is nothing half-written under a checkpoint's name.
 #pragma once
 
 #include <tx/io/checkpoint_manifest.hpp>
@@ -64,9 +65,10 @@ TX_COLD inline std::vector<std::int64_t> checkpoint_numbers(std::filesystem::pat
   for (std::filesystem::directory_iterator at(folder, code), end; !code && at != end; at.increment(code)) {
     std::string const name = at->path().filename().string();
     if (!name.starts_with(checkpoint_prefix)) continue;
-    std::uint32_t number = 0;
+    std::int64_t number = 0;
     std::from_chars(name.data() + checkpoint_prefix.size(), name.data() + name.size(), number);
-    if (checkpoint_path("", number) == name) numbers.push_back(number);
+    constexpr std::int64_t most = 1'000'000'000'000'000;  // no program counts steps that far
+    if (number < most && checkpoint_path("", number) == name) numbers.push_back(number);
   }
   if (code && code != std::errc::no_such_file_or_directory) throw_io_error("read", folder, code.value());
   std::ranges::sort(numbers, std::greater<>());
@@ -136,7 +138,7 @@ TX_COLD inline void write_checkpoint(std::filesystem::path const& folder, checkp
   auto const numbers = detail::checkpoint_numbers(folder);
   if (numbers.empty())  // the folder may be new itself
     for (auto const& parent : made) file_handle(parent, O_RDONLY | O_DIRECTORY, "sync").sync();
-  auto const target = detail::checkpoint_path(folder, numbers.empty() ? 1 : numbers.front() + 1);
+  auto const target = detail::checkpoint_path(folder, numbers.empty() ? what.step : std::max(what.step, numbers.front() + 1));
   struct cleaner {
     std::filesystem::path const& path;
     bool renamed = false;

@@ -1,5 +1,5 @@
-// Multi-head self attention (Vaswani et al., arXiv 1706.03762). [batch, seq, H] -> [batch, seq, H], or of packed texts, which lie one
-// after the other without padding: [tokens, H] -> [tokens, H].
+// self_attention<H, Heads>(x, mask): multi-head self attention (Vaswani et al., arXiv 1706.03762), [batch, seq, H] -> [batch, seq, H].
+// Or of packed texts, which lie one after the other without padding: [tokens, H] -> [tokens, H].
 #pragma once
 
 #include <tx/nn/key_mask.hpp>

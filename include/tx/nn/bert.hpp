@@ -1,5 +1,5 @@
-// BERT (Devlin et al., arXiv 1810.04805) with Hugging Face's names, so that its files load: bert<Config> as BertModel,
-// bert_classifier<Config, Labels> as BertForSequenceClassification. A configuration is a struct, see bert_base.
+// bert<Config>, bert_classifier<Config, Labels>: BERT (Devlin et al., arXiv 1810.04805) with the names of Hugging Face's BertModel and
+// BertForSequenceClassification, so that its files load. A configuration is a struct, see bert_base.
 #pragma once
 
 #include <tx/nn/bert_encoder.hpp>

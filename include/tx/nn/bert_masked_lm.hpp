@@ -1,4 +1,4 @@
-// BERT's masked language model (Devlin et al., arXiv 1810.04805), with the names of Hugging Face's BertForMaskedLM. The head, whose
+// bert_masked_lm<Config>: BERT's masked language model (Devlin et al., arXiv 1810.04805), named as Hugging Face's BertForMaskedLM. The head, whose
 // product with the vocabulary is the largest of all, is computed for the masked tokens alone.
 #pragma once
 

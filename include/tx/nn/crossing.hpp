@@ -1,4 +1,4 @@
-// TwinBERT's crossing layers: how well two texts match, as the logit of a probability.
+// cosine, residual: TwinBERT's crossing layers, how well two texts match as the logit of a probability:
 // query [batch, hidden], document [batch, hidden] -> [batch]
 #pragma once
 

@@ -26,20 +26,20 @@ struct gru {
   param<tensor<f32, 3 * Hidden>, uniform_by_hidden<Hidden>, not_decayed> bias_ih_l0;
   param<tensor<f32, 3 * Hidden>, uniform_by_hidden<Hidden>, not_decayed> bias_hh_l0;
 
-  template <direction Way = direction::forward>
-  constexpr auto operator()(handle auto const& x, handle auto const& first) const {
-    static_assert(x.dims.rank == 3, "tx::nn::gru: the input is no [time, batch, In]. FIX: transpose<1, 0, 2>(x) where the batch comes first");
+  template <direction Way = direction::forward, typed_handle X>
+  constexpr auto operator()(X const& x, typed_handle auto const& first) const {
+    static_assert(X::dims.rank == 3, "tx::nn::gru: the input is no [time, batch, In]. FIX: transpose<1, 0, 2>(x) where the batch comes first");
     auto const from_input = matmul(x, transpose(weight_ih_l0)) + bias_ih_l0;  // [time, batch, 3 Hidden]
-    return scan<x.dims.dim[0], Way>(
+    return scan<X::dims.dim[0], Way>(
         [&](auto const& h, auto const& now) {
           auto const next = step(h, now);
           return scanned{next, next};
         },
         first, from_input);
   }
-  template <direction Way = direction::forward>
-  constexpr auto operator()(handle auto const& x) const {
-    return this->template operator()<Way>(x, zeros<tensor<f32, x.dims.dim[1], Hidden>>(x));
+  template <direction Way = direction::forward, typed_handle X>
+  constexpr auto operator()(X const& x) const {
+    return this->template operator()<Way>(x, zeros<tensor<f32, X::dims.dim[1], Hidden>>(x));
   }
 
   // One moment: h [batch, Hidden], from_input [batch, 3 Hidden] -> the next h.

@@ -1,4 +1,4 @@
-// Losses of models that match two texts.
+// logistic_loss(logits, labels), in_batch_softmax_loss(queries, documents): losses of models that match two texts.
 #pragma once
 
 #include <tx/ops/binary_cross_entropy.hpp>

@@ -32,20 +32,20 @@ struct lstm {
   param<tensor<f32, 4 * Hidden>, uniform_by_hidden<Hidden>, not_decayed> bias_ih_l0;
   param<tensor<f32, 4 * Hidden>, uniform_by_hidden<Hidden>, not_decayed> bias_hh_l0;
 
-  template <direction Way = direction::forward, class State>
-  constexpr auto operator()(handle auto const& x, lstm_state<State> const& first) const {
-    static_assert(x.dims.rank == 3, "tx::nn::lstm: the input is no [time, batch, In]. FIX: transpose<1, 0, 2>(x) where the batch comes first");
+  template <direction Way = direction::forward, typed_handle X, class State>
+  constexpr auto operator()(X const& x, lstm_state<State> const& first) const {
+    static_assert(X::dims.rank == 3, "tx::nn::lstm: the input is no [time, batch, In]. FIX: transpose<1, 0, 2>(x) where the batch comes first");
     auto const from_input = matmul(x, transpose(weight_ih_l0)) + bias_ih_l0;  // [time, batch, 4 Hidden]
-    return scan<x.dims.dim[0], Way>(
+    return scan<X::dims.dim[0], Way>(
         [&](auto const& state, auto const& now) {
           auto const next = step(state, now);
           return scanned{next, next.hidden};
         },
         first, from_input);
   }
-  template <direction Way = direction::forward>
-  constexpr auto operator()(handle auto const& x) const {
-    auto const nothing = zeros<tensor<f32, x.dims.dim[1], Hidden>>(x);
+  template <direction Way = direction::forward, typed_handle X>
+  constexpr auto operator()(X const& x) const {
+    auto const nothing = zeros<tensor<f32, X::dims.dim[1], Hidden>>(x);
     return this->template operator()<Way>(x, lstm_state{nothing, nothing});
   }
 

@@ -1,4 +1,5 @@
-// One vector for a text, 0 for a text without words: [batch, words, hidden], bool [batch, words] -> [batch, hidden].
+// weighted_pooler, cls_pooler: one vector for a text, 0 for a text without words,
+// [batch, words, hidden], bool [batch, words] -> [batch, hidden].
 #pragma once
 
 #include <tx/expr/param.hpp>

@@ -1,4 +1,4 @@
-// How texts reach a model: what ids look like, which of their places hold a word, and the vectors of the words.
+// wordpiece, tri_letter<Slots>: how texts reach a model: what ids look like, which of their places hold a word, and the vectors of the words.
 #pragma once
 
 #include <tx/ops/less.hpp>

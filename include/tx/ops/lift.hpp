@@ -33,14 +33,11 @@ constexpr var placeholder(graph& g, int position, dtype weak) {
 }
 
 // The shape rule, applied at compile time. An error in here names the op; the line that asks for it has the shapes.
-template <class Fn, class... A>
-constexpr value_info shape_of() {
+template <class Fn, class... A, int... K>
+constexpr value_info shape_of(std::integer_sequence<int, K...>) {
   graph g{};
-  int position = 0;
-  var const in[] = {placeholder<A>(g, position++, weak_type<A...>())...};
-  return [&]<int... K>(std::integer_sequence<int, K...>) {
-    return Fn{}(in[K]...).info();
-  }(std::make_integer_sequence<int, sizeof...(A)>{});
+  var const in[] = {placeholder<A>(g, K, weak_type<A...>())...};
+  return Fn{}(in[K]...).info();
 }
 
 template <class A>
@@ -91,7 +88,7 @@ constexpr auto lift(A const&... a) {
     return Fn{}(detail::untyped(a, g, weak)...);
   } else {
     if (g == nullptr) throw invalid("a result of a run is a view of numbers, not a part of a graph. FIX: float(x), or its elements x.data[i]");
-    constexpr value_info info = detail::shape_of<Fn, A...>();
+    constexpr value_info info = detail::shape_of<Fn, A...>(std::make_integer_sequence<int, sizeof...(A)>{});
     constexpr dtype weak = detail::weak_type<A...>();
     var const r = Fn{}(detail::untyped(a, g, weak)...);
     return tensor_of<info>{r.g, r.id};

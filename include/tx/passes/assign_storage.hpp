@@ -28,6 +28,7 @@ class storage_assigner {
     to_.reserve(from);
     to_.numbers = from.numbers;
     to_.sites = from.sites;
+    to_.settings = from.settings;
     to_.regions = from.regions;
     where_.of.reserve(from.size());
     where_.moved.reserve(from.size());

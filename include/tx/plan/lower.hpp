@@ -17,6 +17,7 @@ class lowerer {
     find_stored();
     out_.checks = range_checks(g_);
     out_.sites = g_.sites;
+    out_.settings = g_.settings;
     for (int i = 0; i < f_.groups.size(); ++i) lower_group(i);
     arena_planner arena(g_, f_, where_, t_, stored_, out_);
     arena.run(scratch_);

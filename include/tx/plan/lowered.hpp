@@ -19,6 +19,7 @@ struct lowered {
   vec<result_ref> results{};
   vec<range_check> checks{};
   vec<source_site> sites{};         // lines that models mark
+  vec<declared_setting> settings{};
   vec<std::uint16_t> site_of{};     // op of a call -> its line, from 1; 0: unknown
   memory_use memory{};
   missing_gradient no_gradient{};

@@ -11,7 +11,7 @@ namespace detail {
 
 // What one constant evaluation hands over; the exact sizes are known only after it.
 struct capacity {
-  static constexpr int kernels = 512, ins = 8192, lets = 8192, outs = 2048, calls = 8192, operands = 32768, steps = 8192, loops = 64, results = 32, checks = 128, sites = 256, site_of = 16384;
+  static constexpr int kernels = 512, ins = 8192, lets = 8192, outs = 2048, calls = 8192, operands = 32768, steps = 8192, loops = 64, results = 32, checks = 128, sites = 256, settings = 32, site_of = 16384;
 };
 struct loose_tables {
   bounded_array<kernel_sig, capacity::kernels> kernels;
@@ -25,6 +25,7 @@ struct loose_tables {
   bounded_array<result_ref, capacity::results> results;
   bounded_array<range_check, capacity::checks> checks;
   bounded_array<source_site, capacity::sites> sites;
+  bounded_array<declared_setting, capacity::settings> settings;
   bounded_array<std::uint16_t, capacity::site_of> site_of;
   memory_use memory;
   missing_gradient no_gradient;
@@ -50,15 +51,21 @@ constexpr loose_tables loosen(lowered const& l) {
   move_in(t.results, l.results);
   move_in(t.checks, l.checks);
   move_in(t.sites, l.sites);
+  move_in(t.settings, l.settings);
   move_in(t.site_of, l.site_of);
   t.memory = l.memory;
   t.no_gradient = l.no_gradient;
   return t;
 }
 
-// The op and the value it computes stand in the name of what is false.
+// The op and the value it computes stand in the name of what does not compile.
 template <op_info const* Op, value_info Of>
-inline constexpr bool has_gradient = Op == nullptr;
+struct op_with_gradient {
+  static_assert(Op == nullptr,
+                "tx: an op between the loss and a parameter has no gradient. FIX: give its op_info a vjp, or put stop_gradient(x) around its operand; "
+                "one that a gradient is made of, as prod's, cannot be differentiated again");
+  static constexpr bool value = true;
+};
 
 }  // namespace detail
 
@@ -67,9 +74,7 @@ template <class Source, target const& To>
 struct program {
  private:
   static constexpr detail::loose_tables loose = detail::loosen(Source::lower(To));
-  static_assert(detail::has_gradient<loose.no_gradient.op, loose.no_gradient.of>,
-                "tx: an op between the loss and a parameter has no gradient. FIX: give its op_info a vjp, or put stop_gradient(x) around its operand; "
-                "one that a gradient is made of, as prod's, cannot be differentiated again");
+  static_assert(detail::op_with_gradient<loose.no_gradient.op, loose.no_gradient.of>::value);
 
  public:
   static constexpr auto kernels = freeze<kernel_sig, loose.kernels.count>(loose.kernels);
@@ -83,6 +88,7 @@ struct program {
   static constexpr auto results = freeze<result_ref, loose.results.count>(loose.results);
   static constexpr auto checks = freeze<range_check, loose.checks.count>(loose.checks);
   static constexpr auto sites = freeze<source_site, loose.sites.count>(loose.sites);
+  static constexpr auto settings = freeze<declared_setting, loose.settings.count>(loose.settings);
   static constexpr auto site_of = freeze<std::uint16_t, loose.site_of.count>(loose.site_of);
   static constexpr memory_use memory = loose.memory;
   // Does it speak to other ranks?

@@ -11,9 +11,13 @@
 
 namespace tx::exec {
 
-// Both numbers stand in the name of what is false.
+// Both numbers stand in the name of what does not compile.
 template <std::size_t Ranges, std::size_t Arguments>
-inline constexpr bool as_many_ranges = Ranges == Arguments;
+struct as_many_ranges {
+  static_assert(Ranges == Arguments, "tx::executor: a call has another number of ranges (the first number) than the step has arguments (the "
+                                     "second). FIX: a range for each tensor that its loss or function takes, in order");
+  static constexpr bool value = true;
+};
 
 // What a step can be given as an argument: elements that lie one after the other, or a view of the caller's memory.
 template <class A>

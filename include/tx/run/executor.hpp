@@ -94,9 +94,7 @@ class executor {
   // Runs the program on one contiguous range or view (run/view.hpp) per argument of the step. Results stay valid until the next run.
   template <class... A>
   result operator()(A const&... a) {
-    static_assert(exec::as_many_ranges<sizeof...(A), std::tuple_size_v<arguments>>,
-                  "tx::executor: a call has another number of ranges (the first number) than the step has arguments (the "
-                  "second). FIX: a range for each tensor that its loss or function takes, in order");
+    static_assert(exec::as_many_ranges<sizeof...(A), std::tuple_size_v<arguments>>::value);
     static_assert((exec::range_or_view<A> && ...),
                   "tx::executor: an argument is no contiguous range of elements. FIX: a std::vector, std::array or std::span; of a std::vector<bool>, which packs bits, a copy in an array of bool; "
                   "of a pointer std::span(p, count)");
@@ -185,6 +183,7 @@ class executor {
     frame_.base[exec::base_scalars] = reinterpret_cast<std::byte*>(scalars_.data());
     for (int k = 0; k <= parameters_->states(); ++k) frame_.base[exec::base_block + k] = parameters_->block(k);
     take_block(options.block);
+    exec::declare_settings(settings, program::settings);
     for (int g = 0; g < groups; ++g)
       settings.groups[static_cast<std::size_t>(g)] = {layout<model>::groups[g].rate, layout<model>::groups[g].decay};
   }
@@ -326,7 +325,7 @@ class executor {
   exec::bytes<Backend> arena_;
   [[no_unique_address]] exec::staging<Step, Backend> staging_;
   [[no_unique_address]] exec::step_runner<Step, Backend> steps_;
-  std::array<float, 64> scalars_{};
+  std::array<float, scalar_count> scalars_{};
   typename exec::frame_type<Backend>::type frame_{};
   std::vector<exec::observer*> observers_;
   exec::kernel_log* log_ = nullptr;  // the last of them

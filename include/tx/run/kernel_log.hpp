@@ -19,8 +19,10 @@ struct kernel_event {
 
 class kernel_log final : public observer {
  public:
-  std::vector<kernel_event> events;
+  std::vector<kernel_event> events;  // of all runs, one after the other
+  std::int64_t runs = 0;             // that have begun; the parts of a batch are one
 
+  void before_run(frame const&) override { ++runs; }
   void before_kernel(frame const&, call const&) override { start_ = now(); }
   void after_kernel(frame const& f, call const& c) override {
     double const end = now();

@@ -8,6 +8,12 @@ namespace tx::exec {
 
 template <class Kernel>
 concept defined = requires { sizeof(Kernel); };
+// The kernel stands in the name of what does not compile.
+template <class Kernel>
+struct backend_kernel {
+  static_assert(defined<Kernel>, "tx: the backend has no kernel of this kind. FIX: specialise its kernel<exec::fused<...>>, gemm, whole or zero");
+  static constexpr bool value = true;
+};
 
 // A kernel's calls in all programs go through one copy of it, and of what observers are told.
 template <class Kernel, class Frame>
@@ -30,17 +36,22 @@ struct runner {
     [[maybe_unused]] int const in_order[] = {0, (one<first + I>(f), 0)...};
   }
 
+  template <int Region>
+  struct whole_body {
+    frame& f;
+    void operator()() const { body<Region>(f, std::make_integer_sequence<int, Program::loops[Region].count>{}); }
+  };
+
   template <int Step>
   static void one(frame& f) {
     constexpr step s = Program::steps[Step];
     if constexpr (s.kind == step_kind::call) {
       constexpr int kernel = Program::calls[s.index].kernel;
       using own = typename Backend::template kernel<kernel_of<Program, kernel>>;
-      static_assert(defined<own>, "tx: the backend has no kernel of this kind. FIX: specialise its kernel<exec::fused<...>>, gemm, whole or zero");
+      static_assert(backend_kernel<own>::value);
       told<own>(f, Program::calls[s.index], &Program::operands.items[Program::calls[s.index].first]);
     } else {
-      constexpr loop l = Program::loops[s.index];
-      for_each_iteration(f, l, [&f] { body<s.index>(f, std::make_integer_sequence<int, l.count>{}); });
+      for_each_iteration(f, Program::loops[s.index], whole_body<s.index>{f});
     }
   }
 };

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <tx/expr/layout.hpp>
+#include <tx/graph/graph.hpp>
 #include <tx/expr/scalar.hpp>
 #include <tx/run/rate_schedule.hpp>
 
@@ -22,6 +23,24 @@ struct run_settings {
   float clip_norm = 1.0f;  // the gradient is scaled down to this norm, in steps that clip
   tx::schedule schedule{};
   std::array<group_settings, max_groups> groups{};
+
+  // A number that the model names, see expr/setting.hpp. Throws value_error for a name that it does not have.
+  float& operator[](std::string_view name) {
+    std::string known;
+    for (int k = 0; k < named_count; ++k) {
+      named_setting& own = named[static_cast<std::size_t>(k)];
+      if (own.name == name) return own.value;
+      known += (k == 0 ? "" : ", ") + std::string(own.name);
+    }
+    throw value_error("executor: the program has no setting '" + std::string(name) + "'. FIX: " +
+                      (known.empty() ? "tx::setting<\"name\">(x, number) in the model, or no settings of its own" : "one of " + known));
+  }
+  struct named_setting {
+    std::string_view name;
+    float value = 0;
+  };
+  std::array<named_setting, max_settings> named{};  // by the executor, in the order of the program
+  int named_count = 0;
 };
 
 namespace exec {
@@ -40,6 +59,10 @@ TX_COLD void for_each_setting(run_settings& s, int groups, F&& f) {
   f("schedule.start", s.schedule.start);
   f("schedule.every", s.schedule.every);
   f("schedule.factor", s.schedule.factor);
+  for (int k = 0; k < s.named_count; ++k) {
+    auto& [name, value] = s.named[static_cast<std::size_t>(k)];
+    f("named." + std::string(name), value);
+  }
   for (int g = 0; g < groups; ++g) {
     std::string const group = "groups." + std::to_string(g);
     f(group + ".rate", s.groups[static_cast<std::size_t>(g)].rate);
@@ -65,6 +88,13 @@ inline void write_scalars(std::span<float> to, run_settings const& s, int groups
     set(static_cast<int>(scalar::group_rates) + 2 * g, rate * of_group.rate);
     set(static_cast<int>(scalar::group_rates) + 2 * g + 1, of_group.decay);
   }
+  for (int k = 0; k < s.named_count; ++k) set(static_cast<int>(scalar::named) + k, s.named[static_cast<std::size_t>(k)].value);
+}
+
+// The program's own settings, each at its first value.
+template <class Settings>
+void declare_settings(run_settings& to, Settings const& of_program) {
+  for (declared_setting const& s : of_program) to.named[static_cast<std::size_t>(to.named_count++)] = {s.name, s.first};
 }
 
 }  // namespace exec

@@ -1,0 +1,26 @@
+// A training step of recurrent layers, a loop in a loop, with its kernels as device code.
+#include <tx/tx.hpp>
+
+#include "same_steps.hpp"
+
+constexpr int layers = 2, moments = 5, batch = 3, width = 8, classes = 4;
+
+struct layer {
+  tx::nn::gru<width, width> cell;
+  constexpr auto operator()(auto const& x) const { return x + cell(x).out; }
+};
+struct model {
+  tx::repeat<layers, layer> stack;
+  tx::nn::lstm<width, width> last;
+  tx::nn::linear<width, classes> out;
+};
+constexpr auto loss = [](model const& m, tx::tensor<float, moments, batch, width> x, tx::tensor<tx::i32, batch> y) {
+  auto const state = m.last(m.stack(x)).carry.hidden;
+  return tx::cross_entropy(m.out(tx::dropout(state, tx::setting<"rate">(x, 0.25))), y);
+};
+
+int main() {
+  std::vector<float> x(moments * batch * width);
+  for (std::size_t i = 0; i < x.size(); ++i) x[i] = static_cast<float>(i % 13) * 0.2f - 1;
+  return same_steps<tx::train_step<model, loss, tx::adamw>>(x, std::vector<tx::i32>{0, 3, 1});
+}
