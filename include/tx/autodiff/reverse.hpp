@@ -1,5 +1,8 @@
 // Reverse mode as a graph-to-graph rewrite: nodes that compute gradients are appended to the graph that holds the loss.
 // No tape, nothing recorded at run time. It walks op_info::vjp and knows no op by name but what makes up regions.
+//
+//   graph     y = matmul(x, w), l = sum(tanh(y))
+//   appended  dy = 1 - tanh(y) * tanh(y), dw = matmul(transpose(x), dy)      tanh(y) is the node that is there already
 #pragma once
 
 #include <tx/autodiff/depends_on.hpp>

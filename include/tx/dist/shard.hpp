@@ -1,5 +1,9 @@
 // A recorded graph as one shard of a larger one: it becomes a region that runs once. Nodes of different regions are
 // never merged, so shards are compiled to the same kernels in the same order, on one rank or on many.
+//
+//   one       l = mean(matmul(x, w))                                 x [8, 16]
+//   two of it r1: l1 = mean(matmul(slice<0, 0, 8>(X), w)),           X [16, 16]
+//             r2: l2 = mean(matmul(slice<0, 8, 8>(X), w)), l = (l1 + l2) / 2
 #pragma once
 
 #include <tx/expr/layout.hpp>

@@ -1,5 +1,8 @@
 // Bands: batched products that hand each other values as large as attention's scores run a few matrices at a time, one product
 // after the other. Such a value then exists for one band only: all of it is never in memory, and what there is stays in the cache.
+//
+//   before   s = matmul(q, k) + mask, then p = exp(s - max(s)) / sum, then o = matmul(p, v)     three kernels over 96 matrices
+//   after    for each band of 4 matrices: the same three kernels over these 4                  s and p: room for 4 matrices
 #pragma once
 
 #include <tx/passes/schedule.hpp>

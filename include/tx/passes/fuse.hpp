@@ -1,5 +1,8 @@
 // Fusion: nodes become groups, each one kernel. A group works on rows x cols elements and reads each row once: elementwise
 // values, reductions of rows, values per row, sums over columns; a product may stand at its head, the rest is its epilogue.
+//
+//   graph    y = matmul(x, w), z = gelu(y + b), m = row_sum(z), n = z - m / 768, t = matmul(n, v)
+//   groups   {matmul, +, gelu, row_sum, /, -}, {matmul}: n is stored, y, z and m never are
 #pragma once
 
 #include <tx/passes/assign_storage.hpp>

@@ -1,5 +1,8 @@
 // What belongs together: may a node become part of a kernel? A kernel works on rows x cols elements; its nodes have one value per
 // element or per row, or sum over rows, and read of each other their own row only.
+//
+//   y = exp(x), z = y + y                 may: z reads the element that y has there
+//   y = exp(x), z = y + flip<0>(y)        may not: a row of z reads another row of y
 #pragma once
 
 #include <tx/passes/fusion.hpp>

@@ -1,4 +1,7 @@
 // The arena: every buffer gets an offset so that buffers alive at one time do not overlap.
+//
+//   a: 64 bytes, steps 0 to 2; b: 32 bytes, steps 1 to 1; c: 32 bytes, steps 2 to 3
+//   a at 0, b at 64, c at 64: 96 bytes, as many as are alive at step 1
 #pragma once
 
 #include <tx/core/vec.hpp>

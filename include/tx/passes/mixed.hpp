@@ -1,5 +1,8 @@
 // Mixed precision: products multiply halves, everything else stays as it was. Before differentiation, so that the backward products
 // are of halves too, and what is kept for them has half the size. Parameters, statistics and sums remain f32.
+//
+//   before   y = matmul(x, transpose(w))                                                     f32
+//   after    p = matmul(cast<bf16>(x), transpose(cast<bf16>(w))), y = cast<f32>(cast<bf16>(p))    p: sums in f32
 #pragma once
 
 #include <tx/ops/matmul.hpp>

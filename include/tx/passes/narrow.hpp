@@ -1,6 +1,10 @@
 // Work that nothing reads is left out: where all readers of a value take the same part of an axis, only that part is computed.
 // A classifier that reads the first token alone pays for one row in its last layer's projections, norms and feed-forward.
 // Runs before differentiation, so that the backward pass is narrow too. Values inside regions stay as they are.
+//
+//   before   h = matmul(x, w)                  [8, 128, 768]
+//            t = slice<1, 0, 1>(h)             [8, 1, 768], all that is read of h
+//   after    t = matmul(slice<1, 0, 1>(x), w)  [8, 1, 768]
 #pragma once
 
 #include <tx/ops/slice.hpp>

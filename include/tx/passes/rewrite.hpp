@@ -1,4 +1,7 @@
 // Rebuilding a graph: what is dead is left behind, equal nodes meet, constants fold, and each op simplifies itself.
+//
+//   before   a = x * 1, b = x * x, c = transpose(transpose(b)), d = x * x, e = exp(c), result c + d
+//   after    b = x * x, result b + b                          e is read by nobody; c is b; d equals b
 #pragma once
 
 #include <tx/core/math.hpp>

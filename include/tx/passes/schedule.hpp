@@ -1,5 +1,8 @@
 // Scheduling: the order in which groups run, so that little is alive at once. Among the groups whose operands are ready, the
 // one that frees most and allocates least is next (list scheduling); the recorded order stands wherever that is no better.
+//
+//   recorded  a = f(x), b = f(y), s = sum(a), t = sum(b)      a and b are alive together
+//   order     a, s, b, t                                      one at a time
 #pragma once
 
 #include <tx/passes/fusion.hpp>

@@ -1,7 +1,9 @@
 // What an op promises of an argument's elements (ops/in_range.hpp), for the executor to check before a run. Where it is
 // promised of a part of an argument, by slices, only that part is checked: other elements may mean something else, as
-// the columns of a packed batch do. Ops that move elements (reshape, transpose, flip) and those that repeat them lead
-// to the argument too.
+// the columns of a packed batch do. Ops that move elements (reshape, transpose, flip), those that repeat them, conversions between
+// integers and concat lead to the arguments too.
+//
+//   take(table, slice<0, 1, 3>(ids))      table [5, 4], ids [6]: elements 1 to 3 of argument ids are at least 0 and below 5
 #pragma once
 
 #include <tx/graph/leaf.hpp>
