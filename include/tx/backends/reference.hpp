@@ -37,7 +37,7 @@ struct integer {
   friend constexpr integer operator^(integer a, integer b) { return a.v ^ b.v; }
   friend constexpr integer operator<<(integer a, int n) { return of(a.bits() << n); }
   friend constexpr integer operator>>(integer a, int n) { return a.v >> n; }
-  friend constexpr bool operator==(integer a, integer b) { return a.v == b.v; }  // nvcc loses a defaulted one
+  friend constexpr bool operator==(integer a, integer b) { return a.v == b.v; }
   friend constexpr auto operator<=>(integer a, integer b) { return a.v <=> b.v; }
   friend constexpr integer min(integer a, integer b) { return b < a ? b : a; }
   friend constexpr integer max(integer a, integer b) { return a < b ? b : a; }

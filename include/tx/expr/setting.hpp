@@ -1,6 +1,5 @@
-// setting<"temperature">(x, 1.0): a number of a model that may change between runs, as run.settings["temperature"] = 0.7f does; at first
-// 1. A tensor<f32> without extents; x, any tensor, tells which program it is part of. The same name is the same number, wherever
-// it stands.
+// setting<"temperature">(x, 1.0): a number of a model that may change between runs, 1.0 until run.settings["temperature"] = 0.7f. It is a
+// tensor<f32> without extents; x, any tensor, tells which program it is part of. The same name is the same number, wherever it stands.
 //
 //   auto const shares = tx::softmax(scores / tx::setting<"temperature">(scores, 1.0));
 //   auto const kept = tx::dropout(shares, tx::setting<"attention_dropout">(shares, 0.1));

@@ -1,8 +1,7 @@
 // Lowering: a fused graph becomes a program: kernels, calls and the places of their operands.
-//
-//   groups    {y = gelu(matmul(x, w) + b)} of [1024, 768], {z = gelu(matmul(y, v) + c)} of [1024, 768]
-//   kernels   one type, gemm<fused<ins<f32, f32>, lets<add, gelu>, outs<f32>>>, as extents are not part of it
-//   calls     two, each with rows, columns and depth, and for every operand a base, an offset and strides
+//   groups    {y = gelu(matmul(x, w) + b)}, {z = gelu(matmul(y, v) + c)}
+//   kernels   one type for both: a product, and fused<..., lets<add, gelu>, ...> on its rows
+//   calls     two, each with rows, columns, depth and, for every operand, a base, an offset and strides
 #pragma once
 
 #include <tx/plan/arena.hpp>
