@@ -1,7 +1,5 @@
 // Lowering: a fused graph becomes a program: kernels, calls and the places of their operands.
-//   groups    {y = gelu(matmul(x, w) + b)}, {z = gelu(matmul(y, v) + c)}
-//   kernels   one type for both: a product, and fused<..., lets<add, gelu>, ...> on its rows
-//   calls     two, each with rows, columns, depth and, for every operand, a base, an offset and strides
+//   {y = gelu(matmul(x, w) + b)}, {z = gelu(matmul(y, v) + c)}: one kernel, two calls with rows, columns and each operand's place
 #pragma once
 
 #include <tx/plan/arena.hpp>
