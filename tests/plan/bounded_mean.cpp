@@ -112,7 +112,7 @@ TEST_CASE("variances over the rows, over all, and over columns; their gradients"
   auto const told = of_bounded(x);
   auto const wanted = of_fixed(x);
   CHECK(told.of_columns[2] == Approx(40.5));
-  for (int i = 0; i < 3; ++i) {
+  for (std::size_t i = 0; i < 3; ++i) {
     CHECK(told.of_columns[i] == Approx(wanted.of_columns[i]));
     CHECK(told.gradient[i] == Approx(wanted.gradient[i]).margin(1e-5));
   }
@@ -120,7 +120,7 @@ TEST_CASE("variances over the rows, over all, and over columns; their gradients"
   CHECK(static_cast<float>(told.of_elements) == Approx(static_cast<float>(wanted.of_elements)));
   for (std::size_t const rows : {0u, 1u}) {
     auto const few = of_bounded(std::span(x).first(rows * 3));
-    for (int i = 0; i < 3; ++i) CHECK(few.of_columns[i] == 0);
+    for (std::size_t i = 0; i < 3; ++i) CHECK(few.of_columns[i] == 0);
     if (rows == 0) CHECK(static_cast<float>(few.of_all) == 0);
   }
 }
