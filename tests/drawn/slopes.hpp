@@ -58,9 +58,10 @@ class slope_check {
     double const found = (right - left) / (2 * h), wide = (loss_at(2 * h) - loss_at(-2 * h)) / (4 * h), size = 1 + std::abs(found);
     bool const smooth = std::isfinite(found) && std::abs(right - 2 * here + left) / h < 1e-3 * size && std::abs(found - wide) < 1e-5 * size;
     if (!smooth) return {};
-    double const by_gradients = said();
-    if (std::isnan(by_gradients) && !is_finite(resting)) return {};  // nothing times infinity, as anybody would get
-    return slopes{by_gradients, found};
+    auto const by_gradients = said();
+    if (!by_gradients) return {};
+    if (std::isnan(*by_gradients) && !is_finite(resting)) return {};  // nothing times infinity, as anybody would get
+    return slopes{*by_gradients, found};
   }
 
  private:
@@ -82,11 +83,14 @@ class slope_check {
   bool is_tame(evaluator const& run) const {
     return all_before_loss(run, [](double x) { return !std::isfinite(x) || std::abs(x) <= 1e6; });
   }
-  double said() const {
+  std::optional<double> said() const {
     graph g = g_;
     vec<int> const by = tx::gradients(g, loss_, leaves_);
     if (g.no_gradient.op != nullptr) throw tx::invalid("an op without a gradient");
     evaluator const all(g, [&](tx::node const& leaf) { return leaf_values(leaf); }, exact_run());
+    for (int i = loss_; i < g.size(); ++i)
+      for (double x : all[i])
+        if (std::isfinite(x) && std::abs(x) > 1e9) return std::nullopt;
     double sum = 0;
     for (int k = 0; k < by.size(); ++k)
       for (std::size_t e = 0; by[k] >= 0 && e < all[by[k]].size(); ++e) sum += all[by[k]][e] * along(k, e);

@@ -280,8 +280,9 @@ class reverse_walk final : public vjp_context {
     }
   }
 
+  // Numbers of the program may be read anywhere.
   constexpr bool may_give(int leaf) const {
-    return user_ != nullptr && (*g)[leaf].op == &parameter_info && (*readers_)[leaf] == 1 && user_->wants((*g)[leaf]);
+    return user_ != nullptr && !g->is_number_of_program(leaf) && (*g)[leaf].op == &parameter_info && (*readers_)[leaf] == 1 && user_->wants((*g)[leaf]);
   }
 
   // Slices of leaves in the backward block; what replaces them is stacked.

@@ -156,12 +156,14 @@ class storage_assigner {
     last_read_[shared_[base]] = reads_.size() - 1;
   }
   // A leaf is replaced where the new value is computed only if that reads the old one element by element, and nobody later. A value
-  // that a region stacks is computed in its body, and replaces a slice in each iteration: there, others read that slice alone.
+  // that a region stacks is computed in its body, and replaces a slice in each iteration: there, others read that slice alone. One that a
+  // loop in that body stacks replaces slices of slices: nobody else may read those.
   constexpr bool may_be_stored_at(int leaf, int value) const {
     if (leaf < 0) return true;
     if (!(to_.info(leaf) == to_.info(value))) return false;
     bool const stacked = is_stacked_result(to_, value);
     int const maker = stacked ? body_of(value).results[static_cast<int>(to_[value].at.v[0])] : value;
+    if (stacked && is_stacked_result(to_, maker)) return last_read_[shared_[leaf]] < 0;
     for (int k = last_read_[shared_[leaf]]; k >= 0 && (stacked || reads_[k].node >= maker); k = reads_[k].before) {
       leaf_read const& r = reads_[k];
       if (r.node < maker) {
@@ -172,15 +174,15 @@ class storage_assigner {
       bool const hands_in = r.node < to_.size() && to_[r.node].op == &repeat_info;  // who reads there stands in the body
       if (hands_in && r.node < value) continue;
       if (r.node > maker || to_[r.node].op->kind != op_kind::elementwise || where_.of[r.operand].base != leaf) return false;
-      if (stacked ? !shows_slice(r.operand) : !lies_dense(to_, where_, r.operand)) return false;
+      if (stacked ? !shows_slice(r.operand, to_[maker].region) : !lies_dense(to_, where_, r.operand)) return false;
     }
     return true;
   }
   constexpr region const& body_of(int result) const { return to_.regions[static_cast<int>(to_[to_.input(result, 0)].at.v[0])]; }
-  // An iteration's slice of its base, element by element.
-  constexpr bool shows_slice(int id) const {
+  // An iteration's slice of its base, element by element, for who reads it in a region.
+  constexpr bool shows_slice(int id, int region_id) const {
     location const& l = where_.of[id];
-    return l.at.offset == 0 && moves_by(l, to_.loops_around(to_[id].region), to_.info(id).count()) && lies_dense(to_, where_, id);
+    return l.at.offset == 0 && moves_by(l, to_.loops_around(region_id), to_.info(id).count()) && lies_dense(to_, where_, id);
   }
   // A flat block is handed out as it lies.
   constexpr bool flat_result(output const& o, int value) {
