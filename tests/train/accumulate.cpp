@@ -145,6 +145,19 @@ TEST_CASE("results are means over the parts", "[accumulate]") {
   CHECK(float(r.square) == Approx(squares).epsilon(1e-6));
 }
 
+TEST_CASE("labels of every part are checked before anything runs", "[accumulate]") {
+  tx::executor<step<3, tx::accumulate<4>>, tx::cpu> run{tx::seed(2)};
+  batch b;
+  run(b.x, b.label);
+  std::vector<float> const before(run.elements().begin(), run.elements().end());
+  for (std::size_t const at : {std::size_t{0}, std::size_t{4}, std::size_t{11}}) {
+    b.label[at] = 3;
+    CHECK_THROWS_WITH(run(b.x, b.label), Catch::Contains("holds 3 at element " + std::to_string(at) + ";"));
+    b.label[at] = 1;
+  }
+  CHECK(std::ranges::equal(run.elements(), before));
+}
+
 namespace {
 struct ends_early final : tx::exec::observer {
   int kernels;

@@ -33,6 +33,10 @@ class executor {
   using program = exec::program_on<Step, Backend>;
   using block = parameter_block<model, Backend>;
   static constexpr int groups = layout<model>::groups.size();
+  static constexpr int parts = [] {
+    if constexpr (exec::in_parts<Step>) return Step::parts;
+    else return 1;
+  }();
 
  public:
   using result = typename Step::result;
@@ -231,7 +235,12 @@ class executor {
     for (exec::range_check const& c : program::checks) {
       [[maybe_unused]] int k = 0;
       ([&] {
-        if (k++ == c.input) check_range(std::span(a), c);
+        if (k++ != c.input) return;
+        for (int part = 0; part < parts; ++part) {  // each promises it of its own elements
+          exec::range_check of_part = c;
+          of_part.offset += part * (static_cast<std::int64_t>(std::span(a).size()) / parts);
+          check_range(std::span(a), of_part);
+        }
       }(), ...);
     }
     exec::write_scalars(scalars_, settings, groups, steps_run(), exec::trains<Step>);
