@@ -1,13 +1,16 @@
 // Ids out of range are refused before a run wherever they come from: an argument, or what shows elements of one.
 #include <tx/backends/cpu.hpp>
 #include <tx/expr/repeat.hpp>
+#include <tx/expr/scan.hpp>
 #include <tx/ops/add.hpp>
 #include <tx/ops/cast.hpp>
 #include <tx/ops/concat.hpp>
 #include <tx/ops/flip.hpp>
+#include <tx/ops/full.hpp>
 #include <tx/ops/one_hot.hpp>
 #include <tx/ops/slice.hpp>
 #include <tx/ops/sub.hpp>
+#include <tx/ops/sum.hpp>
 #include <tx/ops/take.hpp>
 #include <tx/ops/transpose.hpp>
 #include <tx/run/executor.hpp>
@@ -97,7 +100,31 @@ constexpr auto in_a_repeat = [](blocks const& m, tensor<float, 2, 4> x, ids_of<4
   return m.all(x, slice<0, 1, 2>(ids));
 };
 
+// A slice of the ids in each iteration, part of it, and slices of slices.
+constexpr auto over_time = [](table const& m, ids_of<6> ids) {
+  return scan<3>([&](auto const& h, auto const& now) { return h + sum<0>(take(m.rows, now)); }, zeros<tensor<float, 1, 4>>(ids), reshape<3, 2>(ids));
+};
+constexpr auto part_over_time = [](table const& m, ids_of<6> ids) {
+  return scan<3>([&](auto const& h, auto const& now) { return h + take(m.rows, slice<0, 1, 1>(now)); }, zeros<tensor<float, 1, 4>>(ids), reshape<3, 2>(ids));
+};
+constexpr auto columns_over_time = [](table const& m, ids_of<6> ids) {
+  return scan<2>([&](auto const& h, auto const& now) { return h + sum<0>(take(m.rows, now)); }, zeros<tensor<float, 1, 4>>(ids), transpose(slice<1, 1, 2>(reshape<2, 3>(ids))));
+};
+constexpr auto nested_over_time = [](table const& m, ids_of<12> ids) {
+  auto const outer = [&](auto const& h, auto const& now) {  // [2, 3]
+    return scan<2>([&](auto const& inner, auto const& each) { return inner + sum<0>(take(m.rows, slice<0, 0, 2>(each))); }, h, now);
+  };
+  return scan<2>(outer, zeros<tensor<float, 1, 4>>(ids), reshape<2, 2, 3>(ids));
+};
+
 }  // namespace
+
+TEST_CASE("ids are checked of which each iteration sees a slice") {
+  CHECK(refused_at<over_time>(6) == places{0, 1, 2, 3, 4, 5});
+  CHECK(refused_at<part_over_time>(6) == places{1, 3, 5});
+  CHECK(refused_at<columns_over_time>(6) == places{1, 2, 4, 5});
+  CHECK(refused_at<nested_over_time>(12) == places{0, 1, 3, 4, 6, 7, 9, 10});
+}
 
 TEST_CASE("ids are checked where an argument's elements are only shown") {
   CHECK(refused_at<whole>(6) == places{0, 1, 2, 3, 4, 5});

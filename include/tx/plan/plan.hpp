@@ -96,15 +96,16 @@ struct result_ref {
 };
 
 // An argument of which elements must lie in [first, end) or be `also`: those from `offset` on, in steps along each
-// axis; of a bounded argument those that there are.
+// axis, and of each loop that sees a slice; of a bounded argument those that there are.
 struct range_check {
+  static constexpr int max_axes = max_rank + max_loops;
   int input = 0;
   std::int64_t first = 0;
   std::int64_t end = 0;
   std::int64_t also = 0;
   std::int64_t offset = 0;
-  std::int64_t extent[max_rank] = {1, 1, 1, 1, 1, 1};
-  std::int64_t stride[max_rank] = {};
+  std::int64_t extent[max_axes] = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
+  std::int64_t stride[max_axes] = {};
   constexpr bool operator==(range_check const&) const = default;
 };
 

@@ -15,9 +15,12 @@ namespace tx::exec::detail {
 
 // Elements of an argument, in any order.
 struct shown_elements {
+  struct axis {
+    std::int64_t extent, stride;
+  };
   int input = -1;
-  shape dims{};
-  strided at{};
+  std::int64_t offset = 0;
+  vec<axis> axes{};
 };
 
 // What the elements of a value show, a part of an argument each.
@@ -30,10 +33,11 @@ constexpr void add_shown(graph const& g, int id, vec<shown_elements>& all) {
       moves.push_back(id);
       id = g.input(n, 0);
       some_left_out = some_left_out || n.info.count() < g.info(id).count();
-    } else if (n.op == &argument_info) {  // what is the same in each iteration
+    } else if (n.op == &argument_info) {  // all iterations together show what the body is handed
       region const& body = g.regions[static_cast<int>(n.at.v[1])];
       int const k = static_cast<int>(n.at.v[0]);
-      if (k < body.carries || k >= body.carries + body.invariants) return;
+      if (k < body.carries) return;
+      if (k >= body.carries + body.invariants) moves.push_back(id);
       id = g.input(body.owner, k);
     } else if (passes::hands_on_elements(g, id) && n.inputs == 1) {
       id = g.input(n, 0);
@@ -44,47 +48,58 @@ constexpr void add_shown(graph const& g, int id, vec<shown_elements>& all) {
       return;
     }
   }
-  shown_elements e{static_cast<int>(g[id].at.v[0]), g.info(id).dims, passes::dense(g.info(id).dims)};
+  shown_elements e{static_cast<int>(g[id].at.v[0])};
+  shape dims = g.info(id).dims;  // in one iteration; those of all are axes of e
+  strided at = passes::dense(dims);
   bool ordered = true;  // strides say where each element lies; else, which ones there are
   for (int m = moves.size() - 1; m >= 0; --m) {
     node const& n = g[moves[m]];
+    if (n.op == &argument_info) {
+      if (!ordered) continue;
+      e.axes.push_back({dims.dim[0], at.stride[0]});
+      for (int a = 1; a < dims.rank; ++a) at.stride[a - 1] = at.stride[a];
+      dims = n.info.dims;
+      continue;
+    }
     shape const& from = g.info(g.input(n, 0)).dims;
-    strided next = e.at;
+    strided next = at;
     ordered = ordered && n.op->restride(next, from, n.info.dims, n.at);
     if (ordered) {
-      e.at = next;
-      e.dims = n.info.dims;
+      at = next;
+      dims = n.info.dims;
     } else if (n.info.count() < from.count()) {
       return;
     }
   }
-  if (e.dims.count() > 0) all.push_back(e);
+  e.offset = at.offset;
+  for (int a = 0; a < dims.rank; ++a) e.axes.push_back({dims.dim[a], at.stride[a]});
+  for (shown_elements::axis const& a : e.axes)
+    if (a.extent == 0) return;
+  all.push_back(e);
 }
 
 // As few axes as say the same, the widest stride first.
 constexpr range_check check_of(shown_elements const& e, node const& promise) {
-  range_check c{e.input, promise.at.v[0], promise.at.v[1], promise.at.v[2], e.at.offset};
-  vec<int> axes{};
-  strided at = e.at;
-  for (int i = 0; i < e.dims.rank; ++i) {
-    if (e.dims.dim[i] == 1 || at.stride[i] == 0) continue;
-    if (at.stride[i] < 0) {
-      c.offset += (e.dims.dim[i] - 1) * at.stride[i];
-      at.stride[i] = -at.stride[i];
+  range_check c{e.input, promise.at.v[0], promise.at.v[1], promise.at.v[2], e.offset};
+  vec<shown_elements::axis> axes{};
+  for (shown_elements::axis a : e.axes) {
+    if (a.extent == 1 || a.stride == 0) continue;
+    if (a.stride < 0) {
+      c.offset += (a.extent - 1) * a.stride;
+      a.stride = -a.stride;
     }
-    axes.push_back(i);
+    axes.push_back(a);
   }
   c.stride[0] = 1;  // of a single element
-  stable_sort(axes, [&](int a, int b) { return at.stride[a] > at.stride[b]; });
+  stable_sort(axes, [](auto const& a, auto const& b) { return a.stride > b.stride; });
   int n = 0;
-  for (int i : axes) {
-    std::int64_t const extent = e.dims.dim[i];
-    if (n > 0 && c.stride[n - 1] == extent * at.stride[i]) {
-      c.extent[n - 1] *= extent;
-      c.stride[n - 1] = at.stride[i];
+  for (auto const& a : axes) {
+    if (n > 0 && c.stride[n - 1] == a.extent * a.stride) {
+      c.extent[n - 1] *= a.extent;
+      c.stride[n - 1] = a.stride;
     } else {
-      c.extent[n] = extent;
-      c.stride[n++] = at.stride[i];
+      c.extent[n] = a.extent;
+      c.stride[n++] = a.stride;
     }
   }
   return c;

@@ -301,7 +301,7 @@ class executor {
       auto const all = static_cast<std::int64_t>(values.size());
       auto const along = [&](auto const& self, int axis, std::int64_t from) -> void {
         for (std::int64_t k = 0, i = from; k < c.extent[axis] && i < all; ++k, i += c.stride[axis]) {
-          if (axis + 1 < max_rank && c.stride[axis + 1] != 0) {
+          if (axis + 1 < exec::range_check::max_axes && c.stride[axis + 1] != 0) {
             self(self, axis + 1, i);
             continue;
           }
