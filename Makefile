@@ -7,6 +7,7 @@
 # make docs    the API reference, from the headers' comments, in build/docs/html
 # make install   copies headers and the CMake package to PREFIX (default /usr/local)
 # make train   fetches the pairs, trains the twin encoder into runs/twinbert and scores it
+# make gpt     fetches the same texts, trains a language model of bytes on them for GPT_SECONDS into runs/gpt and has it write
 # make bench   builds the benchmarks; with PEERS=1 also installs PyTorch, JAX, ONNX Runtime and OpenVINO under build/ and compares
 #              training steps, inference and an epoch of unequal texts; POOLS, DTYPES, DROPOUTS and MODELS choose
 # make format  clang-format over all sources
@@ -15,6 +16,8 @@ PRESET ?= release
 JOBS ?= $(shell nproc)
 DATA ?= .cache/twinbert
 RUN ?= runs/twinbert
+GPT ?= runs/gpt
+GPT_SECONDS ?= 240
 MODELS ?= twin,minilm,base
 DTYPES ?= f32 bf16
 POOLS ?= first mean
@@ -27,7 +30,7 @@ PREFIX ?= /usr/local
 bin = build/$(PRESET)/bin
 compile = cmake --build --preset $(PRESET) -j $(JOBS)
 
-.PHONY: build test check mutate coverage docs install train bench format clean setup configure data
+.PHONY: build test check mutate coverage docs install train gpt bench format clean setup configure data
 .DEFAULT_GOAL := build
 
 setup:
@@ -72,6 +75,14 @@ train: data
 	@$(bin)/twinbert eval --model $(RUN) --model $(RUN)/layers-0 \
 	  --pairs $(DATA)/test.random.tsv --pairs $(DATA)/test.section.tsv
 	@echo "The model is in $(RUN)/."
+
+gpt: data
+	@sed 's/\t/: /' $(DATA)/train.tsv >$(DATA)/train.txt
+	@sed 's/\t/: /' $(DATA)/dev.tsv >$(DATA)/dev.txt
+	@if [ -e $(GPT)/model.safetensors ]; then echo "The model is in $(GPT)/ already; remove it to train another."; else \
+	  $(bin)/gpt train --text $(DATA)/train.txt --dev $(DATA)/dev.txt --out $(GPT) --seconds $(GPT_SECONDS) \
+	    $$(if [ -e $(GPT)/checkpoints ]; then echo --resume; fi); fi
+	@$(bin)/gpt generate --model $(GPT) --prompt "Tool for " --temperature 0.7
 
 bench: configure
 	@$(compile) --target benches

@@ -24,12 +24,13 @@ measure() {  # measure COMMAND...: sets seconds, kilobytes
   out=$("$work/measure" "$@") || { echo "failed: $*" >&2; exit 1; }
   read -r seconds kilobytes <<<"$out"
 }
+smaller() { printf '%s\n' "$1" "$2" | sort -n | head -n 1; }
 faster_of_two() {  # faster_of_two measure COMMAND...: neighbours slow one down, nothing speeds one up
   local first
   "$@"
   first=$seconds
   "$@"
-  seconds=$(printf '%s\n' "$first" "$seconds" | sort -n | head -n 1)
+  seconds=$(smaller "$first" "$seconds")
 }
 compile() { measure "$cxx" "${flags[@]}" "${@:3}" -c "$1" -o "$2"; }  # compile SOURCE OBJECT FLAGS...
 
@@ -48,15 +49,15 @@ limit_seconds "#include <tx/tx.hpp>" "$seconds" 1.0
 units=()
 while IFS= read -r command; do units+=("$command"); done < <(ninja -C "$build" -t commands twinbert | grep -E ' -c ')
 [ ${#units[@]} != 0 ] || { echo "the build knows no program twinbert" >&2; exit 1; }
-fastest=()
+fastest=() megabytes=()
 largest=0
 for round in 1 2 3 4 5; do
   total=0
   for k in "${!units[@]}"; do
     command=$(sed -E "s# -o [^ ]+# -o $work/unit.o#; s# -MF [^ ]+# -MF $work/unit.d#" <<<"${units[$k]}")
     measure bash -c "cd $build && $command"
-    [ "$round" = 1 ] || seconds=$(printf '%s\n' "${fastest[$k]}" "$seconds" | sort -n | head -n 1)
-    fastest[k]=$seconds
+    [ "$round" = 1 ] || seconds=$(smaller "${fastest[$k]}" "$seconds")
+    fastest[k]=$seconds megabytes[k]=$((kilobytes / 1024))
     total=$(awk "BEGIN { print $total + $seconds }")
     if [ "$kilobytes" -gt "$largest" ]; then largest=$kilobytes; fi
   done
@@ -65,7 +66,7 @@ for round in 1 2 3 4 5; do
   slower=$(awk "BEGIN { print ($before + $slower) / 2 }")
   if [ "$round" -gt 1 ] && awk "BEGIN { exit !($total <= 30 * $slower) }"; then break; fi
 done
-for k in "${!units[@]}"; do printf '  %-56s %12s\n' "$(sed -E 's#.*/([^/ ]+)$#\1#' <<<"${units[$k]}")" "${fastest[$k]}"; done
+for k in "${!units[@]}"; do printf '  %-56s %12s   %s MB\n' "$(sed -E 's#.*/([^/ ]+)$#\1#' <<<"${units[$k]}")" "${fastest[$k]}" "${megabytes[$k]}"; done
 limit_seconds "TwinBERT trainer, all units" "$total" 30
 limit "TwinBERT trainer, largest unit: MB" $((largest / 1024)) 1536
 
@@ -83,7 +84,7 @@ both() {  # both NAME SOURCE FLAGS-OF-ONE FLAGS-OF-THE-OTHER
       # shellcheck disable=SC2086
       compile "$source" "$work/$name$k.o" $flags_of
       eval "k$k=$kilobytes o$k=$(stat -c %s "$work/$name$k.o") before=\$s$k"
-      [ -z "$before" ] || seconds=$(printf '%s\n' "$before" "$seconds" | sort -n | head -n 1)
+      [ -z "$before" ] || seconds=$(smaller "$before" "$seconds")
       eval "s$k=$seconds"
     done
   done

@@ -95,6 +95,8 @@ def log2_kernel(z):
 TABLES = {
     # name: (target, weight that turns its error into the relative error of the result, interval, powers, rounding)
     "exp": (lambda r: (mp.expm1(r) - r) / r**2, lambda r: r**2 / mp.exp(r), -HALF_LN2, HALF_LN2, range(5), f32),
+    # 2^r = 1 + r P(r); of attention_exp.hpp
+    "exp2": (lambda r: (2**r - 1) / r, lambda r: abs(r) / 2**r, -0.5001, 0.5001, range(5), f32),
     "expm1": (
         lambda r: (mp.expm1(r) - r) / r**2,
         lambda r: abs(r**2 / mp.expm1(r)),

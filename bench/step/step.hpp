@@ -35,4 +35,4 @@ using step = step_with<>;
 }  // namespace
 
 // Writes the step as a page, see tx/inspect/outline.hpp: in a file of its own, which compiles beside the other.
-void TX_PAGE(std::string const& path, std::vector<std::vector<double>> const& seconds);
+void TX_PAGE(std::string const& path, std::vector<double> const& seconds);

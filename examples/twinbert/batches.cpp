@@ -39,9 +39,7 @@ batches::batches(tokenizer const& t, std::span<tx::text::pair const> pairs, std:
                       t.encode(p.document, static_cast<std::size_t>(2 * d.document_words)), p.label});
   }
   if (pairs_.empty()) throw tx::value_error("no pair has a label of 0.5 or more: there is nothing to train on");
-  order_.resize(pairs_.size());
-  std::iota(order_.begin(), order_.end(), std::size_t{0});
-  at_ = order_.size();
+  order_ = tx::train::epochs(pairs_.size());
   resize(d.batch);
 }
 
@@ -62,44 +60,37 @@ std::vector<std::int32_t> batches::all_documents() const {
 void batches::group(std::vector<float> vectors, int pairs) {
   vectors_ = std::move(vectors);
   group_ = static_cast<std::size_t>(pairs);
-  at_ = order_.size();
+  order_.begin_anew();
 }
 
-batches::place batches::position() const {
-  return {random_.state(), static_cast<std::int64_t>(at_), {order_.begin(), order_.end()}, vectors_};
+void batches::save(tx::train::to_save& out) const {
+  out.put("random", random_.state());
+  order_.save(out);
+  out.put("vectors", vectors_);
 }
 
-void batches::restore(place const& p, int pairs) {
-  std::vector<char> seen(order_.size(), 0);
-  bool right = p.order.size() == order_.size() && p.at >= 0 && static_cast<std::size_t>(p.at) <= order_.size() &&
-               (p.vectors.empty() || p.vectors.size() == size(static_cast<int>(order_.size()), compiled().hidden));
-  for (std::int64_t const i : p.order)
-    right = right && i >= 0 && static_cast<std::size_t>(i) < seen.size() &&
-            std::exchange(seen[static_cast<std::size_t>(i)], 1) == 0;
-  if (!right)
+void batches::restore(tx::train::saved const& in, int pairs) {
+  auto vectors = in.array<float>("vectors");
+  if (!vectors.empty() && vectors.size() != size(static_cast<int>(order_.size()), compiled().hidden))
     throw tx::format_error("the saved place in the data is that of other pairs. FIX: resume with the same --pairs");
-  random_ = random_numbers(p.random);
-  order_.assign(p.order.begin(), p.order.end());
-  vectors_ = p.vectors;
+  order_.restore(in, "pairs", "--pairs");
+  random_ = tx::train::random_numbers(in.value<std::uint64_t>("random"));
+  vectors_ = std::move(vectors);
   group_ = vectors_.empty() ? 1 : static_cast<std::size_t>(pairs);
-  at_ = static_cast<std::size_t>(p.at);
-}
-
-void batches::shuffle(std::span<std::size_t> order) {
-  for (std::size_t i = order.size(); i > 1; --i) std::swap(order[i - 1], order[random_.below(i)]);
 }
 
 // Halves the pairs by which of two of them they are nearer to, and the halves again, down to groups. Other pairs are
 // asked each time, so groups differ from epoch to epoch.
-void batches::sort_by_likeness(std::span<std::size_t> order) {
+void batches::sort_by_likeness(std::span<std::int64_t> order) {
   if (order.size() <= group_) return;
   auto const hidden = static_cast<std::size_t>(compiled().hidden);
-  float const* const a = vectors_.data() + order[random_.below(order.size())] * hidden;
-  float const* const b = vectors_.data() + order[random_.below(order.size())] * hidden;
-  std::vector<std::pair<float, std::size_t>> nearer;
-  for (std::size_t const pair : order) {
+  float const* const a = vectors_.data() + static_cast<std::size_t>(order[random_.below(order.size())]) * hidden;
+  float const* const b = vectors_.data() + static_cast<std::size_t>(order[random_.below(order.size())]) * hidden;
+  std::vector<std::pair<float, std::int64_t>> nearer;
+  for (std::int64_t const pair : order) {
+    float const* const v = vectors_.data() + static_cast<std::size_t>(pair) * hidden;
     float sum = 0;
-    for (std::size_t i = 0; i < hidden; ++i) sum += vectors_[pair * hidden + i] * (a[i] - b[i]);
+    for (std::size_t i = 0; i < hidden; ++i) sum += v[i] * (a[i] - b[i]);
     nearer.emplace_back(sum, pair);
   }
   std::size_t const half = (order.size() / group_ + 1) / 2 * group_;  // whole groups but for the last one
@@ -109,28 +100,27 @@ void batches::sort_by_likeness(std::span<std::size_t> order) {
   sort_by_likeness(order.subspan(half));
 }
 
+// Groups in any order; what is over stays at the end.
+void batches::group_by_likeness(std::span<std::int64_t> order) {
+  sort_by_likeness(order);
+  std::vector<std::size_t> groups(order.size() / group_);
+  std::iota(groups.begin(), groups.end(), std::size_t{0});
+  tx::train::shuffle(std::span(groups), random_);
+  std::vector<std::int64_t> const sorted(order.begin(), order.end());
+  for (std::size_t g = 0; g < groups.size(); ++g) std::copy_n(sorted.data() + groups[g] * group_, group_, order.data() + g * group_);
+}
+
 // Every pair once before any comes again.
 std::size_t batches::draw() {
-  if (at_ == order_.size()) {
-    shuffle(order_);
-    if (group_ > 1) {
-      sort_by_likeness(order_);
-      std::vector<std::size_t> groups(order_.size() / group_);  // what is over stays at the end
-      std::iota(groups.begin(), groups.end(), std::size_t{0});
-      shuffle(groups);
-      std::vector<std::size_t> const sorted = order_;
-      for (std::size_t g = 0; g < groups.size(); ++g)
-        std::copy_n(sorted.data() + groups[g] * group_, group_, order_.data() + g * group_);
-    }
-    at_ = 0;
-  }
-  return order_[at_++];
+  return order_.next(random_, [&](std::span<std::int64_t> order) {
+    if (group_ > 1) group_by_likeness(order);
+  });
 }
 
 void batches::next() {
   tokens_ = 0;
   // A pair that comes twice in a batch would be its own negative: what an epoch leaves over is left out.
-  if (order_.size() >= labels_.size() && order_.size() - at_ < labels_.size()) at_ = order_.size();
+  if (order_.size() >= labels_.size() && order_.left() < labels_.size()) order_.begin_anew();
   for (std::size_t row = 0; row < labels_.size(); ++row) {
     encoded const& p = pairs_[draw()];
     if (negatives_ && row % 2 == 1)

@@ -5,29 +5,12 @@
 #include "tokenizer.hpp"
 
 #include <tx/text/pairs.hpp>
+#include <tx/train/loop/epochs.hpp>
 
 #include <span>
 #include <vector>
 
 namespace twinbert {
-
-// SplitMix64 (Steele, Lea and Flood, 2014): the same numbers everywhere, unlike the standard's distributions.
-class random_numbers {
- public:
-  explicit random_numbers(std::uint64_t seed) : state_(seed) {}
-  std::uint64_t operator()() {
-    std::uint64_t z = state_ += 0x9e3779b97f4a7c15u;
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-    return z ^ (z >> 31);
-  }
-  std::size_t below(std::size_t n) { return static_cast<std::size_t>((*this)() % n); }
-  // All there is to know of the numbers to come.
-  std::uint64_t state() const { return state_; }
-
- private:
-  std::uint64_t state_;
-};
 
 // What keeps a model from learning a small set of pairs by heart.
 struct augmentation {
@@ -37,14 +20,6 @@ struct augmentation {
 
 class batches {
  public:
-  // Where in the data the next batch begins: batches that are brought there go on as those it was taken from.
-  struct place {
-    std::uint64_t random;             // numbers to come
-    std::int64_t at;                  // pairs of this epoch that have been drawn
-    std::vector<std::int64_t> order;  // of this epoch
-    std::vector<float> vectors;       // as given to group(); empty before
-  };
-
   // Throws value_error if no pair is left to train on.
   batches(tokenizer const& t, std::span<tx::text::pair const> pairs, std::uint64_t seed, augmentation a);
 
@@ -56,9 +31,10 @@ class batches {
   // The documents of the pairs, as ids [pairs, document_words, slots].
   std::vector<std::int32_t> all_documents() const;
 
-  place position() const;
+  // Where in the data the next batch begins: batches that are brought there go on as those it was taken from.
+  void save(tx::train::to_save& out) const;
   // Throws format_error for the place of other pairs. `size` as for group().
-  void restore(place const& p, int size);
+  void restore(tx::train::saved const& in, int size);
 
   void next();
 
@@ -74,8 +50,8 @@ class batches {
     float label;
   };
   std::size_t draw();
-  void shuffle(std::span<std::size_t> order);
-  void sort_by_likeness(std::span<std::size_t> order);
+  void group_by_likeness(std::span<std::int64_t> order);
+  void sort_by_likeness(std::span<std::int64_t> order);
   bool chance(double share) { return share > 0 && static_cast<double>(random_() >> 32) * 0x1p-32 < share; }
   void put(std::size_t row, words const& query, words const& document, float label);
   void put_passage(std::size_t row, words const& document, float label);
@@ -83,12 +59,11 @@ class batches {
   std::size_t fill(words const& text, std::span<std::int32_t> ids);
 
   tokenizer const& tokenizer_;
-  random_numbers random_;
+  tx::train::random_numbers random_;
   augmentation augmentation_;
   std::vector<encoded> pairs_;
   bool negatives_ = false;  // the loss wants labels and the pairs have none
-  std::vector<std::size_t> order_;
-  std::size_t at_ = 0;
+  tx::train::epochs order_{0};
   std::vector<float> vectors_;
   std::size_t group_ = 1;
   std::vector<std::int32_t> queries_, documents_;  // the batch

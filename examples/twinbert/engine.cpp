@@ -252,6 +252,8 @@ std::vector<named_tensor> engine::tensors(int k) const {
 }
 
 std::span<float> engine::parameters() { return programs_->bag_step.elements(); }
+std::vector<float> engine::read() { return {parameters().begin(), parameters().end()}; }
+void engine::write(std::span<float const> values) { std::ranges::copy(values, parameters().begin()); }
 int engine::states() const { return programs_->bag_step.states(); }
 std::int64_t engine::steps_run() const { return programs_->bag_step.steps_run(); }
 std::uint64_t engine::seed() const { return programs_->bag_step.seed(); }

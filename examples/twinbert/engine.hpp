@@ -76,6 +76,8 @@ class engine {
   std::vector<named_tensor> tensors(int k = 0) const;
   // All parameters, to keep a state and to bring it back.
   std::span<float> parameters();
+  std::vector<float> read();
+  void write(std::span<float const> values);
   // What else a saved run goes on from, see tx/io/checkpoint.hpp.
   int states() const;
   std::int64_t steps_run() const;

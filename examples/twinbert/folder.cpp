@@ -2,74 +2,14 @@
 
 #include <tx/io/crc64.hpp>
 #include <tx/io/parameters.hpp>
-#include <tx/io/writable.hpp>
 
 #include <filesystem>
 
 namespace twinbert {
-namespace {
 
 namespace fs = std::filesystem;
 
-bool holds_something(std::string const& folder) {
-  for (auto const& entry : fs::directory_iterator(folder))
-    if (entry.path().filename() != tx::io::run_lock::file_name) return true;
-  return false;
-}
-
-}  // namespace
-
-output_folder::output_folder(std::string const& path, existing what) : path_(path) {
-  while (path_.size() > 1 && path_.back() == '/') path_.pop_back();
-  make();
-  if (!holds_something(path_)) return;
-  if (what == existing::refuse)
-    throw tx::io_error(path_ +
-                       " exists and is not empty. FIX: another --out, --set-aside to rename it first, or "
-                       "--force to write over the model in it");
-  aside_ = what == existing::set_aside;
-  if (aside_) {
-    tx::io::check_writable_folder(fs::path(path_).parent_path());
-    below_ = tx::io::locks_below(path_);
-    return;
-  }
-  for (std::string const& name : {vocabulary_file(compiled()), std::string("config.json"), std::string("model.safetensors"), std::string("metrics.jsonl")})
-    tx::io::check_writable(path_ + '/' + name);
-}
-
-output_folder::~output_folder() {
-  below_.clear();
-  lock_.reset();
-  if (made_) ::rmdir(path_.c_str());
-}
-
-void output_folder::make() {
-  std::error_code none;
-  made_ = !fs::exists(path_, none);
-  tx::io::ensure_directory(path_);
-  try {
-    lock_.emplace(path_);
-  } catch (...) {
-    if (made_) ::rmdir(path_.c_str());  // not if another run has come first, and holds it
-    throw;
-  }
-}
-
-std::string output_folder::begin() {
-  if (!aside_) return "";
-  std::error_code code;
-  for (int n = 1;; ++n) {
-    std::string const to = path_ + '.' + std::to_string(n);
-    if (fs::exists(to, code)) continue;
-    fs::rename(path_, to, code);
-    if (code) tx::io::throw_io_error("rename", path_, code.value());
-    // What was renamed stays held until the new folder is.
-    auto const old = std::move(lock_);
-    make();
-    below_.clear();
-    return to;
-  }
-}
+std::vector<std::string> model_files(description const& d) { return {vocabulary_file(d), "config.json", "model.safetensors", "metrics.jsonl"}; }
 
 void write_config(std::string const& folder, description const& d, bool layers) {
   auto const sum = tx::io::sum_file(folder + '/' + vocabulary_file(d));

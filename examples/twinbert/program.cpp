@@ -1,5 +1,5 @@
 #include "commands.hpp"
-#include "options.hpp"
+#include "../command_line/options.hpp"
 #include "trainer.hpp"
 
 #include <tx/core/error.hpp>
@@ -13,6 +13,8 @@
 
 namespace twinbert {
 namespace {
+
+using command_line::suggestion;
 
 constexpr char const overview[] =
     "usage: twinbert COMMAND [option...]\n"
@@ -53,7 +55,7 @@ int run_program(std::span<std::string const> arguments) {
     tx::io::open_standard_streams();
     dispatch(arguments);
     return 0;
-  } catch (stopped const& s) {
+  } catch (tx::train::stopped const& s) {
     std::fprintf(stderr, "twinbert: %s\n", s.what());
     return 128 + s.signal;
   } catch (std::bad_alloc const&) {

@@ -1,19 +1,22 @@
 #include "batches.hpp"
 #include "commands.hpp"
 #include "folder.hpp"
-#include "options.hpp"
+#include "../command_line/options.hpp"
 #include "trainer.hpp"
 
 #include <tx/io/checkpoint_folder.hpp>
 #include <tx/io/metrics.hpp>
 #include <tx/io/standard_streams.hpp>
 #include <tx/io/writable.hpp>
+#include <tx/train/loop/run_folder.hpp>
 
 #include <cstdio>
 #include <optional>
 
 namespace twinbert {
 namespace {
+
+using command_line::help_text, command_line::option, command_line::options;
 
 std::string number(double value) {
   char text[32];
@@ -61,7 +64,7 @@ std::vector<option> train_options() {
 
 // Keeps 1 of 50 pairs back, by the seed alone.
 std::vector<tx::text::pair> hold_out(std::vector<tx::text::pair>& pairs, std::uint64_t seed) {
-  random_numbers random(seed ^ 0x686f6c64u);
+  tx::train::random_numbers random(seed ^ 0x686f6c64u);
   std::size_t const count = std::min<std::size_t>(1000, pairs.size() / 50);
   std::vector<tx::text::pair> held;
   for (std::size_t i = 0; i < count; ++i) {
@@ -118,7 +121,9 @@ std::map<std::string, std::string> in_common(training_options const& o, std::spa
                                          {"dev", checksum(dev)},
                                          {"vocabulary", std::to_string(tx::io::sum_file(vocabulary).crc64)}};
   for (auto const& v : values) all[v.key] = v.json;
-  return all;
+  std::map<std::string, std::string> by_option;
+  for (auto const& [key, value] : all) by_option["--" + key] = value;
+  return by_option;
 }
 
 void remove_events(std::filesystem::path const& folder) {
@@ -131,8 +136,7 @@ void remove_events(std::filesystem::path const& folder) {
 
 // A trace is not to be written over the data, nor over what the run itself writes.
 void keep_from(std::string const& trace, std::string const& out, std::vector<std::string> others) {
-  for (std::string const& name : {vocabulary_file(compiled()), std::string("config.json"), std::string("model.safetensors"), std::string("metrics.jsonl")})
-    others.push_back(out + '/' + name);
+  for (std::string const& name : model_files(compiled())) others.push_back(out + '/' + name);
   std::error_code unknown;
   auto const place = [&](std::string const& path) {
     return std::filesystem::weakly_canonical(std::filesystem::absolute(path), unknown);
@@ -179,36 +183,38 @@ void train_command(std::span<std::string const> arguments) {
     throw tx::value_error("--steps, --epochs and --seconds exclude each other");
   auto const vocabulary = static_cast<int>(given.integer("vocabulary", d.vocabulary, 300, d.vocabulary));
   given.text("pairs");  // throws where it is missing
-  o.resume = given.has("resume");
-  if (o.resume && (given.has("force") || given.has("set-aside")))
+  bool const resume = o.loop.resume = given.has("resume");
+  if (resume && (given.has("force") || given.has("set-aside")))
     throw tx::value_error("--resume goes on with what is in --out: it excludes --force and --set-aside");
   if (given.has("force") && given.has("set-aside"))
     throw tx::value_error("--force and --set-aside exclude each other");
   bool const aside = given.has("set-aside");
-  output_folder folder(given.text("out"), o.resume             ? existing::resume
-                                          : aside              ? existing::set_aside
-                                          : given.has("force") ? existing::write_over
-                                                               : existing::refuse);
+  using tx::train::existing;
+  existing const what = resume ? existing::resume : aside ? existing::set_aside : given.has("force") ? existing::write_over : existing::refuse;
+  tx::train::run_folder folder(given.text("out"), {what, model_files(d),
+                                                   "exists and is not empty. FIX: another --out, --set-aside to rename it first, or "
+                                                   "--force to write over the model in it"});
   std::string const& out = folder.path();
-  o.state_folder = out + "/checkpoints";
-  o.save_every = given.integer("save-every", 0, 1);
+  std::string const states = out + "/checkpoints", metrics = out + "/metrics.jsonl", events = out + "/events";
+  o.loop.checkpoints = {.folder = states, .every = given.integer("save-every", 0, 1), .at_end = tx::train::at_end::remove};
+  o.loop.report.metrics = metrics;
+  if (given.has("tensorboard")) o.loop.report.events = events;
+  o.loop.resume_by = "--resume";
   if (given.has("profile")) {
     o.profile = given.text("profile");
     keep_from(o.profile, out, {given.text("pairs"), given.has("dev") ? given.text("dev") : given.text("pairs")});
   }
-  std::string const events = out + "/events";
-  if (given.has("tensorboard")) o.events_folder = events;
   // What the run is to write is looked at before the data are read, and again where a folder was set aside.
   auto const check_outputs = [&](bool in_folder) {
-    if (in_folder) tx::io::check_writable_folder(o.state_folder);
-    if (in_folder && !o.events_folder.empty()) tx::io::check_writable_folder(o.events_folder);
+    if (in_folder) tx::io::check_writable_folder(states);
+    if (in_folder && given.has("tensorboard")) tx::io::check_writable_folder(events);
     if (!o.profile.empty()) tx::io::check_writable(o.profile);
   };
   check_outputs(!aside);
-  if (o.resume && !tx::io::has_checkpoint(o.state_folder))
+  if (resume && !tx::io::has_checkpoint(states))
     throw tx::value_error(
         out + " holds no saved state: the run ended, or was killed before its first. FIX: leave out --resume");
-  auto const saved = o.resume ? std::optional(read_config(out, d)) : std::nullopt;
+  auto const saved = resume ? std::optional(read_config(out, d)) : std::nullopt;
   if (saved && saved->layers != o.layers)
     throw tx::value_error("--layers is not what the saved run had. FIX: resume with the same options and files");
 
@@ -224,24 +230,24 @@ void train_command(std::span<std::string const> arguments) {
     check_outputs(true);
   }
   auto const learned = saved ? load_vocabulary(out, d, *saved) : learn_vocabulary(pairs, vocabulary);
-  std::string const metrics = out + "/metrics.jsonl";
-  if (!o.resume) {
-    tx::io::remove_checkpoints(o.state_folder);
+  if (!resume) {
+    tx::io::remove_checkpoints(states);
     learned.save(out);
     write_config(out, d, o.layers);
     tx::io::write_file_atomic(metrics, std::string_view{});
     remove_events(events);  // of the run that this one writes over
   }
-  o.common = in_common(o, pairs, dev, out + '/' + vocabulary_file(d));
+  o.loop.common = in_common(o, pairs, dev, out + '/' + vocabulary_file(d));
 
   engine e({o.seed, o.threads, o.layers});
   std::fprintf(stderr, "%zu pairs, %zu for validation, vocabulary of %zu, %s\n", pairs.size(), dev.size(),
                learned.size(), o.layers ? (std::to_string(d.layers) + " layers").c_str() : "no layers");
-  outcome const result = train(e, learned, pairs, dev, o, metrics, [&] { write_parameters(out, e); });
+  o.loop.improved = [&] { write_parameters(out, e); };
+  auto const result = train(e, learned, pairs, dev, o);
   std::fprintf(stderr, "%lld steps in %.1f s; %s", static_cast<long long>(result.steps), result.seconds,
                dev.empty()
                    ? ""
-                   : ("best dev AUC " + number(result.best.auc) + " at step " + std::to_string(result.best_step) + "; ")
+                   : ("best dev AUC " + number(result.best.value_or(0)) + " at step " + std::to_string(result.best_step) + "; ")
                          .c_str());
   std::fprintf(stderr, "the model is in %s\n", out.c_str());
 }

@@ -2,7 +2,7 @@
 #include "commands.hpp"
 #include "evaluate.hpp"
 #include "folder.hpp"
-#include "options.hpp"
+#include "../command_line/options.hpp"
 
 #include <tx/io/files.hpp>
 #include <tx/io/standard_streams.hpp>
@@ -15,6 +15,8 @@
 
 namespace twinbert {
 namespace {
+
+using command_line::help_text, command_line::option, command_line::options;
 
 struct loaded {
   model_config config;  // first: config.json tells another program's model from this one's best

@@ -6,6 +6,7 @@
 #include <tx/expr/inference.hpp>
 #include <tx/expr/scan.hpp>
 #include <tx/expr/setting.hpp>
+#include <tx/expr/state.hpp>
 #include <tx/run/executor.hpp>
 #include <tx/step/fits.hpp>
 #include <tx/step/function.hpp>

@@ -190,6 +190,9 @@ TEST_CASE("second derivatives of look-ups and of ops along axes", "[second]") {
   check("gather", {spread({3, 4}), integers({3, 2}, 0, 4)}, [](vars const& v) { return tx::gather<1>(v[0], v[1]); });
   check("scatter_add", {spread({3, 4}), integers({3, 2}, 0, 4), spread({3, 2})},
         [](vars const& v) { return tx::scatter_add<1>(v[0], v[1], v[2]); });
+  check("slice_at", {spread({3, 4}), integers({}, 1, 2)}, [](vars const& v) { return tx::slice_at<1, 2>(v[0], v[1]); });
+  check("update_at", {spread({3, 4}), spread({3, 2}), integers({}, 1, 2)},
+        [](vars const& v) { return tx::update_at<1>(v[0], v[1], v[2]); });
   check("concat", {spread({2, 3}), spread({2, 2})}, [](vars const& v) { return tx::concat<1>(v[0], v[1]); });
   check("stack", {spread({3}), spread({3}, 1, 2)}, [](vars const& v) { return tx::stack<0>(v[0], v[1]); });
   check("flip", {spread({2, 3}), spread({2, 3}, 1, 2)}, [](vars const& v) { return tx::flip<1>(v[0]) * v[1]; });

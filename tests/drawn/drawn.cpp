@@ -16,10 +16,10 @@ constexpr unsigned everyday = 6000;
 constexpr unsigned everyday = 400;  // sanitizers and debuggers see what there is in fewer, too
 #endif
 constexpr bool enough = everyday >= 6000;  // to say something of the generator
-// What all plans of these cost: calls that are made, and bytes of arenas (as clang records them, 249 and 28,672 more than GCC). How many values they
+// What all plans of these cost: calls that are made, and bytes of arenas (as GCC records them, and some room for clang's order). How many values they
 // hold a band at a time at least, and how many programs may be refused.
-constexpr std::int64_t most_kernels = 1'435'905, most_arena = 413'375'040, least_handed = 1'904;
-constexpr int most_refused = 1'007;
+constexpr std::int64_t most_kernels = 1'829'000, most_arena = 447'700'000, least_handed = 2'270;
+constexpr int most_refused = 1'045;
 constexpr unsigned many = 100'000;  // in each of two processes
 
 // Shrinks the first failure of each kind.
@@ -71,6 +71,7 @@ TEST_CASE("programs that are drawn compute what their graphs say, in every plan"
 
   // What plans cost: rules that only make programs faster or smaller show here. Change these where a pass has become better, or the
   // generator draws others.
+  CAPTURE(sums.kernels, sums.arena, sums.handed, sums.unfinished);
   CHECK(sums.kernels <= most_kernels);
   CHECK(sums.arena <= most_arena);
   CHECK(sums.handed >= least_handed);

@@ -5,12 +5,13 @@
 
 #include <tx/autodiff/recompute.hpp>
 #include <tx/dist/data_parallel.hpp>
-#include <tx/ops/minimum.hpp>
 #include <tx/passes/mixed.hpp>
 #include <tx/passes/narrow.hpp>
+#include <tx/passes/sink.hpp>
 #include <tx/train/accumulate.hpp>
 #include <tx/train/adagrad.hpp>
 #include <tx/train/adamw.hpp>
+#include <tx/train/clip.hpp>
 #include <tx/train/lamb.hpp>
 #include <tx/train/rmsprop.hpp>
 #include <tx/train/sgd.hpp>
@@ -20,6 +21,7 @@ namespace drawn {
 
 struct recorded {
   graph g{};
+  graph asked{};                 // before what is made of gradients has moved: says what g computes
   std::vector<tx::node> inputs;  // as the graph declares them; those it does not have hold nothing
   std::vector<int> sizes;        // elements of each block
   dtype type = dtype::f64;
@@ -28,122 +30,128 @@ struct recorded {
 
 namespace detail {
 
-constexpr void update_by(int optimizer, tx::gradient_site& site, std::int64_t first, int rank) {
+constexpr void update_by(int optimizer, graph& g, var leaf, var gradient, std::int64_t first, int rank) {
   using namespace tx;
   switch (optimizer) {
-    case 0: return tx::detail::append_update<sgd>(site, first, 0, rank);
-    case 1: return tx::detail::append_update<sgd_with<sgd_options{.momentum = 0.5}>>(site, first, 0, rank);
-    case 2: return tx::detail::append_update<adamw>(site, first, 0, rank);
-    case 3: return tx::detail::append_update<lamb>(site, first, 0, rank);
-    case 4: return tx::detail::append_update<rmsprop>(site, first, 0, rank);
-    default: return tx::detail::append_update<adagrad>(site, first, 0, rank);
+    case 0: return tx::detail::append_update<sgd>(g, leaf, gradient, first, 0, rank);
+    case 1: return tx::detail::append_update<sgd_with<sgd_options{.momentum = 0.5}>>(g, leaf, gradient, first, 0, rank);
+    case 2: return tx::detail::append_update<adamw>(g, leaf, gradient, first, 0, rank);
+    case 3: return tx::detail::append_update<lamb>(g, leaf, gradient, first, 0, rank);
+    case 4: return tx::detail::append_update<rmsprop>(g, leaf, gradient, first, 0, rank);
+    default: return tx::detail::append_update<adagrad>(g, leaf, gradient, first, 0, rank);
   }
 }
 constexpr bool sees_whole_tensors(int optimizer) { return optimizer == 3; }
 
-// As train_step does where nothing needs all gradients together: each is used up where it is complete.
-struct updating final : tx::gradient_user {
-  int optimizer = 0;
-  constexpr explicit updating(int which) : optimizer(which) {}
-  constexpr bool wants(tx::node const&) const override { return true; }
-  constexpr void use(tx::gradient_site& site) override {
-    site.g->when = tx::phase::update;
-    int const rank = (*site.g)[site.parameter].info.dims.rank;
-    update_by(optimizer, site, (*site.g)[site.parameter].at.v[0], rank - (site.value.dims().rank < rank ? 1 : 0));
-    site.g->when = tx::phase::backward;
-  }
-  constexpr ~updating() = default;
-};
-
-struct parameter_list {
+constexpr vec<int> parameters_of(graph const& g) {
   vec<int> leaves{};
-  std::int64_t elements = 0;
-};
-constexpr parameter_list parameters_of(graph const& g) {
-  parameter_list all{};
-  for (int i = 0; i < g.size(); ++i) {
-    if (g[i].op != &tx::parameter_info) continue;
-    all.leaves.push_back(i);
-    std::int64_t const end = g[i].at.v[0] + g.info(i).count();
-    all.elements = end > all.elements ? end : all.elements;
-  }
-  return all;
+  for (int i = 0; i < g.size(); ++i)
+    if (g[i].op == &tx::parameter_info) leaves.push_back(i);
+  return leaves;
+}
+constexpr int own_rank(graph const& g, int leaf) {
+  int const rank = g.info(leaf).dims.rank;
+  for (tx::region const& r : g.regions)
+    for (int k = r.carries + r.invariants; r.owner >= 0 && k < r.arguments.size(); ++k)
+      if (g.input(r.owner, k) == leaf) return rank - 1;  // its leading axis is that of a repeated block
+  return rank;
 }
 
-// As train_step does where their norm, or their sum over shards, is needed before any parameter moves.
-constexpr void update_from_flat(graph& g, finish const& end, graph& one, bool of_shards, bool clips, vec<char> const& again) {
-  graph& source = of_shards ? one : g;
-  parameter_list const all = parameters_of(source);
-  vec<int> const found = tx::gradients(source, source.outputs[0].value, all.leaves, nullptr, again);
-  if (source.no_gradient.op != nullptr) throw tx::invalid("an op without a gradient");
-  vec<int> ids{};
-  vec<std::int64_t> first{};
-  for (int k = 0; k < found.size(); ++k)
-    if (found[k] >= 0) ids.push_back(found[k]), first.push_back(source[all.leaves[k]].at.v[0]);
-  if (ids.empty()) throw tx::invalid("nothing to train");
-  dtype const type = source.info(all.leaves[0]).type;
-  std::int64_t const rows = (all.elements + tx::block_row - 1) / tx::block_row;
+// All gradients in rows of one flat block, as train_step has them by groups.
+struct flat_rows {
+  std::int64_t elements = 0;
+  dtype type = dtype::f64;
+
+  constexpr int count() const { return static_cast<int>((elements + tx::block_row - 1) / tx::block_row); }
+  constexpr vec<tx::output> operator()(graph& g, vec<tx::output> const& all) const {
+    vec<tx::output> list{};
+    vec<int> ids{};
+    vec<std::int64_t> first{};
+    for (tx::output const& o : all) {
+      if (o.kind != tx::output_kind::gradient) {
+        list.push_back(o);
+        continue;
+      }
+      ids.push_back(o.value);
+      first.push_back(g[o.target].at.v[0]);
+    }
+    g.when = tx::phase::update;
+    var const rows = tx::emit_leaf(g, tx::block_info, {type, shape{2, {}, {count(), tx::block_row}}}, attributes{{0, 0}});
+    list.push_back({tx::detail::flat_gradient(g, ids, first, std::int64_t{count()} * tx::block_row).id, tx::output_kind::gradient, rows.id});
+    return list;
+  }
+};
+
+// As train_step does: gradients, what is made of them one after the other, the update, and into repeated blocks with it.
+constexpr graph trained(graph g, finish const& end) {
+  if (g.outputs.empty() || g.info(g.outputs[0].value).count() != 1) throw tx::invalid("no loss");
+  vec<int> const leaves = parameters_of(g);
+  if (leaves.empty()) throw tx::invalid("nothing to train");
+  tx::recomputation again{};
+  if (end.recomputes) again = tx::choose_recomputed(g, g.outputs[0].value, leaves, 64);
   struct placed {
     std::int64_t first = 0;
     tx::value_info info{};
     attributes at{};
+    int own_rank = 0;
   };
   vec<placed> tensors{};
-  for (int l : all.leaves) tensors.push_back({source[l].at.v[0], source.info(l), source[l].at});
-  auto const flatten = [&](vec<int> const& of) { return tx::detail::flat_gradient(g, of, first, rows * tx::block_row); };
-  tx::dist::division const d{end.several_ranks ? 2 : 1, end.shards, true};
-  var const gradient = of_shards ? tx::dist::append_shards(g, d, one, ids, flatten) : flatten(ids);
-  g.when = tx::phase::update;
-  var scale{};
-  if (clips) {
-    var const norm = tx::sqrt(tx::sum_all(gradient * gradient));
-    g.outputs.push_back({norm.id, tx::output_kind::result, -1});
-    scale = tx::minimum(tx::cast(tx::run_time_scalar(g, tx::scalar::clip_norm), norm.type()) / (norm + 1e-6), 1.0);
+  flat_rows flat{};
+  for (int l : leaves) {
+    tensors.push_back({g[l].at.v[0], g.info(l), g[l].at, own_rank(g, l)});
+    std::int64_t const to = g[l].at.v[0] + g.info(l).count();
+    flat.elements = to > flat.elements ? to : flat.elements;
+    flat.type = g.info(l).type;
   }
-  auto const part = [&](std::int64_t from, shape const& s) {
-    var const own = tx::detail::part_of_flat(gradient, from, s);
-    return scale.valid() ? own * scale : own;
-  };
-  if (sees_whole_tensors(end.optimizer)) {
-    for (placed const& t : tensors) {
-      tx::detail::outer_site site(g, tx::emit_leaf(g, tx::parameter_info, t.info, t.at).id, part(t.first, t.info.dims));
-      update_by(end.optimizer, site, t.first, t.info.dims.rank);
-    }
-  } else {
-    shape const block_rows{2, {}, {static_cast<int>(rows), tx::block_row}};
-    tx::detail::outer_site site(g, tx::emit_leaf(g, tx::block_info, {type, block_rows}, attributes{{0, 0}}).id, part(0, block_rows));
-    update_by(end.optimizer, site, 0, -1);
-  }
-}
-
-constexpr graph trained(graph g, finish const& end) {
-  if (g.outputs.empty() || g.info(g.outputs[0].value).count() != 1) throw tx::invalid("no loss");
-  parameter_list const all = parameters_of(g);
-  if (all.leaves.empty()) throw tx::invalid("nothing to train");
-  tx::recomputation again{};
-  if (end.recomputes) again = tx::choose_recomputed(g, g.outputs[0].value, all.leaves, 64);
-  int const results = g.outputs.size();
-  if (end.mode == training::at_once) {
-    updating user(end.optimizer);
-    tx::gradients(g, g.outputs[0].value, all.leaves, &user, again.again);
-  } else if (end.mode == training::accumulated) {
-    tx::detail::sum_at_once user(1);
-    tx::gradients(g, g.outputs[0].value, all.leaves, &user, again.again);
-  } else if (end.mode == training::clipped) {
-    update_from_flat(g, end, g, false, true, again.again);
-  } else {
-    graph whole{};
-    update_from_flat(whole, end, g, true, end.optimizer % 2 == 0, again.again);
-    return whole;
-  }
+  vec<int> const found = tx::gradients(g, g.outputs[0].value, leaves, again.again);
   if (g.no_gradient.op != nullptr) throw tx::invalid("an op without a gradient");
-  if (g.outputs.size() == results) throw tx::invalid("nothing is trained");
+  bool any = false;
+  for (int k = 0; k < found.size(); ++k) {
+    if (found[k] < 0) continue;
+    g.outputs.push_back({found[k], tx::output_kind::gradient, leaves[k]});
+    any = true;
+  }
+  if (!any) throw tx::invalid("nothing is trained");
+  bool const in_parts = end.mode == training::accumulated || (end.mode == training::sharded && end.optimizer > 2);
+  if (in_parts) {
+    graph whole{};
+    tx::detail::append_parts(whole, g, 1 + end.shards);
+    g = whole;
+  }
+  if (end.mode == training::sharded) {
+    graph whole{};
+    tx::dist::append_shards(whole, {end.several_ranks ? 2 : 1, end.shards, true}, g, flat);
+    g = whole;
+  }
+  if (end.mode == training::clipped || (end.mode == training::sharded && end.optimizer % 2 == 0)) {
+    var const norm = tx::detail::norm_of_gradients(g);
+    g.outputs.push_back({norm.id, tx::output_kind::result, -1});
+    tx::detail::clip(g, norm);
+  }
+  vec<tx::output> const all = g.outputs;
+  g.outputs.clear();
+  for (tx::output const& o : all)
+    if (o.kind != tx::output_kind::gradient) g.outputs.push_back(o);
+  for (tx::output const& o : all) {
+    if (o.kind != tx::output_kind::gradient) continue;
+    var const gradient{&g, o.value}, leaf{&g, o.target};
+    bool const rows = g[o.target].op == &tx::block_info;
+    if (rows && sees_whole_tensors(end.optimizer)) {
+      for (placed const& t : tensors)
+        update_by(end.optimizer, g, tx::emit_leaf(g, tx::parameter_info, t.info, t.at), tx::detail::part_of_flat(gradient, t.first, t.info.dims), t.first, t.info.dims.rank);
+      continue;
+    }
+    int own = -1;
+    for (placed const& t : tensors)
+      if (!rows && t.first == g[o.target].at.v[0] && t.info == g.info(o.target)) own = t.own_rank;
+    update_by(end.optimizer, g, leaf, gradient, rows ? 0 : g[o.target].at.v[0], own);
+  }
   return g;
 }
 
 }  // namespace detail
 
-// What is done with a graph when it is recorded.
+// What is done with a graph when it is recorded; passes::sink comes after it.
 constexpr graph finished(graph g, finish const& end) {
   if (end.narrows) g = tx::passes::narrow(g);
   if (end.halves != 0) g = tx::passes::mixed(g, end.halves == 1 ? dtype::bf16 : dtype::f16);
@@ -151,25 +159,40 @@ constexpr graph finished(graph g, finish const& end) {
   return g;
 }
 
+// How long each flat block must be for the leaves of a graph.
+inline void fit_blocks(recorded& r, graph const& g) {
+  for (int i = 0; i < g.size(); ++i) {
+    tx::node const& n = g[i];
+    if (n.op != &tx::block_info && n.op != &tx::parameter_info) continue;
+    bool const state = n.op == &tx::block_info;
+    int& size = r.sizes[static_cast<std::size_t>(state ? n.at.v[0] : 0)];
+    size = std::max(size, static_cast<int>(n.at.v[state ? 1 : 0] + n.info.count()));
+  }
+}
+
 // A graph and what a run of it needs: arguments, and blocks as long as any leaf reaches.
 inline recorded with_leaves(graph g, dtype type, row_count rows) {
-  recorded r{std::move(g), {}, std::vector<int>(8, 0), type, rows};
+  recorded r{g, std::move(g), {}, std::vector<int>(8, 0), type, rows};
+  tx::passes::sink(r.g);
   if (r.g.outputs.empty()) throw tx::invalid("a program without results");
-  for (int i = 0; i < r.g.size(); ++i) {
-    tx::node const& n = r.g[i];
-    if (n.op == &tx::input_info) {
-      auto const k = static_cast<std::size_t>(n.at.v[0]);
-      if (r.inputs.size() <= k) r.inputs.resize(k + 1, tx::node{.info = {dtype::f64, shape{1}}});
-      r.inputs[k] = n;
-    } else if (n.op == &tx::block_info || n.op == &tx::parameter_info) {
-      bool const state = n.op == &tx::block_info;
-      int& size = r.sizes[static_cast<std::size_t>(state ? n.at.v[0] : 0)];
-      size = std::max(size, static_cast<int>(n.at.v[state ? 1 : 0] + n.info.count()));
-    }
+  for (int i = 0; i < r.asked.size(); ++i) {
+    tx::node const& n = r.asked[i];
+    if (n.op != &tx::input_info) continue;
+    auto const k = static_cast<std::size_t>(n.at.v[0]);
+    if (r.inputs.size() <= k) r.inputs.resize(k + 1, tx::node{.info = {dtype::f64, shape{1}}});
+    r.inputs[k] = n;
   }
+  fit_blocks(r, r.asked);
   return r;
 }
 
-inline recorded record(program const& p, row_count rows) { return with_leaves(finished(build(p, rows)->g, p.end), p.type, rows); }
+// Blocks have room for all leaves of the program, also for those that are read by nothing once it is finished: which those are may
+// depend on the number of rows.
+inline recorded record(program const& p, row_count rows) {
+  auto const built = build(p, rows);
+  recorded r = with_leaves(finished(built->g, p.end), p.type, rows);
+  fit_blocks(r, built->g);
+  return r;
+}
 
 }  // namespace drawn

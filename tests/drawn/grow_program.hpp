@@ -27,6 +27,7 @@ class program_grower : public step_grower {
       else if (draw_.in(16)) differentiate();
       else if (draw_.in(20)) with_part_of_itself();
       else if (draw_.in(30)) with_positions();
+      else if (draw_.in(60)) attends();
       else if (!train_ && draw_.in(24)) flat_block();
       else step(any_line());
     }
@@ -157,7 +158,8 @@ class program_grower : public step_grower {
       else if (draw_.in(30)) differentiate();
       else if (draw_.in(20)) with_part_of_itself();
       else if (draw_.in(40)) with_positions();
-      else if (bodies_around(open_).size() < deepest && draw_.in(12)) body();
+      else if (bodies_around(open_).size() < deepest && draw_.in(10)) body();
+      else if (draw_.in(50)) attends();
       else step(any_line());
     }
     finish_body(o.id, carries);
@@ -243,7 +245,7 @@ class program_grower : public step_grower {
     for (std::size_t k = pool_.size(); k-- > 0 && results < (trains ? 2 : 6);) {
       entry const v = pool_[k];
       bool const whole = v.home < 0 && (!info(v.id).dims.tag || info(v.id).dims.tag.axis == 0);
-      bool const scalar_only = trains && p_.end.mode == training::sharded;
+      bool const scalar_only = trains && (p_.end.mode == training::sharded || p_.end.mode == training::accumulated);
       if (!whole || scalar_only || !(results == 0 || (read[static_cast<std::size_t>(v.id)] == 0 && !draw_.in(3)) || draw_.in(8))) continue;
       out(v.id);
       ++results;
@@ -263,7 +265,7 @@ class program_grower : public step_grower {
     finish& f = p_.end;
     static std::vector<training> const modes{training::at_once, training::at_once, training::at_once, training::clipped, training::accumulated, training::sharded};
     f.mode = draw_.of(modes);
-    if (p_.most > 0 && f.mode == training::sharded) f.mode = training::clipped;  // a batch of unknown extent is not cut
+    if (p_.most > 0 && (f.mode == training::sharded || f.mode == training::accumulated)) f.mode = training::clipped;  // a batch of unknown extent is not cut
     f.optimizer = draw_.under(6);
     f.narrows = draw_.in(2);
     f.halves = p_.type == dtype::f32 && draw_.in(3) ? draw_.between(1, 2) : 0;

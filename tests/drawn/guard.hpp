@@ -169,12 +169,15 @@ class memory_guard {
   }
 
   void whole(tx::exec::frame const& f, tx::exec::called_kernel const& k) {
-    for (int i = 0; i < static_cast<int>(k.operands.size()); ++i) {
-      tx::exec::operand_ref const& r = k.operand(i);
-      std::int64_t const bytes = f.dims(r).count() * tx::size_of(r.type);
-      if (bytes == 0) continue;
-      if (i == 0) write(place(f, r), bytes, 0, -1);
-      else read(place(f, r), bytes, -1, -1, true);
+    auto const bytes_of = [&](tx::exec::operand_ref const& r) { return f.dims(r).count() * tx::size_of(r.type); };
+    for (int o = 0; o < static_cast<int>(k.outs.size()); ++o)
+      if (tx::exec::operand_ref const& r = k.written_by(o); bytes_of(r) > 0) write(place(f, r), bytes_of(r), 0, -1);
+    for (int i = 0; i < k.inputs(); ++i) {
+      tx::exec::operand_ref const& r = k.read_by(i);
+      if (!k.reads(i) || bytes_of(r) == 0) continue;
+      address const at = place(f, r), result = place(f, k.written_by(0));
+      if (i == 0 && k.sig.op.over_first && at.base != 0 && at.base == result.base && at.at == result.at) continue;  // read where it is written
+      read(at, bytes_of(r), -1, -1, true);
     }
   }
 

@@ -9,6 +9,7 @@
 #include <tx/ops/abs.hpp>
 #include <tx/ops/add.hpp>
 #include <tx/ops/argmax.hpp>
+#include <tx/ops/attention.hpp>
 #include <tx/ops/cast.hpp>
 #include <tx/ops/concat.hpp>
 #include <tx/ops/copy.hpp>
@@ -65,6 +66,7 @@
 #include <tx/ops/tanh.hpp>
 #include <tx/ops/top_k.hpp>
 #include <tx/ops/transpose.hpp>
+#include <tx/ops/update_at.hpp>
 #include <tx/ops/where.hpp>
 
 #include <vector>
@@ -89,7 +91,7 @@ enum class operand {
 };
 
 // How the numbers p of a line are drawn.
-enum class pick { nothing, axis, axes, extents, order, part, widen, padding, type, window, count, share, flag };
+enum class pick { nothing, axis, axes, extents, order, part, widen, padding, type, window, count, share, flag, bits };
 
 // Which integers a value holds, if it may serve as ids: below which number they are.
 enum class below { unknown, as_a, axis, last };
@@ -135,7 +137,7 @@ constexpr var softmax_over(var x, int mask) {
 }
 // A product with one matrix for all of the left side's, or one for each.
 constexpr var product(var x, var y) { return matmul(x, y); }
-constexpr var top_k_places(var x, int k) { return emit(top_k_indices_info, {x}, attributes{{k}}); }
+constexpr var top_k_of(var x, int k, int result) { return result_of(emit_several(top_k_info, vec<var>{x}, attributes{{k}}), result); }
 constexpr var arg(op_info const& op, var x, int axis) {
   shape const& s = x.dims();
   if (axis >= s.rank) throw invalid("no such axis");
@@ -155,6 +157,24 @@ constexpr var drawn_like(var x) {
 constexpr var dropped(var x) {
   if (x.dims().rank == 1 && x.dims().tag) throw invalid("a bounded vector of random numbers");
   return dropout(x);
+}
+// From x [texts, places, width] to another; what else takes part is bits of `how`.
+constexpr var attended(var x, var to, int how) {
+  if (x.dims().rank != 3) throw invalid("no sequences");
+  int const texts = x.dims().dim[0], places = x.dims().dim[1], width = x.dims().dim[2];
+  tx::attention_facts f{.causal = (how & 1) != 0, .window = (how & 2) != 0 ? 2 : 0, .mask = (how & 4) != 0, .bias = (how & 8) != 0, .dropout = (how & 16) != 0};
+  if ((how & 32) != 0 && width % 2 == 0) f.heads = f.key_heads = 2;
+  var const near = tanh(x), seen = tanh(to);  // scores of halves are halves where they are products, and have to be numbers
+  vec<var> in{near, seen, to};
+  int const axes[] = {2};
+  var const of_keys = sum(seen, axes, 1);  // [texts, places, 1]
+  if (f.mask) in.push_back(reshape(less(-1, of_keys), shape{2, x.dims().tag, {texts, places}}));
+  if (f.bias) in.push_back(reshape(of_keys, shape{4, x.dims().tag, {texts, 1, 1, places}}));
+  if (f.dropout) {
+    in.push_back(uniform(*x.g, shape{4, x.dims().tag, {texts, f.heads, places, places}}, x.g->random_streams++));
+    in.push_back(tx::run_time_scalar(*x.g, tx::scalar::dropout));
+  }
+  return attention(in, f);
 }
 constexpr var windows(var x, numbers const& p) { return patches(x, window_of(p)); }
 constexpr var largest_places(var x, numbers const& p) { return emit(pool_places_info, {x}, tx::detail::packed(window_of(p))); }
@@ -195,7 +215,7 @@ inline std::vector<maker> const& makers() {
       {TX_MAKES(a * 0.5), real},
       {TX_MAKES(a + 1), number},
       {TX_MAKES(1 - a), number},
-      {TX_MAKES(a * cast(scalar(g, p[0]), a.type())), real, none, none, pick::count, 3},
+      {TX_MAKES(a * cast(run_scalar(g, p[0]), a.type())), real, none, none, pick::count, 3},
       {TX_MAKES(logical_not(a)), truth, none, none, pick::nothing, 7},
       {TX_MAKES(cast(a, static_cast<dtype>(p[0]))), any, none, none, pick::type, 5},
       {TX_MAKES(emit(copy_info, {a})), any, none, none, pick::nothing, 3, below::as_a},
@@ -233,6 +253,8 @@ inline std::vector<maker> const& makers() {
       // products
       {TX_MAKES(product(a, b)), real, right, none, pick::nothing, 24},
       {TX_MAKES(product(transpose(b), transpose(a))), real, right, none, pick::nothing, 4},
+      {TX_MAKES(attended(a, b, p[0])), real, like, none, pick::bits, 4},
+      {TX_MAKES(attended(a, a, p[0]) * 0.5), real, none, none, pick::bits, 2},
       // whole operands
       {TX_MAKES(flip(a, p[0])), any, none, none, pick::axis, 5, below::as_a},
       {TX_MAKES(cumsum(a, p[0], p[1] != 0)), number, none, none, pick::axis, 5},
@@ -241,12 +263,16 @@ inline std::vector<maker> const& makers() {
       {TX_MAKES(pad(a, p[0], p[1], p[2], p[3])), any, none, none, pick::padding, 5, below::as_a},
       {TX_MAKES(gather(a, b, p[0])), any, places, none, pick::axis, 6},
       {TX_MAKES(scatter_add(a, b, c, p[0])), real, places, values, pick::axis, 4},
+      {TX_MAKES(slice_at(a, cast(run_scalar(g, p[1] % 3), dtype::i32), p[0], p[2])), any, none, none, pick::part, 4, below::as_a},
+      {TX_MAKES(update_at(a, slice(a, p[0], p[1], p[2], p[3]), cast(run_scalar(g, p[1] % 3), dtype::i32), p[0])), any, none, none, pick::part, 5, below::as_a},
       {TX_MAKES(take(a, b)), real, row_ids, none, pick::nothing, 5},
       {TX_MAKES(embedding(a, b)), real, row_ids, none, pick::nothing, 4},
       {TX_MAKES(arg(argmax_info, a, p[0])), number, none, none, pick::axis, 3, below::axis},
       {TX_MAKES(arg(argmin_info, a, p[0])), number, none, none, pick::axis, 2, below::axis},
-      {TX_MAKES(top_k_places(a, p[0])), number, none, none, pick::share, 3, below::last},
-      {TX_MAKES(windows(a, {p[0], p[1], p[2], p[3], p[4], p[5], p[6], p[7]})), real, none, none, pick::window, 11},
+      {TX_MAKES(top_k_of(a, p[0], 1)), number, none, none, pick::share, 3, below::last},
+      {TX_MAKES(top_k_of(a, p[0], 0)), number, none, none, pick::share, 2, below::as_a},
+      {TX_MAKES(top_k_of(a, p[0], 0) + cast(top_k_of(a, p[0], 1), a.type())), real, none, none, pick::share, 2},
+      {TX_MAKES(windows(a, {p[0], p[1], p[2], p[3], p[4], p[5], p[6], p[7]})), real, none, none, pick::window, 13},
       {TX_MAKES(largest_places(a, {p[0], p[1], p[2], p[3], p[4], p[5], p[6], p[7]})), number, none, none, pick::window, 3},
       {TX_MAKES(shard_add(a, b)), real, like, none, pick::nothing, 2},
       {TX_MAKES(reduced_by_all(a)), real, none, none, pick::nothing, 2},

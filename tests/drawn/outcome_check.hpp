@@ -12,9 +12,9 @@ inline double tolerance(dtype type) {
 // What other orders of sums, and numbers folded before they are rounded, may make of a program: found by running it with noise.
 class outcome_check {
  public:
-  explicit outcome_check(recorded const& r) : r_(r), plain_(evaluated(r.g, r, plain_run())) {
-    for (tx::output const& o : r.g.outputs)
-      if (o.kind == tx::output_kind::result) types_.push_back(r.g.info(o.value).type);
+  explicit outcome_check(recorded const& r) : r_(r), plain_(evaluated(r.asked, r, plain_run())) {
+    for (tx::output const& o : r.asked.outputs)
+      if (o.kind == tx::output_kind::result) types_.push_back(r.asked.info(o.value).type);
   }
   std::string wrong(outcome const& got) const {
     std::string const results = far(got.results, plain_.results, "result", [](outcome const& o) -> auto const& { return o.results; });
@@ -43,7 +43,7 @@ class outcome_check {
       evaluation how = plain_run();
       how.noise = noisy_.size() % 2 == 0 ? 2 : 16;
       how.noise_seed = static_cast<std::uint32_t>(noisy_.size()) * 7919u + 17u;
-      noisy_.push_back(evaluated(r_.g, r_, how));
+      noisy_.push_back(evaluated(r_.asked, r_, how));
     }
     double spread = 0;
     for (outcome const& o : noisy_) {

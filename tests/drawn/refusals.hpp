@@ -11,6 +11,8 @@ inline bool may_be_refused(std::string_view text) {
            "nothing is trained",
            "an op without a gradient",
            "a bounded extent must stay the leading axis",
+           "accumulate: an argument ",
+           "repeated bodies are more than four deep",
            "virtual_shards: an argument needs a fixed leading axis",
            "a value of a repeated block, or of a shard, has as many axes as a tensor may have",
        })

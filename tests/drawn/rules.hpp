@@ -22,8 +22,8 @@ inline knows_whole<&tx::shard_add_info> const shard_add_rule;
 // Two ranks that hold the same.
 struct knows_all_reduce {
   knows_all_reduce() {
-    whole_rules()[&tx::all_reduce_info] = [](tx::node const&, tx::whole_operand<double> out, std::vector<tx::whole_operand<double const>> const& in) {
-      for (std::int64_t k = 0; k < out.dims.count(); ++k) out.data[k] = 2 * in[0].data[k];
+    whole_rules()[&tx::all_reduce_info] = [](tx::node const&, whole_results const& out, std::vector<tx::whole_operand<double const>> const& in) {
+      for (std::int64_t k = 0; k < out[0].dims.count(); ++k) out[0].data[k] = 2 * in[0].data[k];
     };
   }
 };

@@ -53,7 +53,7 @@ constexpr var weights(graph& g, int first, int number, dtype type, shape const& 
 constexpr var block(graph& g, int number, int first, dtype type, shape const& s) {
   return tx::emit_leaf(g, tx::block_info, {type, s}, attributes{{number, first}});
 }
-constexpr var scalar(graph& g, int number) { return tx::emit_leaf(g, tx::scalar_info, {dtype::f32, {}}, attributes{{number}}); }
+constexpr var run_scalar(graph& g, int number) { return tx::emit_leaf(g, tx::scalar_info, {dtype::f32, {}}, attributes{{number}}); }
 
 // A value that gradients are taken by: equal to x, but a node of its own.
 constexpr var independent(var x, int number) { return tx::emit(tx::independent_info, {x}, attributes{{number}}); }

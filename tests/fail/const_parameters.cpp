@@ -1,6 +1,6 @@
 // A program that trains, on parameters that are not to be changed.
-// expect: tx::executor: a program that trains changes its parameters, and these are const. FIX: a parameter_block that
-// is not
+// expect: tx::executor: a program that trains, or sets a state, changes what lies in its parameter_block, and this one is
+// const. FIX: a parameter_block that is not
 #include <tx/backends/reference.hpp>
 #include <tx/ops/sum.hpp>
 #include <tx/run/executor.hpp>

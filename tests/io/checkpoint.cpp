@@ -132,6 +132,26 @@ TEST_CASE("the newest checkpoints are kept", "[checkpoint]") {
   CHECK_FALSE(tx::io::has_checkpoint(folder.path));
 }
 
+TEST_CASE("a checkpoint may have a number of its caller's, and later ones are removed", "[checkpoint]") {
+  temp_folder folder;
+  run r;
+  for (std::int64_t const number : {100, 250, 1'000'000}) {
+    r.go_to(number - 99);  // its own steps began anew
+    tx::io::save_checkpoint(folder.path, r, {}, {.keep = 5, .number = number});
+  }
+  auto const path = [&](char const* name) { return std::filesystem::exists(folder / name); };
+  CHECK((path("checkpoint-000100") && path("checkpoint-000250") && path("checkpoint-1000000")));
+  CHECK(tx::io::checkpoint_number(folder / "checkpoint-000250") == 250);
+  CHECK(tx::io::checkpoint_number(folder / "checkpoint-1000000") == 1'000'000);
+  CHECK(tx::io::checkpoint_number(folder / "other") == -1);
+  tx::io::remove_checkpoints_after(folder.path, 250);
+  CHECK(folder.entries() == 2);
+  run back;
+  CHECK(tx::io::load_checkpoint(folder.path, back).step == 151);
+  tx::io::remove_checkpoints_after(folder / "nothing", 0);
+  CHECK_THROWS_AS(tx::io::save_checkpoint(folder.path, r, {}, {.number = -1}), tx::value_error);
+}
+
 TEST_CASE("what is damaged is not among the checkpoints that are kept", "[checkpoint]") {
   using path = std::filesystem::path;
   void (*const damages[])(path const&) = {

@@ -47,6 +47,32 @@ TEST_CASE("a second run appends, and ends a line that was cut short") {
   CHECK(tx::io::read_text(folder / "m") == "{\"a\":1}\n{\"a\"\n{\"a\":3}\n");
 }
 
+TEST_CASE("lines of later steps are taken back, and a last line that was cut short") {
+  temp_folder folder;
+  auto const file = folder / "m";
+  tx::io::cut_metrics(file, 3);  // there is nothing
+  CHECK_FALSE(std::filesystem::exists(file));
+  {
+    metrics_log log(file);
+    log.write({{"note", "a line without a step"}});
+    for (std::int64_t const step : {1, 3, 3, 4, 2}) log.write(step, {{"loss", 0.5}});
+  }
+  std::string const all = tx::io::read_text(file);
+  std::size_t const kept = all.find("{\"step\":4");
+  tx::io::cut_metrics(file, 4);
+  CHECK(tx::io::read_text(file) == all);
+  tx::io::write_file_atomic(file, all + "{\"step\":2,");
+  tx::io::cut_metrics(file, 4);
+  CHECK(tx::io::read_text(file) == all);
+  tx::io::cut_metrics(file, 3);  // what was written after a later step was written by a run that had gone on
+  CHECK(tx::io::read_text(file) == all.substr(0, kept));
+  tx::io::cut_metrics(file, 0);
+  CHECK(tx::io::read_text(file) == "{\"note\":\"a line without a step\"}\n");
+  tx::io::write_file_atomic(file, "{\"ste");
+  tx::io::cut_metrics(file, 9);
+  CHECK(tx::io::read_text(file).empty());
+}
+
 TEST_CASE("metrics that cannot be written are an io_error, and the log goes on") {
   temp_folder folder;
   CHECK_THROWS_WITH(metrics_log(folder / "no/m"), Contains("no/m") && Contains("No such file"));

@@ -1,9 +1,12 @@
 // Runs a graph in f64, by plain loops, node by node: what these tests compare modules and compiled programs with.
 #pragma once
 
+#include "whole_rule.hpp"
+
 #include <tx/core/philox.hpp>
 #include <tx/expr/trace.hpp>
 #include <tx/run/elements.hpp>
+#include <tx/ops/attention.hpp>
 #include <tx/ops/cast.hpp>
 #include <tx/ops/embedding.hpp>
 #include <tx/ops/iota.hpp>
@@ -14,7 +17,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
 #include <limits>
 #include <map>
 #include <stdexcept>
@@ -24,12 +26,10 @@
 
 using values = std::vector<double>;
 
-// What runs `whole` ops beyond the few that models are made of; a test that uses others adds them.
-using whole_rule = std::function<void(tx::node const&, tx::whole_operand<double>, std::vector<tx::whole_operand<double const>> const&)>;
-inline std::map<tx::op_info const*, whole_rule>& whole_rules() {
-  static std::map<tx::op_info const*, whole_rule> rules;
-  return rules;
-}
+// Models are made of these; a test that uses others adds them.
+inline knows_whole<&tx::attention_info> const attention_rule;
+inline knows_whole<&tx::attention_gradient_info> const attention_gradient_rule;
+inline knows_whole<&tx::biased_attention_gradient_info> const biased_attention_gradient_rule;
 
 // How a graph is run, beyond plain arithmetic in f64.
 struct evaluation {
@@ -130,7 +130,13 @@ class evaluator {
       case tx::op_kind::view: view(n, in(0), in_dims(0), out); break;
       case tx::op_kind::product: product(in(0), in(1), last, static_cast<std::size_t>(n.info.dims.last()), out); break;
       case tx::op_kind::whole:
-      case tx::op_kind::collective: whole(n, out); break;
+        if (g_.has_results(id)) {
+          several(id, n);
+          return;
+        }
+        whole(n, {{out.data(), n.info.dims}});
+        break;
+      case tx::op_kind::collective: whole(n, {{out.data(), n.info.dims}}); break;
       case tx::op_kind::gather_all:
         for (int k = 0; k < n.inputs; ++k)
           std::copy(in(k).begin(), in(k).end(), out.begin() + g_.numbers[static_cast<int>(n.at.v[0]) + k]);
@@ -138,24 +144,24 @@ class evaluator {
       case tx::op_kind::region: repeat(id, n); return;
       case tx::op_kind::result: {
         int const owner = g_.input(n, 0);
-        if (results_[owner].size() <= static_cast<std::size_t>(n.at.v[0])) repeat(owner, g_[owner]);  // it gained one
+        if (!g_.has_results(owner) && results_[owner].size() <= static_cast<std::size_t>(n.at.v[0])) repeat(owner, g_[owner]);  // it gained one
         out = results_[owner].at(static_cast<std::size_t>(n.at.v[0]));
         break;
       }
       default: throw std::runtime_error(std::string("evaluator: no rule for ") + n.op->name);
     }
-    if (how_.rounded || how_.noise != 0) settle(n, out);
+    if (how_.rounded || how_.noise != 0) settle(n, n.info.type, out);
     at(id) = std::move(out);
   }
 
   // Values as their type holds them, with noise before that if there is some. What only moves elements keeps them.
-  void settle(tx::node const& n, values& out) {
+  void settle(tx::node const& n, tx::dtype type, values& out) {
     bool const moves = n.op->kind == tx::op_kind::view || n.op->kind == tx::op_kind::result || n.op->kind == tx::op_kind::gather_all;
     if (moves) return;
-    double const noise = tx::is_float(n.info.type) && n.op->kind != tx::op_kind::constant ? how_.noise * precision(n.info.type) : 0;
+    double const noise = tx::is_float(type) && n.op->kind != tx::op_kind::constant ? how_.noise * precision(type) : 0;
     for (double& x : out) {
       if (noise != 0) x += x * noise * (static_cast<double>((noise_ = noise_ * 1664525u + 1013904223u) >> 8) * 0x1p-23 - 1);
-      x = tx::exec::rounded_to(n.info.type, x);
+      x = tx::exec::rounded_to(type, x);
     }
   }
   static double precision(tx::dtype type) {
@@ -175,7 +181,7 @@ class evaluator {
     std::size_t const rows = width == 0 ? 0 : out.size() / width;
     tx::philox_stream const stream{static_cast<std::uint32_t>(n.at.v[0]) + (static_cast<std::uint32_t>(iteration_) << 16), how_.step};
     for (std::size_t e = 0; e < out.size(); ++e)
-      out[e] = static_cast<double>(tx::uniform(how_.key, stream, static_cast<std::size_t>(n.at.v[1]) * rows + e / width,
+      out[e] = static_cast<double>(tx::uniform(how_.key, stream, (static_cast<std::size_t>(n.at.v[1]) * parts_ + part_) * rows + e / width,
                                                static_cast<std::uint32_t>(e % width)));
   }
 
@@ -213,19 +219,30 @@ class evaluator {
         for (std::size_t j = 0; j < n; ++j) out[r * n + j] += a[r * k + i] * b[(r / (rows / batches) * k + i) * n + j];
   }
 
-  void whole(tx::node const& n, values& out) {
+  // An op with several results.
+  void several(int id, tx::node const& n) {
+    std::vector<values> made;
+    for (int k = 0; k < n.op->results; ++k) made.emplace_back(size(g_.info(id + 1 + k)));
+    whole_results to;
+    for (int k = 0; k < n.op->results; ++k) to.push_back({made[static_cast<std::size_t>(k)].data(), g_.info(id + 1 + k).dims});
+    whole(n, to);
+    if (how_.rounded || how_.noise != 0)
+      for (int k = 0; k < n.op->results; ++k) settle(n, g_.info(id + 1 + k).type, made[static_cast<std::size_t>(k)]);
+    results_[id] = std::move(made);
+  }
+
+  void whole(tx::node const& n, whole_results const& to) {
     auto operand = [&](int k) {
       return tx::whole_operand<double const>{at(g_.input(n, k)).data(), g_.info(g_.input(n, k)).dims};
     };
-    tx::whole_operand<double> const to{out.data(), n.info.dims};
     if (n.op == &tx::embedding_info)
-      tx::rules::embedding::run(0, 1, n.at, to, operand(0), operand(1));
+      tx::rules::embedding::run(0, 1, n.at, to[0], operand(0), operand(1));
     else if (n.op == &tx::scatter_rows_info)
-      tx::rules::scatter_rows::run(0, 1, n.at, to, operand(0), operand(1));
+      tx::rules::scatter_rows::run(0, 1, n.at, to[0], operand(0), operand(1));
     else if (n.op == &tx::pad_info)
-      tx::rules::pad::run(0, 1, n.at, to, operand(0));
+      tx::rules::pad::run(0, 1, n.at, to[0], operand(0));
     else if (std::string_view(n.op->name) == "custom_vjp")  // its first operand, with another gradient
-      out = at(g_.input(n, 0));
+      std::copy(at(g_.input(n, 0)).begin(), at(g_.input(n, 0)).end(), to[0].data);
     else if (auto const rule = whole_rules().find(n.op); rule != whole_rules().end()) {
       std::vector<tx::whole_operand<double const>> in;
       for (int k = 0; k < n.inputs; ++k) in.push_back(operand(k));
@@ -239,10 +256,12 @@ class evaluator {
     tx::region const& body = g_.regions[number];
     std::vector<values> results(static_cast<std::size_t>(body.results.size()));
     for (int k = 0; k < body.carries; ++k) results[static_cast<std::size_t>(k)] = at(g_.input(n, k));
-    int const around = iteration_;  // counted on through the loops around
+    int const around = iteration_;  // counted on through the loops around, but for parts of a batch, which have rows of their own
+    if (body.parts) parts_ = static_cast<std::size_t>(body.iterations);
     for (int step = 0; step < body.iterations; ++step) {
       auto const slice = static_cast<std::size_t>(body.reversed ? body.iterations - 1 - step : step);
-      iteration_ = around * body.iterations + static_cast<int>(slice);
+      if (body.parts) part_ = slice;
+      else iteration_ = around * body.iterations + static_cast<int>(slice);
       for (int k = 0; k < body.arguments.size(); ++k) {
         values& argument = at(body.arguments[k]);
         values const& given = at(g_.input(n, k));
@@ -268,6 +287,7 @@ class evaluator {
       }
     }
     iteration_ = around;
+    if (body.parts) parts_ = 1, part_ = 0;
     results_[id] = std::move(results);
   }
 
@@ -275,6 +295,7 @@ class evaluator {
   evaluation how_;
   std::uint32_t noise_;
   int iteration_ = 0;
+  std::size_t parts_ = 1, part_ = 0;  // of a batch
   std::vector<values> value_;
   std::map<int, std::vector<values>> results_;
   std::vector<int> waiting_;  // nodes of bodies that are being recorded, for arguments that are not set

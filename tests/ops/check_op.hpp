@@ -6,7 +6,7 @@
 #include "arrays.hpp"
 
 #include <tx/autodiff/reverse.hpp>
-#include <tx/passes/rewrite.hpp>
+#include <tx/passes/expand.hpp>
 
 #include <catch2/catch.hpp>
 
@@ -41,9 +41,9 @@ struct built_op {
   }
 };
 
-// Output values of a graph, as recorded and simplified.
+// Output values of a graph, as recorded, or with attention written out and simplified.
 inline std::vector<values> run_graph(tx::graph const& g, std::vector<array> const& args, bool simplified) {
-  tx::graph const program = simplified ? tx::passes::simplify(g) : g;
+  tx::graph const program = simplified ? tx::passes::simplify(tx::passes::expand(g, nullptr)) : g;
   evaluator const result(program, [&](tx::node const& leaf) { return args[static_cast<std::size_t>(leaf.at.v[0])].v; });
   std::vector<values> out;
   for (tx::output const& o : program.outputs) out.push_back(result[o.value]);

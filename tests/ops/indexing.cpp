@@ -6,6 +6,7 @@
 #include <tx/ops/scatter_add.hpp>
 #include <tx/ops/top_k.hpp>
 #include <tx/ops/transpose.hpp>
+#include <tx/ops/update_at.hpp>
 
 namespace {
 
@@ -16,7 +17,9 @@ knows_whole<&tx::gather_info> const gather_rule;
 knows_whole<&tx::scatter_along_info> const scatter_rule;
 knows_whole<&tx::argmax_info> const argmax_rule;
 knows_whole<&tx::argmin_info> const argmin_rule;
-knows_whole<&tx::top_k_indices_info> const top_k_rule;
+knows_whole<&tx::top_k_info> const top_k_rule;
+knows_whole<&tx::slice_at_info> const slice_at_rule;
+knows_whole<&tx::update_at_info> const update_at_rule;
 
 // The element at a position, where an axis of extent 1 does not repeat.
 double& at_exactly(array& a, std::vector<int> const& at) {
@@ -114,6 +117,39 @@ TEST_CASE("gather and scatter_add along an axis") {
           return element(v[0], {static_cast<int>(element(v[1], at)), at[0]});
         });
       });
+}
+
+TEST_CASE("slice_at and update_at along an axis, from any start") {
+  number_source numbers(47);
+  for (auto const& dims : std::vector<std::vector<int>>{{5}, {7, 4}, {2, 3, 5}, {1, 17, 1}, {3, 1, 2, 2}})
+    for (int axis = 0; axis < static_cast<int>(dims.size()); ++axis)
+      for (int count : {0, 1, 3, dims[static_cast<std::size_t>(axis)]}) {
+        int const extent = dims[static_cast<std::size_t>(axis)];
+        if (count > extent) continue;
+        tx::shape of_part = make_dims(dims);
+        of_part.dim[axis] = count;
+        array const x = numbers.spread(make_dims(dims), -2, 2);
+        array const part = numbers.spread(of_part, 3, 5);
+        for (int first : {-1, 0, 1, extent - count, extent - count + 1, extent + 2}) {  // what is computed may be beyond
+          array const start{make_dims({}), {static_cast<double>(first)}, count == 1 ? tx::dtype::i64 : tx::dtype::i32};
+          check_op(
+              "slice_at", {x, start}, [&](vars const& v) { return tx::slice_at(v[0], v[1], axis, count); },
+              [&](arrays const& v) {
+                return built(of_part, [&](std::vector<int> const& at) {
+                  int const place = at[static_cast<std::size_t>(axis)] + first;
+                  return place >= 0 && place < extent ? element(v[0], moved_to(at, axis, place)) : 0.0;
+                });
+              });
+          check_op(
+              "update_at", {x, part, start}, [&](vars const& v) { return tx::update_at(v[0], v[1], v[2], axis - static_cast<int>(dims.size())); },
+              [&](arrays const& v) {
+                return built(v[0].dims, [&](std::vector<int> const& at) {
+                  int const k = at[static_cast<std::size_t>(axis)] - first;
+                  return k >= 0 && k < count ? at_exactly(const_cast<array&>(v[1]), moved_to(at, axis, k)) : at_exactly(const_cast<array&>(v[0]), at);
+                });
+              });
+        }
+      }
 }
 
 TEST_CASE("no ids take nothing and add nothing") {

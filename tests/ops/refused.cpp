@@ -5,6 +5,7 @@
 #include <tx/dist/shard_add.hpp>
 #include <tx/expr/repeat.hpp>
 #include <tx/expr/trace.hpp>
+#include <tx/nn/rotary.hpp>
 #include <tx/ops/abs.hpp>
 #include <tx/ops/argmax.hpp>
 #include <tx/ops/concat.hpp>
@@ -31,6 +32,7 @@
 #include <tx/ops/top_k.hpp>
 #include <tx/ops/transpose.hpp>
 #include <tx/ops/triangle.hpp>
+#include <tx/ops/update_at.hpp>
 #include <tx/train/updates.hpp>
 
 #include <catch2/catch.hpp>
@@ -238,6 +240,21 @@ TEST_CASE("look-ups refuse ids and tables that are none", "[refused]") {
           [](inputs& in) { embedding(in.f32s<4, 2>(), in.ids<2, 0>()); });
   refused("embedding_bag: ids have as many axes as a tensor may have. FIX: ",
           [](inputs& in) { embedding_bag<bag_mode::max>(in.f32s<4, 2>(), in.ids<1, 1, 1, 1, 1, 1>()); });
+  refused("take: ids have as many axes as a tensor may have. FIX: ",
+          [](inputs& in) { take(in.f32s<4, 2>(), in.ids<1, 1, 1, 1, 1, 1>()); });
+  refused("slice_at, update_at: the start is one integer. FIX: ", [](inputs& in) { slice_at<0, 2>(in.f32s<4>(), in.f32s<>()); });
+  refused("slice_at, update_at: the start is one integer. FIX: ", [](inputs& in) { slice_at<0, 2>(in.f32s<4>(), in.ids<1>()); });
+  refused("slice_at, update_at: there are more elements than the axis has. FIX: ", [](inputs& in) { slice_at<0, 5>(in.f32s<4>(), in.ids<>()); });
+  refused("slice_at, update_at: a bounded axis has no fixed starts. FIX: ", [](inputs& in) { slice_at<0, 2>(in.f32s<some>(), in.ids<>()); });
+  refused("slice_at: the tensor has no such axis. FIX: ", [](inputs& in) { slice_at<1, 1>(in.f32s<4>(), in.ids<>()); });
+  refused("update_at: the tensor has no such axis. FIX: ", [](inputs& in) { update_at<1>(in.f32s<4>(), in.f32s<2>(), in.ids<>()); });
+  refused("update_at: element types differ. FIX: ", [](inputs& in) { update_at<0>(in.f32s<4>(), in.ids<2>(), in.ids<>()); });
+  refused("update_at: the tensor and what is put into it differ beside the axis. FIX: ",
+          [](inputs& in) { update_at<0>(in.f32s<4, 3>(), in.f32s<2, 2>(), in.ids<>()); });
+  refused("slice_at, update_at: there are more elements than the axis has. FIX: ", [](inputs& in) { update_at<0>(in.f32s<4>(), in.f32s<5>(), in.ids<>()); });
+  refused("rotary: there is not one integer for each place. FIX: ", [](inputs& in) { nn::rotary(in.f32s<3, 4>(), in.ids<2>()); });
+  refused("rotary: it takes [..., places, head] with an even head. FIX: ", [](inputs& in) { nn::rotary(in.f32s<3, 5>()); });
+  refused("rotary: the number of places is bounded. FIX: ", [](inputs& in) { nn::rotary(in.f32s<some, 4>()); });
   refused("embedding_bag: a mean or maximum over a table with a bounded number of rows. FIX: ",
           [](inputs& in) { embedding_bag<bag_mode::mean>(in.f32s<some, 2>(), in.ids<3>()); });
   refused("embedding_bag: there is not one weight of the table's type for each id. FIX: ",

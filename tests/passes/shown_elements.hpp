@@ -51,7 +51,7 @@ class shown_elements_of {
     if (n.region == 0) iteration = 0;  // numbers of the program are read in regions too
     if (n.op->kind == tx::op_kind::view && moved_[id] == 0) return of(g_.input(id, 0), iteration, through_view(n, index));
     if (n.op == &tx::argument_info) return of_argument(n, iteration, index);
-    if (n.op == &tx::result_info) return of_result(n, iteration, index);
+    if (n.op == &tx::result_info && !g_.is_result_of_op(id)) return of_result(n, iteration, index);
     if (n.op->kind == tx::op_kind::gather_all) return of_block_made_of(n, iteration, index);
     return own(id, iteration, index);
   }

@@ -65,6 +65,7 @@ class fusion_verifier {
     tx::passes::group const& gr = f_.groups[group];
     int const id = gr.nodes[at];
     int base = f_.where.of[operand].base;
+    if (f_.group_of[base] == group && g_.has_results(base)) return;  // a result, of its op
     if (f_.group_of[base] == group && g_[base].op != &tx::repeat_info) {
       if (!gr.fusible) fail("a kernel of its own reads itself", id);
       bool before = false;
@@ -125,7 +126,7 @@ class fusion_verifier {
           if (seen != group) continue;
           if (by_slices != tx::passes::moves(v)) fail("a kernel overwrites another slice than it reads", reader);
           // A kernel that reduces rows goes over its columns again; a product reads whole rows and columns.
-          bool const again = (reader != id && f_.groups[group].reduces_rows) || reader == f_.groups[group].head;
+          bool const again = (reader != id && f_.groups[group].reduces_rows) || (reader == f_.groups[group].head && !(g_[reader].op->over_first && k == 0));
           if (again || g_.info(operand).count() != g_.info(id).count()) fail("a kernel overwrites what it reads in another order", reader);
           std::int64_t const apart = v.base == p.target ? 0 : first_of(v.base) - first_of(p.target);
           for (std::int64_t e = 0; e < g_.info(operand).count(); ++e)

@@ -159,10 +159,14 @@ class storage_verifier {
   // ---- kernels ---------------------------------------------------------------------------------------------------------
 
   void whole(tx::exec::called_kernel const& k, int id) {
-    for (std::int64_t e = 0; e < g_.info(id).count(); ++e) will_write(k.operand(0), e, elements_.own(id, iteration_, e), -1, -1, 0, id);
+    bool const over_first = g_[id].op->over_first;  // then of input 0 what is written is read before, by who writes it
+    for (int r = 0; r < k.sig.outs; ++r) {
+      int const made = g_.has_results(id) ? id + 1 + r : id;
+      for (std::int64_t e = 0; e < g_.info(made).count(); ++e) will_write(k.written_by(r), e, elements_.own(made, iteration_, e), over_first ? e : -1, -1, 0, made);
+    }
     for (int o = 0; o < g_[id].inputs; ++o)
-      for (std::int64_t e = 0; e < g_.info(g_.input(id, o)).count(); ++e)
-        will_read(k.operand(o + 1), e, elements_.of(g_.input(id, o), iteration_, e), -2, -2, 0, id);
+      for (std::int64_t e = 0; k.reads(o) && e < g_.info(g_.input(id, o)).count(); ++e)
+        will_read(k.operand(o), e, elements_.of(g_.input(id, o), iteration_, e), over_first && o == 0 ? e : -2, over_first && o == 0 ? -1 : -2, 0, id);
     forget_writes();
   }
 

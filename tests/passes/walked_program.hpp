@@ -52,20 +52,36 @@ class walked_program {
     if (rule == whole_rules().end()) throw std::logic_error(std::string("walked_program: no rule for ") + k.sig.op.name);
     std::vector<std::vector<double>> held(k.operands.size());
     std::vector<tx::whole_operand<double const>> in;
+    whole_results to;
     for (int i = 0; i < static_cast<int>(held.size()); ++i) {
       tx::exec::operand_ref const& r = k.operand(i);
       auto& of = held[static_cast<std::size_t>(i)];
+      if (i < k.inputs() && k.in(i).how == tx::exec::access::random) {
+        draw(f, r, of);
+        in.push_back({of.data(), f.dims(r)});
+        continue;
+      }
       of.resize(static_cast<std::size_t>(f.dims(r).count()));
       for (std::size_t e = 0; e < of.size(); ++e)
         of[e] = tx::exec::element_at(r.type, f.at<std::byte>(r), static_cast<std::int64_t>(e));
-      if (i > 0) in.push_back({of.data(), f.dims(r)});
+      if (i < k.inputs()) in.push_back({of.data(), f.dims(r)});
+      else to.push_back({of.data(), f.dims(r)});
     }
     tx::node n{};
     n.op = rule->first;
     n.at = k.c.at;
     n.inputs = static_cast<int>(in.size());
-    rule->second(n, {held[0].data(), f.dims(k.operand(0))}, in);
-    put(k.operand(0).type, f.at<std::byte>(k.operand(0)), held[0]);
+    rule->second(n, to, in);
+    for (int o = 0; o < k.sig.outs; ++o) {
+      tx::exec::operand_ref const& r = k.written_by(o);
+      put(r.type, f.at<std::byte>(r), held[static_cast<std::size_t>(k.inputs() + o)]);
+    }
+  }
+  // Random numbers that a kernel draws where it needs them.
+  static void draw(tx::exec::frame const& f, tx::exec::operand_ref const& r, std::vector<double>& to) {
+    tx::shape const dims = f.dims(r);
+    for (std::int64_t e = 0; e < dims.count(); ++e)
+      to.push_back(static_cast<double>(tx::uniform(f.key, f.stream(r), f.random_row(r, e / dims.last()), static_cast<std::uint32_t>(e % dims.last()))));
   }
 
   // Sums over rows are known before anything is written, the results of a row before any of it is: a result may lie over

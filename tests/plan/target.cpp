@@ -5,10 +5,13 @@
 #include <tx/backends/cpu.hpp>
 #include <tx/backends/cuda/target.hpp>
 #include <tx/backends/reference.hpp>
+#include <tx/nn/attention.hpp>
 #include <tx/nn/layer_norm.hpp>
 #include <tx/nn/linear.hpp>
 #include <tx/ops/gelu.hpp>
+#include <tx/ops/mean.hpp>
 #include <tx/ops/mse.hpp>
+#include <tx/ops/square.hpp>
 #include <tx/run/executor.hpp>
 #include <tx/train/step.hpp>
 
@@ -54,6 +57,74 @@ std::vector<double> trained(std::vector<double>& losses) {
 }
 
 }  // namespace
+
+namespace {
+
+// A made-up target that has a kernel for attention, with scratch of its own.
+inline constexpr tx::target attends_whole = [] {
+  tx::target to = small_kernels;
+  to.name = "attends whole";
+  to.runs_attention = [](tx::attention_shape const& a) { return a.keys > 4 && a.type == tx::dtype::f32; };
+  to.whole_scratch = [](tx::op_info const& op, tx::exec::call const&, tx::exec::operand_ref const* operands) {
+    return op.multiplied > 0 ? std::int64_t{1} << 20 : std::int64_t{64} * operands[0].extent[1];
+  };
+  return to;
+}();
+struct attending : tx::reference {
+  static constexpr tx::target const& target = attends_whole;
+};
+
+struct attentive {
+  tx::nn::self_attention<8, 2> attention;
+  tx::nn::linear<8, 3> out;
+};
+template <int Places>
+constexpr auto attentive_loss = [](attentive const& m, tx::tensor<float, 4, Places, 8> x, tx::tensor<bool, 4, Places> mask) {
+  return tx::mean(tx::square(m.out(m.attention(x, mask)) - 0.5));
+};
+template <int Places>
+using attentive_step = tx::train_step<attentive, attentive_loss<Places>, tx::adamw>;
+
+template <class Program>
+int calls_of(char const* op) {
+  int calls = 0;
+  for (auto const& c : Program::calls) {
+    tx::op_info const* const of = Program::kernels[c.kernel].op;
+    calls += of != nullptr && std::string_view(of->name) == op;
+  }
+  return calls;
+}
+using long_step = attentive_step<6>;
+using short_step = attentive_step<4>;
+
+template <class Backend>
+std::vector<double> losses_of() {
+  tx::executor<long_step, Backend> run{tx::seed(3)};
+  run.settings.dropout = 0.3f;
+  std::vector<float> x(4 * 6 * 8);
+  for (std::size_t i = 0; i < x.size(); ++i) x[i] = static_cast<float>(i % 7) * 0.25f - 0.5f;
+  bool mask[24];
+  for (int i = 0; i < 24; ++i) mask[i] = i % 5 != 3;
+  std::vector<double> losses;
+  for (int s = 0; s < 5; ++s) losses.push_back(static_cast<double>(static_cast<float>(run(x, std::span<bool const>(mask)).loss)));
+  return losses;
+}
+
+}  // namespace
+
+TEST_CASE("a target that has a kernel for attention runs it where it says so, with its scratch and the same random numbers") {
+  CHECK(calls_of<long_step::program<attends_whole>>("attention") == 1);
+  CHECK(calls_of<long_step::program<attends_whole>>("attention_gradient") == 1);
+  CHECK(calls_of<short_step::program<attends_whole>>("attention") == 0);
+  CHECK(calls_of<long_step::program<small_kernels>>("attention") == 0);
+  CHECK(calls_of<long_step::program<>>("attention") == 0);
+  CHECK(long_step::memory_on<attends_whole>.workspace == std::int64_t{1} << 20);
+  CHECK(long_step::memory_on<small_kernels>.workspace < std::int64_t{1} << 20);
+  auto const whole = losses_of<attending>(), written_out = losses_of<elsewhere>(), cpu = losses_of<tx::cpu>();
+  CHECK(distance(whole, written_out) < 1e-6);
+  CHECK(distance(whole, cpu) < 1e-6);
+  CHECK(whole.front() > whole.back());
+}
 
 TEST_CASE("a step planned for two targets gives the same numbers") {
   std::vector<double> there, here;

@@ -3,7 +3,7 @@
 #include "../../examples/twinbert/config_file.cpp"
 #include "../../examples/twinbert/evaluate.cpp"
 #include "../../examples/twinbert/folder.cpp"
-#include "../../examples/twinbert/options.cpp"
+#include "../../examples/command_line/options.cpp"
 #include "../../examples/twinbert/program.cpp"
 #include "../../examples/twinbert/tokenizer.cpp"
 #include "../../examples/twinbert/train_command.cpp"

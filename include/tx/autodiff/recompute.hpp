@@ -1,6 +1,6 @@
 // What a backward pass computes again rather than keeps, where the activations of a step have a budget (T. Chen et al., Training
 // Deep Nets with Sublinear Memory Cost, arXiv 1604.06174). Elementwise values within repeated blocks are computed again anyway;
-// here it is products, those first that free most bytes for their FLOPs.
+// here it is products and attention, those first that free most bytes for their FLOPs.
 //
 //   all kept       a block stacks q, k, v and its feed-forward's inner product over 12 layers
 //   half of that   it stacks q, k and v; the backward block computes the inner product again from its operands
@@ -19,13 +19,16 @@ struct recomputation {
 
 namespace detail {
 
-// The product that a kept value is, or is the rounding of; -1 for any other.
+// The product that a kept value is, or is the rounding of, or the attention that it is a result of; -1 for any other.
 constexpr int product_behind(graph const& g, int id) {
   if (g[id].op->kind == op_kind::elementwise && g[id].inputs == 1) id = g.input(id, 0);
+  if (g.is_result_of_op(id) && g[g.input(id, 0)].op->multiplied > 0) return g.input(id, 0);
   return g[id].op->kind == op_kind::product ? id : -1;
 }
-// Of all iterations.
+// Of all iterations. Attention is two products: of each query, and each share, with every key.
 constexpr std::int64_t product_flops(graph const& g, int product) {
+  if (g[product].op->kind != op_kind::product)
+    return 4 * g.info(product).count() * g.info(g.input(product, 1)).dims[-2] * g.runs_of(g[product].region);
   return 2 * g.info(product).count() * g.info(g.input(product, 0)).dims.last() * g.runs_of(g[product].region);
 }
 

@@ -6,7 +6,6 @@
 #pragma once
 
 #include <tx/autodiff/depends_on.hpp>
-#include <tx/autodiff/gradient_site.hpp>
 #include <tx/expr/layout.hpp>
 #include <tx/graph/leaf.hpp>
 #include <tx/ops/add.hpp>
@@ -59,11 +58,6 @@ class reverse_walk final : public vjp_context {
     if (node_id >= adjoint_.size()) adjoint_.resize(node_id + 1, -1);
     adjoint_[node_id] = adjoint_[node_id] < 0 ? value.id : (var{g, adjoint_[node_id]} + value).id;
   }
-  // Gradients of leaves that one node alone reads go to `user` where they are complete.
-  constexpr void give_to(gradient_user* user, vec<int> const& readers) {
-    user_ = user;
-    readers_ = &readers;
-  }
   // Nodes of repeated blocks that the backward pass computes again, whatever they cost.
   constexpr void compute_again(vec<char> const& again) { again_ = &again; }
   constexpr int adjoint(int node_id) const { return node_id < adjoint_.size() ? adjoint_[node_id] : -1; }
@@ -78,15 +72,18 @@ class reverse_walk final : public vjp_context {
         reverse_repeat(at_node);
         continue;
       }
-      if (adjoint(at_node) < 0 || n.op->kind == op_kind::leaf || n.op->kind == op_kind::result) continue;
+      bool const several = g->has_results(at_node);
+      if ((several ? first_adjoint(at_node) : adjoint(at_node)) < 0 || n.op->kind == op_kind::leaf || n.op->kind == op_kind::result) continue;
       if (n.op->vjp == nullptr) {
         if (g->no_gradient.op == nullptr) g->no_gradient = {n.op, n.info};
         continue;
       }
       id = at_node;
       g->site = n.site;
-      gradient = {g, adjoint(at_node)};
-      if (n.op->kind != op_kind::view && n.op != &cast_info) gradient = cast(gradient, n.info.type);
+      gradients.clear();
+      for (int k = 0; several && k < n.op->results; ++k) gradients.push_back(adjoint_of(at_node + 1 + k));
+      gradient = several ? adjoint_of(first_adjoint(at_node)) : var{g, adjoint(at_node)};
+      if (!several && n.op->kind != op_kind::view && n.op != &cast_info) gradient = cast(gradient, n.info.type);
       given_ = 0;
       n.op->vjp(*this);
       bool expected = false;
@@ -97,6 +94,16 @@ class reverse_walk final : public vjp_context {
   }
 
  private:
+  // The first result of an op with several that has a gradient.
+  constexpr int first_adjoint(int owner) const {
+    for (int k = 0; k < (*g)[owner].op->results; ++k)
+      if (adjoint(owner + 1 + k) >= 0) return owner + 1 + k;
+    return -1;
+  }
+  constexpr var adjoint_of(int result) {
+    if (adjoint(result) < 0) return {};
+    return cast({g, adjoint(result)}, g->info(result).type);
+  }
   constexpr var zeros(value_info const& info) const { return broadcast_to(constant(*g, info.type, 0), info.dims); }
 
   // Makes a forward value of the repeated block usable in its backward block.
@@ -112,11 +119,12 @@ class reverse_walk final : public vjp_context {
       return stack(node_id);
     }
     if (is_kept(node_id) || is_rounded_residual(n)) return stack(node_id);
-    int in[4] = {};
-    for (int i = 0; i < n.inputs; ++i) in[i] = forward(g->operands[n.first + i]).id;
+    vec<int> in{};
+    for (int i = 0; i < n.inputs; ++i) in.push_back(forward(g->operands[n.first + i]).id);
     std::uint16_t const reader = g->site;
     g->site = n.site;
-    int const again = g->emit(n.op, in, n.inputs, n.at, n.info);
+    int const again = g->emit(n.op, in.data(), n.inputs, n.at, n.info);
+    if (g->has_results(again)) g->emit_results(again);
     g->site = reader;
     return again;
   }
@@ -227,17 +235,8 @@ class reverse_walk final : public vjp_context {
     };
     for (int k = 0; k < forward_body.carries; ++k) results.push_back(or_zero(forward_body.arguments[k]));
     for (int k = 0; k < same.size(); ++k) results.push_back((var{g, sums[k]} + var{g, or_zero(same[k].inside)}).id);
-    vec<char> given(forward_body.arguments.size(), 0);
-    inner_site site{};
-    for (int k = forward_body.carries + forward_body.invariants; k < forward_body.arguments.size(); ++k) {
-      int const one = forward_body.arguments[k];
-      if (!wanted(one)) continue;
-      given[k] = static_cast<char>(may_give(outer_input(k)));
-      if (given[k]) site.give(inner, outer_input(k), one, or_zero(one), *user_);
-      else results.push_back(or_zero(one));
-    }
-    int const delivered = results.size();
-    for (int value : site.values) results.push_back(value);
+    for (int k = forward_body.carries + forward_body.invariants; k < forward_body.arguments.size(); ++k)
+      if (wanted(forward_body.arguments[k])) results.push_back(or_zero(forward_body.arguments[k]));
     g->current = target_;
 
     // Arguments are numbered now that all are known.
@@ -268,54 +267,8 @@ class reverse_walk final : public vjp_context {
     for (int k = 0; k < forward_body.carries; ++k) deliver(outer_input(k), false);
     for (same_in_each const& s : same) deliver(s.outside, false);
     for (int k = forward_body.carries + forward_body.invariants; k < forward_body.arguments.size(); ++k)
-      if (wanted(forward_body.arguments[k]) && !given[k]) deliver(outer_input(k), true);
-    for (int k = 0; k < site.leaves.size(); ++k) {
-      int const leaf = site.leaves[k];
-      if (leaf < 0) {
-        value_info const all = stacked(g->info(site.values[k]), forward_body.iterations);
-        site.readers[-1 - leaf]->push_back(g->emit(&result_info, &owner, 1, attributes{{delivered + k}}, all));
-        continue;
-      }
-      g->outputs.push_back({g->emit(&result_info, &owner, 1, attributes{{delivered + k}}, g->info(leaf)), output_kind::assign, leaf});
-    }
+      if (wanted(forward_body.arguments[k])) deliver(outer_input(k), true);
   }
-
-  // Numbers of the program may be read anywhere.
-  constexpr bool may_give(int leaf) const {
-    return user_ != nullptr && !g->is_number_of_program(leaf) && (*g)[leaf].op == &parameter_info && (*readers_)[leaf] == 1 && user_->wants((*g)[leaf]);
-  }
-
-  // Slices of leaves in the backward block; what replaces them is stacked.
-  struct inner_site final : gradient_site {
-    reverse_walk* walk = nullptr;
-    vec<int> leaves{}, values{};   // a value replaces its leaf; leaf -1 - k: it is handed to readers[k]
-    vec<vec<int>*> readers{};
-
-    constexpr void give(reverse_walk& inner, int whole, int one, int gradient_id, gradient_user& user) {
-      walk = &inner;
-      g = inner.g;
-      parameter = whole;
-      value = inner.forward(one);
-      gradient = {g, gradient_id};
-      user.use(*this);
-    }
-    constexpr var leaf(op_info const& op, attributes const& at, int& id) override {
-      int const inside = g->current;
-      g->current = 0;
-      id = emit_leaf(*g, op, g->info(parameter), at).id;
-      g->current = inside;
-      return {g, walk->argument(walk->stacked_, id, value.info())};
-    }
-    constexpr void assign(int leaf_id, var next) override {
-      leaves.push_back(leaf_id);
-      values.push_back(next.id);
-    }
-    constexpr void hand_out(var handed, vec<int>& ids) override {
-      readers.push_back(&ids);
-      assign(-readers.size(), handed);
-    }
-    constexpr ~inner_site() = default;
-  };
 
   static constexpr int unnumbered = 1 << 20;  // marks arguments until their final order is known
 
@@ -324,8 +277,6 @@ class reverse_walk final : public vjp_context {
   int source_;
   int target_;
   int given_ = 0;  // gradients that the rule at hand has given
-  gradient_user* user_ = nullptr;
-  vec<int> const* readers_ = nullptr;
   vec<char> const* again_;
   vec<int> adjoint_{};
   vec<int> mapped_{};
@@ -334,39 +285,17 @@ class reverse_walk final : public vjp_context {
   argument_list stacked_{};
 };
 
-// The program itself: leaves are seen whole.
-struct outer_site final : gradient_site {
-  constexpr outer_site(graph& program, int leaf_id, var its_gradient) {
-    g = &program;
-    parameter = leaf_id;
-    value = {g, leaf_id};
-    gradient = its_gradient;
-  }
-  constexpr var leaf(op_info const& op, attributes const& at, int& id) override {
-    var const whole = emit_leaf(*g, op, g->info(parameter), at);
-    id = whole.id;
-    return whole;
-  }
-  constexpr void assign(int leaf_id, var next) override { g->outputs.push_back({next.id, output_kind::assign, leaf_id}); }
-  constexpr void hand_out(var handed, vec<int>& ids) override { ids.push_back(handed.id); }
-  constexpr ~outer_site() = default;
-};
-
 }  // namespace detail
 
 // Appends the gradients of a scalar with respect to leaves, all in the region that nodes go to; returns their ids, -1 where the loss does
-// not depend on one. Those that `user` wants go to it where they are complete, and -1 stands for them too. Nodes marked in `again` are not
-// kept by repeated blocks.
+// not depend on one. Nodes marked in `again` are not kept by repeated blocks.
 // An op without a gradient is noted in graph::no_gradient, which program<> reports with its name and shape.
-constexpr vec<int> gradients(graph& g, int loss, vec<int> const& leaves, gradient_user* user = nullptr, vec<char> const& again = {}) {
+constexpr vec<int> gradients(graph& g, int loss, vec<int> const& leaves, vec<char> const& again = {}) {
   if (g.info(loss).count() != 1 || !is_float(g.info(loss).type))
     throw invalid("a loss must be a floating-point scalar. FIX: reduce it, e.g. with mean(x)");
   g.when = phase::backward;
   vec<char> const active = detail::depends_on(g, leaves);
-  vec<int> readers(g.size(), 0);
-  for (int operand : g.operands) ++readers[operand];
   detail::reverse_walk walk(g, active, nullptr, g.current, g.current);
-  walk.give_to(user, readers);
   walk.compute_again(again);
   value_info const scalar = g.info(loss);  // a copy: the table of nodes grows
   walk.add(loss, broadcast_to(constant(g, scalar.type, 1), scalar.dims));
@@ -375,10 +304,6 @@ constexpr vec<int> gradients(graph& g, int loss, vec<int> const& leaves, gradien
   for (int leaf : leaves) {
     out.push_back(walk.adjoint(leaf));
     if (out.back() >= 0) out.back() = cast({&g, out.back()}, g.info(leaf).type).id;
-    if (out.back() < 0 || user == nullptr || !user->wants(g[leaf])) continue;
-    detail::outer_site site(g, leaf, {&g, out.back()});
-    user->use(site);
-    out.back() = -1;
   }
   return out;
 }

@@ -1,6 +1,7 @@
 // The CPU backend: vector kernels over GCC's vector types, packed products, a pool of threads.
 #pragma once
 
+#include <tx/backends/cpu/attention_kernels.hpp>
 #include <tx/backends/cpu/kernels.hpp>
 #include <tx/backends/cpu/machine.hpp>
 #include <tx/backends/cpu/pages.hpp>

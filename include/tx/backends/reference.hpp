@@ -4,9 +4,8 @@
 
 #include <tx/backends/cpu/target.hpp>
 #include <tx/core/math.hpp>
-#include <tx/ops/partitioned.hpp>
 #include <tx/run/elements.hpp>
-#include <tx/run/frame.hpp>
+#include <tx/run/whole_operands.hpp>
 
 #include <new>
 #include <vector>
@@ -209,13 +208,10 @@ struct kernel<exec::gemm<D, Epilogue>> {
   }
 };
 
-template <class Rule, dtype Out, dtype... In>
-struct kernel<exec::whole<Rule, Out, In...>> {
+template <class Rule, class Results, class Ins>
+struct kernel<exec::whole<Rule, Results, Ins>> {
   static void run(exec::frame const& f, exec::call const& c, exec::operand_ref const* operands) {
-    [&]<int... K>(std::integer_sequence<int, K...>) {
-      Rule::run(0, 1, c.at, whole_operand<element_t<Out>>{f.at<element_t<Out>>(operands[0]), f.dims(operands[0])},
-                whole_operand<element_t<In> const>{f.at<element_t<In> const>(operands[K + 1]), f.dims(operands[K + 1])}...);
-    }(std::make_integer_sequence<int, sizeof...(In)>{});
+    exec::run_part(exec::whole<Rule, Results, Ins>{}, 0, 1, f, c, operands);
   }
 };
 

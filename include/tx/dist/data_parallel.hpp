@@ -112,35 +112,37 @@ inline constexpr division division_of = [] {
 template <int Shards, class Tuple>
 using arguments_of_shards = typename detail::joined_arguments<Shards, Tuple>::type;
 
-// Appends the shards of a rank to g, each recorded as `one`, whose outputs are scalars: g's outputs become their means.
-// Returns the mean of what flatten(ids of the values) makes of each shard's values.
-template <class Flatten>
-constexpr var append_shards(graph& g, division d, graph const& one, vec<int> const& values, Flatten const& flatten) {
-  vec<int> wanted{};
-  for (output const& o : one.outputs) wanted.push_back(o.value);
-  int const results = wanted.size();
-  for (int v : values) wanted.push_back(v);
-
-  vec<detail::running_sum> sums(results + 1);
-  for (int s = 0; s < d.shards; ++s) {
-    vec<int> const ids = append_shard(g, one, wanted, s, d.shards);
-    vec<int> own{};
-    for (int k = results; k < ids.size(); ++k) own.push_back(ids[k]);
-    sums[results].push(flatten(own));
-    for (int k = 0; k < results; ++k) sums[k].push(var{&g, ids[k]});
+// Appends the shards of a rank to g, each recorded as `one`: g's outputs become means over all shards, of results, of what states become and
+// of gradients. gather(g, outputs) may join gradients of a shard before they are added up.
+template <class Gather>
+constexpr void append_shards(graph& g, division d, graph const& one, Gather const& gather) {
+  vec<int> values{};
+  for (output const& o : one.outputs) {
+    values.push_back(o.value);
+    value_info const& info = one.info(o.value);
+    if (o.kind == output_kind::result && (info.count() != 1 || !is_float(info.type)))
+      throw invalid("data_parallel, virtual_shards: a step hands back means over the shards, so its results must be floating-point scalars. FIX: reduce each, e.g. with mean(x)");
   }
-  auto mean = [&](int k) {
+  vec<output> outputs{};
+  vec<detail::running_sum> sums(values.size());
+  for (int s = 0; s < d.shards; ++s) {
+    vec<int> const ids = append_shard(g, one, values, s, d.shards);
+    outputs.clear();
+    for (int k = 0; k < ids.size(); ++k) {
+      output o = one.outputs[k];
+      o.value = ids[k];
+      if (o.target >= 0) o.target = emit_leaf(g, *one[o.target].op, one.info(o.target), one[o.target].at).id;
+      outputs.push_back(o);
+    }
+    outputs = gather(g, outputs);
+    for (int k = 0; k < outputs.size(); ++k) sums[k].push(var{&g, outputs[k].value});
+  }
+  for (int k = 0; k < outputs.size(); ++k) {
     var x = sums[k].total();
     if (d.ranks > 1) x = all_reduce(x);
-    return x * (1.0 / d.parts());
-  };
-  for (int k = 0; k < results; ++k) {
-    value_info const& info = one.info(one.outputs[k].value);
-    if (info.count() != 1 || !is_float(info.type))
-      throw invalid("data_parallel, virtual_shards: a step hands back means over the shards, so its results must be floating-point scalars. FIX: reduce each, e.g. with mean(x)");
-    g.outputs.push_back(output{mean(k).id, output_kind::result, -1});
+    outputs[k].value = (x * (1.0 / d.parts())).id;
+    g.outputs.push_back(outputs[k]);
   }
-  return mean(results);
 }
 
 }  // namespace dist

@@ -19,9 +19,8 @@ struct kernel<exec::collective<Rule, Out, In...>, Backend> {
   static void run(Frame const& f, exec::call const& c, exec::operand_ref const* operands) {
     [&]<int... K>(std::integer_sequence<int, K...>) {
       Rule::run(*f.ranks, c.at,
-                whole_operand<element_t<Out>>{f.template at<element_t<Out>>(operands[0]), f.dims(operands[0])},
-                whole_operand<element_t<In> const>{f.template at<element_t<In> const>(operands[K + 1]),
-                                                   f.dims(operands[K + 1])}...);
+                whole_operand<element_t<Out>>{f.template at<element_t<Out>>(operands[sizeof...(In)]), f.dims(operands[sizeof...(In)])},
+                whole_operand<element_t<In> const>{f.template at<element_t<In> const>(operands[K]), f.dims(operands[K])}...);
     }
     (std::make_integer_sequence<int, sizeof...(In)>{});
   }

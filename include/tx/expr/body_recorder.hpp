@@ -35,10 +35,19 @@ class body_recorder {
     return g_.add_argument(id_, all, unstacked(g_.info(all)));
   }
 
-  // Ends the body: the next value of each carry, and what is stacked over the iterations.
+  // Ends the body: the next value of each carry, and what is stacked over the iterations. States of which the body sees slices, and
+  // changes them, are changed as a whole.
   constexpr void close(vec<int> const& next, vec<int> const& stacked_values) {
+    vec<state_change> here{}, around{};
+    for (state_change const& c : g_.changes) (g_[c.state].region == id_ ? here : around).push_back(c);
+    g_.changes = around;
     for (vec<int> const* values : {&next, &stacked_values})
       for (int value : *values) body().results.push_back(g_.seen_here(value));
+    int const first_change = body().results.size();
+    for (state_change& c : here) {
+      body().results.push_back(g_.seen_here(c.value));
+      c.state = given_to(c.state);
+    }
     region& done = body();
     done.invariants = done.arguments.size() - done.carries - done.stacked;
     vec<int> order{};  // recorded as carries, slices, invariants
@@ -57,6 +66,7 @@ class body_recorder {
     g_.current = done.parent;
     int const owner = g_.emit(&repeat_info, inputs.data(), inputs.size(), attributes{{id_}}, g_.info(done.results[0]));
     body().owner = owner;
+    for (int k = 0; k < here.size(); ++k) change_state(g_, here[k].state, all(first_change + k - body().carries));
   }
 
   constexpr int last(int carry_at) const { return result(carry_at, g_.info(body().results[carry_at])); }
@@ -69,6 +79,12 @@ class body_recorder {
  private:
   constexpr region& body() { return g_.regions[id_]; }
   constexpr region const& body() const { return g_.regions[id_]; }
+  // What an argument is a slice of.
+  constexpr int given_to(int argument) const {
+    int k = 0;
+    while (body().arguments[k] != argument) ++k;
+    return body().given[k];
+  }
   constexpr int result(int k, value_info const& info) const {
     int const owner = body().owner;
     return g_.emit(&result_info, &owner, 1, attributes{{k}}, info);

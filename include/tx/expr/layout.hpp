@@ -6,6 +6,7 @@
 #include <tx/expr/members.hpp>
 #include <tx/expr/param.hpp>
 #include <tx/expr/scalar.hpp>
+#include <tx/expr/state.hpp>
 
 #include <string>
 #include <vector>
@@ -129,7 +130,8 @@ struct layout {
       return group;
     };
     auto collect = [&]<class P>(P&, detail::surroundings const& around) {
-      int const group = around.frozen ? find_group(frozen{}) : find_group(typename P::group{});
+      bool const freezes = around.frozen && !state_like<P>;
+      int const group = freezes ? find_group(frozen{}) : find_group(typename P::group{});
       t.entries.push_back({detail::stacked(P::info, around.stack), group, 0, P::info.dims.rank});
     };
     detail::for_each_parameter(model, collect);
@@ -185,6 +187,7 @@ struct parameter_view {
   std::string name;
   value_info info;
   std::int64_t offset;  // elements from the start of the flat block
+  bool is_state = false;  // see state.hpp
 };
 
 namespace detail {
@@ -207,7 +210,7 @@ struct parameter_namer {
       layout_entry const& e = layout<Model>::entries[entry++];
       std::int64_t index = 0;
       for (std::size_t k = 0; k < iteration.size(); ++k) index = index * e.info.dims.dim[k] + iteration[k];
-      views.push_back({name, M::info, e.offset + index * M::info.count()});
+      views.push_back({name, M::info, e.offset + index * M::info.count(), state_like<M>});
     } else if constexpr (repeated_module<M>) {
       int const first = entry;
       for (int i = 0; i < M::repeat_count; ++i) {

@@ -106,7 +106,7 @@ constexpr bool same_extents(shape const& a, shape const& b) {
 }
 }  // namespace detail
 
-// Records F on a model and fresh inputs; the outputs of the graph are the tensors of F's result, in order.
+// Records F on a model and fresh inputs; the outputs of the graph are the tensors of F's result, in order, then what states become.
 template <class Model, auto F>
 constexpr void trace(graph& g) {
   using call = callable<std::remove_cvref_t<decltype(F)>, Model>;
@@ -123,6 +123,8 @@ constexpr void trace(graph& g) {
         throw invalid("a result is a parameter of repeated blocks, or its gradient, which has a slice for each. FIX: hand out what is computed from it");
       g.outputs.push_back(output{r.id, output_kind::result, -1});
     });
+    for (state_change const& c : g.changes) g.outputs.push_back({c.value, output_kind::assign, c.state});
+    g.changes.clear();
   };
   if constexpr (call::has_model) {
     Model model{};

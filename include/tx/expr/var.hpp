@@ -28,6 +28,17 @@ constexpr var emit(op_info const& op, std::initializer_list<var> in, attributes 
   return {g, g->emit(&op, ids, n, at)};
 }
 
+// An op with several results, and each of them.
+constexpr var emit_several(op_info const& op, vec<var> const& in, attributes const& at = {}) {
+  vec<int> ids{};
+  for (var const& v : in) ids.push_back(v.id);
+  graph* const g = in[0].g;
+  int const owner = g->emit(&op, ids.data(), ids.size(), at);
+  g->emit_results(owner);
+  return {g, owner};
+}
+constexpr var result_of(var const& several, int k) { return {several.g, several.id + 1 + k}; }
+
 constexpr var emit_leaf(graph& g, op_info const& op, value_info const& info, attributes const& at = {}) {
   return {&g, g.emit(&op, nullptr, 0, at, info)};
 }
@@ -37,7 +48,8 @@ constexpr var emit_leaf(graph& g, op_info const& op, value_info const& info, att
 struct vjp_context {
   graph* g = nullptr;
   int id = -1;          // the node whose gradient is taken
-  var gradient{};       // of its output
+  var gradient{};       // of its output; of several, the first that has one
+  vec<var> gradients{};  // of an op with several results: of each; one that has none is not valid()
 
   constexpr virtual var forward(int node_id) = 0;          // the value, usable where gradients are computed
   constexpr virtual bool wanted(int node_id) const = 0;    // does the gradient of this value matter?
@@ -47,6 +59,7 @@ struct vjp_context {
   constexpr attributes const& at() const { return (*g)[id].at; }
   constexpr var in(int k) { return forward(input(k)); }
   constexpr var out() { return forward(id); }
+  constexpr var out(int k) { return forward(id + 1 + k); }  // of several
   constexpr value_info in_info(int k) const { return g->info(input(k)); }
   constexpr bool needs(int k) const { return wanted(input(k)); }
   constexpr void accumulate(int k, var value) { add(input(k), value); }

@@ -41,6 +41,7 @@ struct region {
   int invariants = 0;  // arguments [carries, carries + invariants) are the same in each iteration
   int stacked = 0;     // the last arguments are slices of inputs with a leading axis of `iterations`
   bool reversed = false;
+  bool parts = false;  // its iterations are parts of a batch: each draws random numbers of rows of its own
   int owner = -1;      // the region node
   vec<int> arguments{};
   vec<int> results{};  // carries, then values to stack
@@ -48,13 +49,20 @@ struct region {
   vec<int> given{};    // then: what each argument is given, a value of the region around it
 };
 
-enum class output_kind : std::uint8_t { result, assign };
+enum class output_kind : std::uint8_t { result, assign, gradient };
 
-// A value that leaves the program: handed to the caller, or stored over a leaf (parameter or state).
+// A value that leaves the program: handed to the caller, or stored over a leaf (parameter or state). While a step is recorded also the
+// gradient by a leaf, until the update makes use of it.
 struct output {
   int value = 0;
   output_kind kind = output_kind::result;
-  int target = -1;  // assign: the leaf it replaces
+  int target = -1;  // the leaf it replaces, or is the gradient by
+};
+
+// What a state becomes when a run ends; state: as the region in which that is recorded sees it. See expr/state.hpp.
+struct state_change {
+  int state = 0;
+  int value = 0;
 };
 
 // An op without a gradient that a gradient reached, and the value it computes.
@@ -75,6 +83,7 @@ class graph {
   vec<output> outputs{};
   vec<source_site> sites{};
   vec<declared_setting> settings{};
+  vec<state_change> changes{};  // while a model is recorded; then they are outputs
   phase when = phase::forward;
   std::uint16_t site = 0;  // of new nodes
   int current = 0;        // region that new nodes go to
@@ -135,6 +144,18 @@ class graph {
     insert(h, nodes.size() - 1);
     return nodes.size() - 1;
   }
+
+  // The results of an op with several, directly behind its node: result k is node `owner` + 1 + k.
+  constexpr void emit_results(int owner) {
+    node const n = nodes[owner];
+    vec<value_info> infos{};
+    for (int i = 0; i < n.inputs; ++i) infos.push_back(nodes[input(n, i)].info);
+    for (int k = 0; k < n.op->results; ++k) emit(&result_info, &owner, 1, attributes{{k}}, n.op->infer_result(infos.data(), n.inputs, n.at, k));
+  }
+  // Is it one of several results of an op, and not of a region?
+  constexpr bool is_result_of_op(int id) const { return nodes[id].op == &result_info && has_results(input(id, 0)); }
+  // An op that is read through its results alone.
+  constexpr bool has_results(int id) const { return nodes[id].op->infer_result != nullptr; }
 
   // How many loops there are around the nodes of a region.
   constexpr int loops_around(int region_id) const {

@@ -23,7 +23,7 @@ inline constexpr op_info argument_info{.name = "argument", .kind = op_kind::leaf
 
 // Runs region at.v[0]; inputs: carries, invariants, stacked. The info is that of its first result.
 inline constexpr op_info repeat_info{.name = "repeat", .kind = op_kind::region, .arity = -1, .infer = detail::leaf_infer};
-// Result at.v[0] of a region node: final carries, then stacked values with a leading axis of the iterations.
+// Result at.v[0] of a region node: final carries, then stacked values with a leading axis of the iterations. Or of an op with several.
 inline constexpr op_info result_info{.name = "result", .kind = op_kind::result, .arity = 1, .infer = detail::leaf_infer};
 
 }  // namespace tx

@@ -17,10 +17,10 @@ enum class op_kind : std::uint8_t {
   col_reduce,   // [..., C] -> [C]: the sum over all leading axes
   view,         // moves no element: reshape, transpose, broadcast, slice
   product,      // [..., M, K] x [..., K, N] -> [..., M, N]
-  whole,        // partitioned_rule<&info> sees whole dense operands
+  whole,        // partitioned_rule<&info> sees whole dense operands; may have several results
   gather_all,   // lays its inputs end to end in one flat block
   region,       // runs a region; results are read through `result` nodes
-  result,       // one result of a region node
+  result,       // one result of a region node, or of an op with several
   collective,   // acts on all ranks
 };
 
@@ -69,10 +69,21 @@ struct op_info {
   double (*fold)(double const* in) = nullptr;
   // Reductions: two elements, or sums of such, combined; null where only kernels can. For explaining what a kernel computed.
   double (*combine)(double a, double b) = nullptr;
+  // Whole: an op of several results. Its node has no value of its own but `result` nodes directly behind it, of which this says the types;
+  // `infer` is the first one's.
+  value_info (*infer_result)(value_info const* in, int count, attributes const& at, int k) = nullptr;
+  int results = 1;
+  // Whole: what is read of input `number`, `of`, where a part of result 0 is all that is wanted; `at` becomes the attributes of that. Null: no
+  // less than everything.
+  selection (*part_read)(selection const& part, int number, value_info const& of, attributes& at) = nullptr;
+  bool (*can_narrow)(selection const& part, attributes const& at) = nullptr;
+  int multiplied = 0;  // whole: how many of the first operands are multiplied with each other, so that mixed precision rounds them
   bool states_range = false;   // a view whose operand's elements lie in [at.v[0], at.v[1]) or are at.v[2]; checked where that shows an argument
   bool random = false;         // index: drawn for each element, not a position along the axis at.v[0]
   bool costly = false;         // worth keeping rather than computing twice within a row
   bool differentiable = true;  // false: gradients stop here without an error
+  bool over_first = false;     // whole: the result may lie over input 0, of which a share reads what it writes alone
+  bool draws = false;          // whole: random numbers are drawn where its kernel needs them, not read
   bool turned_bounds = false;  // takes operands whose bounded extent is not the leading one
 
   // For hashing: the order of addresses is no constant.

@@ -1,6 +1,6 @@
-// The order in which the nodes of a graph can be written anew: each after what it needs, a region's node after its body too. Nodes stand
-// in that order already, but for values that a gradient stacks of a body inside another body: the inner body gains a result, behind the
-// node of the outer one.
+// The order in which the nodes of a graph can be written anew: each after what it needs, a body before the node that runs it and after
+// what that is given. Most stand in that order already. A gradient lets a body inside another hand out more, behind the node that runs it,
+// and sinking (passes/sink.hpp) puts nodes into bodies that have long been recorded.
 //
 //   %4 = repeat(region 1)       whose body now hands out %9
 //   %9 = result(%3)             in region 1, which is what region 2 stacks
@@ -8,24 +8,59 @@
 #pragma once
 
 #include <tx/graph/graph.hpp>
+#include <tx/graph/leaf.hpp>
 
 namespace tx {
 
-constexpr vec<int> order_of_nodes(graph const& g) {
-  vec<int> order{};
-  order.reserve(g.size());
-  vec<char> stands(g.size(), 0);
-  for (int i = 0; i < g.size(); ++i) {
-    if (stands[i]) continue;
-    if (g[i].op->kind == op_kind::region)
-      for (int value : g.regions[static_cast<int>(g[i].at.v[0])].results)
-        if (value > i && !stands[value]) {
-          order.push_back(value);
-          stands[value] = 1;
-        }
-    order.push_back(i);
+namespace detail {
+
+class node_order {
+ public:
+  constexpr explicit node_order(graph const& g) : g_(g), stands_(g.size(), 0) { order_.reserve(g.size()); }
+
+  constexpr vec<int> all() {
+    for (int i = 0; i < g_.size(); ++i) put(i);
+    return order_;
   }
-  return order;
+
+ private:
+  constexpr void put(int id) {
+    if (stands_[id]) return;
+    stands_[id] = 1;  // what needs itself again is given no place twice: verify() finds it
+    node const& n = g_[id];
+    for (int k = 0; k < n.inputs; ++k) put(g_.input(n, k));
+    if (n.op->kind == op_kind::region) {
+      put_body(static_cast<int>(n.at.v[0]), id);
+    } else if (n.op == &argument_info) {
+      region const& body = g_.regions[static_cast<int>(n.at.v[1])];
+      int const k = static_cast<int>(n.at.v[0]);
+      if (body.owner >= 0 && k >= body.carries) put(g_.input(body.owner, k));
+    }
+    order_.push_back(id);
+    for (int k = 0; g_.has_results(id) && k < n.op->results; ++k) {  // they stand directly behind their node
+      stands_[id + 1 + k] = 1;
+      order_.push_back(id + 1 + k);
+    }
+  }
+
+  // What has been put into a body behind the node that runs it, in the order in which that was recorded.
+  constexpr void put_body(int region_id, int owner) {
+    bool late = false;
+    for (int value : g_.regions[region_id].results) late = late || !stands_[value];
+    for (int id = owner + 1; late && id < g_.size(); ++id)
+      if (g_[id].region == region_id) put(id);
+  }
+
+  graph const& g_;
+  vec<char> stands_;
+  vec<int> order_{};
+};
+
+}  // namespace detail
+
+constexpr vec<int> order_of_nodes(graph const& g) {
+  detail::node_order order(g);
+  return order.all();
 }
 
 }  // namespace tx

@@ -18,9 +18,10 @@ inline std::string to_string(value_info const& info) {
   return s + "]";
 }
 
-// Any graph-like object: graph itself, or a frozen one.
-template <class Graph>
-std::string to_text(Graph const& g) {
+// Any graph-like object: graph itself, or a frozen one. name_of(node): what stands behind it, as the name of a parameter; see also
+// inspect/outline_names.hpp.
+template <class Graph, class NameOf>
+std::string to_text(Graph const& g, NameOf const& name_of_node) {
   std::string s;
   for (int i = 0; i < g.nodes.size(); ++i) {
     node const& n = g.nodes[i];
@@ -36,9 +37,14 @@ std::string to_text(Graph const& g) {
       s += "}";
     }
     if (n.op->kind == op_kind::constant) s += " {" + std::to_string(std::bit_cast<double>(n.at.v[0])) + "}";
-    s += " : " + to_string(n.info) + "\n";
+    std::string const name = name_of_node(n);
+    s += " : " + to_string(n.info) + (name.empty() ? "" : "  " + name) + "\n";
   }
   return s;
+}
+template <class Graph>
+std::string to_text(Graph const& g) {
+  return to_text(g, [](node const&) { return std::string(); });
 }
 
 template <class Graph>

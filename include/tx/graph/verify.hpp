@@ -13,15 +13,24 @@ constexpr void verify_node(graph const& g, int id) {
   if (n.op == nullptr) throw invalid("verify: a node has no op");
   if (n.op->arity >= 0 && n.inputs != n.op->arity) throw invalid("verify: a node has another number of inputs than its op takes");
   if (n.region < 0 || n.region >= g.regions.size()) throw invalid("verify: a node is in no region");
-  value_info in[4] = {};
+  constexpr int most = 10;
+  value_info in[most] = {};
   for (int k = 0; k < n.inputs; ++k) {
     int const from = g.input(n, k);
     if (from < 0 || from >= id) throw invalid("verify: an input does not come before its reader");
     if (g[from].region != n.region && !g.is_number_of_program(from)) throw invalid("verify: a value of another region is read without being an argument");
-    if (k < 4) in[k] = g.info(from);
+    if (k < most) in[k] = g.info(from);
   }
   bool const declared = n.op->kind == op_kind::leaf || n.op->kind == op_kind::index || n.op->kind == op_kind::region ||
-                        n.op->kind == op_kind::result || n.inputs > 4;
+                        n.op->kind == op_kind::result || n.inputs > most;
+  if (g.is_result_of_op(id) && (n.at.v[0] >= g[g.input(n, 0)].op->results || g.input(n, 0) + 1 + n.at.v[0] != id))
+    throw invalid("verify: a result of an op is not directly behind it, in its place");
+  if (g.has_results(id)) {
+    for (int k = 0; k < n.op->results; ++k)
+      if (id + 1 + k >= g.size() || !g.is_result_of_op(id + 1 + k) || g.input(id + 1 + k, 0) != id ||
+          !(g.info(id + 1 + k) == n.op->infer_result(in, n.inputs, n.at, k)))
+        throw invalid("verify: an op with several results lacks one, or one is of another shape or type than its shape rule gives");
+  }
   if (declared) return;
   value_info info = n.op->infer(in, n.inputs, n.at);
   info.dims.tag = n.info.dims.tag;  // a broadcast may gain one

@@ -39,7 +39,6 @@ class finite_guard {
 
   TX_COLD static std::vector<exec::program_tables> programs() {
     std::vector<exec::program_tables> all{exec::tables_of<exec::program_on<Step, Backend>>()};
-    if constexpr (exec::in_parts<Step>) all.push_back(exec::tables_of<exec::update_program_on<Step, Backend>>());
     return all;
   }
   template <int... K>
@@ -53,11 +52,9 @@ class finite_guard {
                           flat::trained,
                           flat::groups.size(),
                           0,
-                          0,
                           exec::trains<Step>,
                           {}};
     if constexpr (exec::trains<Step>) m.states = Step::states;
-    m.in_parts = exec::in_parts<Step>;
     for (declared_setting const& s : exec::program_on<Step, Backend>::settings) m.settings.emplace_back(s.name);
     return m;
   }

@@ -24,7 +24,6 @@ struct watched_model {
   std::int64_t trained = 0;  // elements of the parameters' block that a step may change, and of a state
   int groups = 0;
   int states = 0;
-  bool in_parts = false;  // is a batch computed in parts?
   bool trains = false;
   std::vector<std::string> settings{};  // of its own
 };
@@ -84,10 +83,12 @@ class finite_watch final : public observer {
     if (k.by_rows()) {
       for (int o = 0; o < k.sig.outs; ++o) look_at(f, k, o);
     } else if (k.sees_whole()) {
-      operand_ref const& r = k.operand(0);
-      std::int64_t const count = f.dims(r).count(),
-                         at = first_not_finite(r.type, f.at<std::byte>(r), count, rule_.infinities);
-      if (at < count) fail_whole(f, k, at);
+      for (int o = 0; o < k.sig.outs; ++o) {
+        operand_ref const& r = k.written_by(o);
+        std::int64_t const count = f.dims(r).count();
+        std::int64_t const at = first_not_finite(r.type, f.at<std::byte>(r), count, rule_.infinities);
+        if (at < count) fail_whole(f, k, o, at);
+      }
     }
   }
 
@@ -150,15 +151,16 @@ class finite_watch final : public observer {
     bad_origin const origin = origin_finder(k, f, rule_).find(o, row, col);
     explain(f, k, x, origin, "row " + std::to_string(origin.row) + ", column " + std::to_string(origin.col));
   }
-  [[noreturn]] TX_COLD void fail_whole(frame const& f, called_kernel const& k, std::int64_t at) {
+  [[noreturn]] TX_COLD void fail_whole(frame const& f, called_kernel const& k, int o, std::int64_t at) {
     bad_origin origin{k.sig.op.name, -1, 0, 0, {}};
-    for (int i = 1; i < k.c.operands; ++i) {
+    for (int i = 0; i < k.inputs(); ++i) {
+      if (!k.reads(i)) continue;
       operand_ref const& r = k.operand(i);
       operand_values all{};
       for (std::int64_t e = 0; e < f.dims(r).count(); ++e) all.add(element_at(r.type, f.at<std::byte>(r), e));
       origin.operands.push_back(all);
     }
-    explain(f, k, element_at(k.operand(0).type, f.at<std::byte>(k.operand(0)), at), origin,
+    explain(f, k, element_at(k.written_by(o).type, f.at<std::byte>(k.written_by(o)), at), origin,
             "element " + std::to_string(at));
   }
 
@@ -177,11 +179,12 @@ class finite_watch final : public observer {
     found.number = static_cast<int>(&k.c - p.calls.data()) + 1;
     found.kernels = static_cast<int>(p.calls.size());
     found.when = k.c.first_update >= 0 && op >= k.c.first_update ? phase::update : k.c.when;
-    if (std::int64_t const runs = runs_of(p, k.c); runs > 1) {
-      found.iteration = static_cast<int>(f.iteration);
-      found.iterations = static_cast<int>(runs);
+    call_runs const runs = runs_of(p, k.c);
+    if (runs.in_part > 1) {
+      found.iteration = static_cast<int>(f.iteration % runs.in_part);
+      found.iterations = static_cast<int>(runs.in_part);
     }
-    if (model_.in_parts && &p == programs_.data()) found.part = static_cast<int>(f.shard);
+    if (runs.parts > 1) found.part = static_cast<int>(f.iteration / runs.in_part);
     std::string const text =
         text_of(found, place, origin.operands) + "; " + restore(f) +
         ". FIX: keep the operands in the op's range, as by an epsilon or a clamp, or lower the learning rate";

@@ -122,8 +122,7 @@ TX_COLD graph thawed(Tables const& f) {
 
 namespace tx {
 
-// The graph of a train_step, value_and_grad or function, differentiated and simplified; of a step in parts that of one
-// part. It is kept by a constant evaluation of its own.
+// The graph of a train_step, value_and_grad or function, differentiated and simplified. It is kept by a constant evaluation of its own.
 template <class Step, target const& To = cpu_target>
 TX_COLD graph graph_of() {
   return exec::thawed(exec::kept_graph<typename Step::source, To>{});

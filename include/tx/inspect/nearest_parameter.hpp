@@ -42,6 +42,10 @@ inline byte_range range_of(frame const& f, called_kernel const& k, operand_ref c
   return {p + row_offset(r, first) * size, p + (row_offset(r, end - 1) + width) * size};
 }
 inline byte_range result_range(frame const& f, called_kernel const& k, int o) {
+  if (k.sees_whole()) {
+    operand_ref const& r = k.written_by(o);
+    return {f.at<std::byte>(r), f.at<std::byte>(r) + f.dims(r).count() * size_of(r.type)};
+  }
   return range_of(f, k, k.written_by(o), k.width(o), k.out(o).shape != form::col_reduce);
 }
 
@@ -67,7 +71,8 @@ class parameter_search {
       frame const f = e.as_in(f_);
       bool const here = p.kernel + 1 == static_cast<int>(ran_.size());  // where the element is known
       if (p.value < 0) {
-        for (int i = 1; i < k.c.operands; ++i) follow(p, f.at<std::byte>(k.operand(i)), k.operand(i).base);
+        for (int i = 0; i < k.inputs(); ++i)
+          if (k.reads(i)) follow(p, f.at<std::byte>(k.operand(i)), k.operand(i).base);
         continue;
       }
       std::int64_t const r = here ? row : f.first_row(k.c), c = here ? col : 0;
@@ -117,12 +122,7 @@ class parameter_search {
       called_kernel const k(*earlier.program, *earlier.c);
       frame const f = earlier.as_in(f_);
       for (int o = 0; o < k.sig.outs; ++o)
-        if (result_range(f, k, o).holds(p)) return visit(e, k.out(o).value, from.distance + 1);
-      if (k.sees_whole()) {
-        std::byte* const to = f.at<std::byte>(k.operand(0));
-        if (byte_range{to, to + f.dims(k.operand(0)).count() * size_of(k.operand(0).type)}.holds(p))
-          return visit(e, -1, from.distance + 1);
-      }
+        if (result_range(f, k, o).holds(p)) return visit(e, k.sees_whole() ? -1 : k.out(o).value, from.distance + 1);
     }
   }
 

@@ -17,6 +17,8 @@
 #include <tx/plan/timeline.hpp>
 #include <tx/step/function.hpp>
 
+#include <algorithm>
+
 namespace tx {
 
 struct outlined_value {
@@ -40,6 +42,7 @@ struct outlined_call : profiled_kernel {
   std::int64_t runs = 1;              // in a step
   std::int64_t depth = 0, batch = 1;  // of products
   bool timed = false;                 // are `seconds` those of all its runs?
+  std::vector<std::string> parameters;  // that its ops read, by name
 };
 
 struct outlined_region {
@@ -160,18 +163,28 @@ class outliner {
       v.when = n.when;
       v.region = n.region;
       if (n.op == &repeat_info) v.of = static_cast<int>(n.at.v[0]);
-      if (n.op == &result_info) v.of = static_cast<int>(g_[g_.input(n, 0)].at.v[0]);
+      bool const of_region = n.op == &result_info && !g_.is_result_of_op(i);
+      if (of_region) v.of = static_cast<int>(g_[g_.input(n, 0)].at.v[0]);
       if (group >= 0) v.call = first_call[static_cast<std::size_t>(group)];
       int const buffer = n.op == &repeat_info ? -1 : seen_.buffer_of[f_.where.of[i].root];
       if (buffer >= 0) v.buffer = buffer_[static_cast<std::size_t>(buffer)];
       for (int k = 0; k < n.inputs; ++k)
         v.inputs.push_back(value[static_cast<std::size_t>(seen_through(g_.input(n, k)))]);
-      if (n.op == &result_info) {
+      if (of_region) {
         int const in_body = g_.regions[v.of].results[static_cast<int>(n.at.v[0])];
         v.inputs.push_back(value[static_cast<std::size_t>(seen_through(in_body))]);
       }
       value[static_cast<std::size_t>(i)] = static_cast<int>(out_.values.size());
+      if (v.call >= 0) add_parameters(v);
       out_.values.push_back(std::move(v));
+    }
+  }
+  void add_parameters(outlined_value const& v) {
+    auto& names = out_.calls[static_cast<std::size_t>(v.call)].parameters;
+    for (int in : v.inputs) {
+      if (in < 0) continue;
+      outlined_value const& read = out_.values[static_cast<std::size_t>(in)];
+      if (read.op == parameter_info.name && std::ranges::find(names, read.name) == names.end()) names.push_back(read.name);
     }
   }
 
@@ -190,7 +203,7 @@ class outliner {
       case op_kind::constant: return "constant";
       case op_kind::index: return group < 0 ? "index" : "computed";
       case op_kind::region: return "region";
-      case op_kind::result: return "result";
+      case op_kind::result: return group < 0 ? "result" : "computed";
       case op_kind::gather_all: return "flat";
       default: return "computed";
     }
@@ -210,37 +223,25 @@ class outliner {
 
 template <class Source, target const& To>
 TX_COLD outline outline_of_source(char const* name, stored_names const& names, std::vector<double> const& seconds) {
-  using kept = exec::kept_graph<Source, To>;
+  using seen_graph = exec::kept_graph<Source, To>;
   exec::inspection seen;
-  exec::lowered const l = exec::plan(exec::thawed(kept{}), To, kept::options, &seen);
+  exec::lowered const l = exec::plan(exec::thawed(seen_graph{}), To, seen_graph::options, &seen);
   outline out = outliner(l, seen, names).run(seconds);
   out.name = name;
   out.memory = l.memory;
-  out.memory.recomputed_flops = kept::recomputed_flops;
+  out.memory.recomputed_flops = seen_graph::recomputed_flops;
   return out;
 }
 
 }  // namespace detail
 
-// Of a train_step, value_and_grad or function; a step that runs in parts is two programs. seconds:
-// seconds_of<Step>(log), or nothing. To: what it is planned for.
+// Of a train_step, value_and_grad or function. seconds: seconds_of<Step>(log), or nothing. To: what it is planned for.
 template <class Step, target const& To = cpu_target>
-TX_COLD std::vector<outline> outline_of(std::vector<std::vector<double>> seconds = {}) {
+TX_COLD outline outline_of(std::vector<double> seconds = {}) {
   stored_names const names = names_of<typename Step::model>(Step::states);
-  seconds.resize(2);
-  std::vector<outline> all(1);
-  exec::memory_use memory{};
-  if constexpr (exec::in_parts<Step>) {
-    all.resize(2);
-    all[0] = detail::outline_of_source<typename Step::source, To>("a part of the batch", names, seconds[0]);
-    all[1] = detail::outline_of_source<typename Step::update_source, To>("update", names, seconds[1]);
-    memory = Step::memory_of(all[0].memory, all[1].memory);
-  } else {
-    all[0] = detail::outline_of_source<typename Step::source, To>("step", names, seconds[0]);
-    memory = exec::with_parameters<typename Step::model>(all[0].memory, Step::states);
-  }
-  for (outline& o : all) o.memory = memory;
-  return all;
+  outline out = detail::outline_of_source<typename Step::source, To>("step", names, seconds);
+  out.memory = exec::with_parameters<typename Step::model>(out.memory, Step::states);
+  return out;
 }
 
 }  // namespace tx

@@ -4,6 +4,7 @@
 
 #include <tx/expr/layout.hpp>
 #include <tx/expr/scalar.hpp>
+#include <tx/graph/print.hpp>
 #include <tx/plan/inspection.hpp>
 
 #include <charconv>
@@ -30,6 +31,11 @@ struct stored_names {
     }
     if (others > 0) name += " and " + std::to_string(others) + " more";
     return name;
+  }
+  // The same of block k: 0 the parameters, then the optimizer's states.
+  TX_COLD std::string of_block(std::int64_t k, std::int64_t first, std::int64_t count) const {
+    std::string const of = at(first, count);
+    return k == 0 ? of : "state " + std::to_string(k - 1) + " of " + of;
   }
 };
 
@@ -58,21 +64,14 @@ class value_namer {
     }
     if (n.op == &input_info) return "argument " + number(0);
     if (n.op == &parameter_info) return stored_.at(n.at.v[0], n.info.count());
-    if (n.op == &block_info) return block(n);
+    if (n.op == &block_info) return stored_.of_block(n.at.v[0], n.at.v[1], n.info.count());
     if (n.op == &scalar_info) return setting(n.at.v[0]);
     if (n.op == &argument_info) return argument(n);
-    if (n.op == &result_info) return result(n);
+    if (n.op == &result_info && !g_.is_result_of_op(id)) return result(n);
     return computed(id);
   }
 
  private:
-  std::string block(node const& n) const {
-    std::int64_t const k = n.at.v[0];
-    std::string const of = stored_.at(n.at.v[1], n.info.count());
-    return k == 0                ? of
-           : k <= stored_.states ? "state " + std::to_string(k - 1) + " of " + of
-                                 : "summed gradient of " + of;
-  }
   std::string setting(std::int64_t which) const {
     char const* const names[] = {"step", "dropout", "clip_norm"};
     if (which < 3) return names[which];
@@ -112,6 +111,16 @@ class value_namer {
 };
 
 }  // namespace detail
+
+// A graph as text, with the names of parameters and of optimizers' states: to_text(graph_of<step>(), names_of<step::model>(step::states)).
+template <class Graph>
+TX_COLD std::string to_text(Graph const& g, stored_names const& names) {
+  return to_text(g, [&](node const& n) {
+    if (n.op == &parameter_info) return names.at(n.at.v[0], n.info.count());
+    if (n.op == &block_info) return names.of_block(n.at.v[0], n.at.v[1], n.info.count());
+    return std::string();
+  });
+}
 
 template <class Model>
 TX_COLD stored_names names_of(int states) {

@@ -10,7 +10,7 @@
 #include <tx/backends/cpu/target.hpp>
 #include <tx/inspect/tables.hpp>
 #include <tx/run/kernel_log.hpp>
-#include <tx/run/parts.hpp>
+#include <tx/run/run.hpp>
 
 #include <algorithm>
 
@@ -50,7 +50,8 @@ TX_COLD inline profiled_kernel described(exec::kernel_event const& e, exec::call
     return out;
   }
   if (k.sees_whole()) {
-    for (exec::operand_ref const& r : k.operands) out.bytes += whole_elements(r) * size_of(r.type);
+    for (int i = 0; i < c.operands; ++i)
+      if (i >= k.inputs() || k.reads(i)) out.bytes += whole_elements(k.operand(i)) * size_of(k.operand(i).type);
     return out;
   }
   if (k.has_product()) {
@@ -93,28 +94,20 @@ template <class Step, target const& To = cpu_target>
 TX_COLD std::vector<profiled_kernel> profile_of(exec::kernel_log const& log) {
   std::vector<profiled_kernel> out;
   for (exec::kernel_event const& e : log.events) {
-    bool known = detail::describe<typename Step::template program<To>>(out, e);
-    if constexpr (exec::in_parts<Step>) known = known || detail::describe<typename Step::template update_program<To>>(out, e);
-    if (!known) detail::throw_other_program("profile_of");
+    if (!detail::describe<typename Step::template program<To>>(out, e)) detail::throw_other_program("profile_of");
     out.back().start -= log.events.front().start;
   }
   return out;
 }
 
-// Of a log of runs: seconds of each call of the program in one of them, the mean of all; behind them those of the update, where a step
-// runs in parts. What outline_of takes.
+// Of a log of runs: seconds of each call of the program in one of them, the mean of all. What outline_of takes.
 template <class Step, target const& To = cpu_target>
-TX_COLD std::vector<std::vector<double>> seconds_of(exec::kernel_log const& log) {
-  std::vector<std::vector<double>> out{std::vector<double>(static_cast<std::size_t>(Step::template program<To>::calls.size()))};
-  if constexpr (exec::in_parts<Step>) out.emplace_back(static_cast<std::size_t>(Step::template update_program<To>::calls.size()));
-  for (exec::kernel_event const& e : log.events) {
-    bool known = detail::add_seconds<typename Step::template program<To>>(out[0], e);
-    if constexpr (exec::in_parts<Step>) known = known || detail::add_seconds<typename Step::template update_program<To>>(out[1], e);
-    if (!known) detail::throw_other_program("seconds_of");
-  }
-  for (auto& of_calls : out)
-    for (double& seconds : of_calls) seconds /= static_cast<double>(std::max<std::int64_t>(1, log.runs));
-  return out;
+TX_COLD std::vector<double> seconds_of(exec::kernel_log const& log) {
+  std::vector<double> of_calls(static_cast<std::size_t>(Step::template program<To>::calls.size()));
+  for (exec::kernel_event const& e : log.events)
+    if (!detail::add_seconds<typename Step::template program<To>>(of_calls, e)) detail::throw_other_program("seconds_of");
+  for (double& seconds : of_calls) seconds /= static_cast<double>(std::max<std::int64_t>(1, log.runs));
+  return of_calls;
 }
 
 }  // namespace tx

@@ -16,6 +16,7 @@ struct op_facts {
   char const* name = "";
   double (*fold)(double const* in) = nullptr;
   double (*combine)(double a, double b) = nullptr;
+  bool over_first = false;
 
   constexpr op_facts() = default;
   constexpr explicit op_facts(op_info const* op) {
@@ -23,6 +24,7 @@ struct op_facts {
     name = op->name;
     fold = op->fold;
     combine = op->combine;
+    over_first = op->over_first;
   }
 };
 using known_kernel = basic_kernel_sig<op_facts>;
@@ -98,7 +100,7 @@ class lowered_tables {
 struct called_kernel {
   call const& c;
   known_kernel const& sig;
-  std::span<in_sig const> ins;  // `whole`, `collective`: the result first
+  std::span<in_sig const> ins;
   std::span<known_let const> lets;
   std::span<out_sig const> outs;
   std::span<operand_ref const> operands;
@@ -171,8 +173,14 @@ inline source_site const* line_of(program_tables const& p, call const& c, int op
   return line == 0 ? nullptr : &p.sites[static_cast<std::size_t>(line - 1)];
 }
 
-// How often a run makes a call: the iterations of all loops around it, bands aside.
-TX_COLD inline std::int64_t runs_of(program_tables const& p, call const& c) {
+// How often a run makes a call: the iterations of all loops around it, bands aside, but for those over parts of a batch.
+struct call_runs {
+  std::int64_t in_part = 1;
+  std::int64_t parts = 1;
+
+  std::int64_t all() const { return in_part * parts; }
+};
+TX_COLD inline call_runs runs_of(program_tables const& p, call const& c) {
   step wanted{step_kind::call, static_cast<int>(&c - p.calls.data())};
   auto const holds_it = [&](loop const& l) {
     for (int k = 0; k < l.count; ++k) {
@@ -181,13 +189,13 @@ TX_COLD inline std::int64_t runs_of(program_tables const& p, call const& c) {
     }
     return false;
   };
-  std::int64_t runs = 1;
+  call_runs runs;
   for (std::size_t l = 0; l < p.loops.size();) {  // from the inside: each round finds the next loop further out
     if (!holds_it(p.loops[l])) {
       ++l;
       continue;
     }
-    if (p.loops[l].band == 0) runs *= p.loops[l].iterations;
+    if (p.loops[l].band == 0) (p.loops[l].parts ? runs.parts : runs.in_part) *= p.loops[l].iterations;
     wanted = {step_kind::loop, static_cast<int>(l)};
     l = 0;
   }

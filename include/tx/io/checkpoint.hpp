@@ -20,8 +20,9 @@
 namespace tx::io {
 
 struct save_options {
-  int keep = 2;                      // of the checkpoints in the folder, the newest
-  std::vector<tensor_info> extra{};  // tensors of the caller's
+  int keep = 2;                          // of the checkpoints in the folder, the newest
+  std::vector<tensor_info> extra{};      // tensors of the caller's
+  std::optional<std::int64_t> number{};  // of the checkpoint's name; none: the run's step
 };
 
 struct resumed {
@@ -119,7 +120,8 @@ void save_checkpoint(std::filesystem::path const& folder, Run& run, checkpoint_v
                            position,
                            detail::infos_of(places.parameters),
                            detail::infos_of(places.optimizer),
-                           options.extra};
+                           options.extra,
+                           options.number};
   if constexpr (detail::has_settings<Run>)
     run.for_each_setting(
         [&](std::string const& name, auto& value) { what.settings[name] = detail::saved_setting(value); });

@@ -1,6 +1,6 @@
 // Checkpoints in a folder: FOLDER/checkpoint-000240/, of step 240, holds parameters, optimizer and extra .safetensors and
 // checkpoint.json. The highest number is the newest; so where a folder has one of that step or of a later one already, the next number
-// is taken. One is written beside the others, synced, and gets its name in one rename: whatever ends a save, what was there before is
+// is taken (a loop that goes on from an earlier one removes the later ones first, and so keeps to its steps). One is written beside the others, synced, and gets its name in one rename: whatever ends a save, what was there before is
 // there still, and there is nothing half-written under a checkpoint's name.
 #pragma once
 
@@ -21,6 +21,7 @@ struct checkpoint_contents {
   std::string identity;  // of the optimizer
   checkpoint_values settings, position;
   std::vector<tensor_info> parameters, optimizer, extra;
+  std::optional<std::int64_t> number{};  // in its name, where that is not the step
 };
 
 // A complete one, as it is read back.
@@ -128,7 +129,8 @@ TX_COLD inline bool is_complete(std::filesystem::path const& path) {
 TX_COLD inline void write_checkpoint(std::filesystem::path const& folder, checkpoint_contents const& what, int keep) {
   if (keep < 1)
     throw value_error("write_checkpoint: it would keep " + std::to_string(keep) + " checkpoints. FIX: at least 1");
-  if (what.step < 0) throw value_error("write_checkpoint: the step is negative. FIX: count steps from 0");
+  std::int64_t const own = what.number.value_or(what.step);
+  if (what.step < 0 || own < 0) throw value_error("write_checkpoint: the step is negative. FIX: count steps from 0");
   auto const made = detail::make_folder(folder);
   detail::folder_lock lock(folder);
   // Under these names lies what a save that was killed has left.
@@ -138,7 +140,7 @@ TX_COLD inline void write_checkpoint(std::filesystem::path const& folder, checkp
   auto const numbers = detail::checkpoint_numbers(folder);
   if (numbers.empty())  // the folder may be new itself
     for (auto const& parent : made) file_handle(parent, O_RDONLY | O_DIRECTORY, "sync").sync();
-  auto const target = detail::checkpoint_path(folder, numbers.empty() ? what.step : std::max(what.step, numbers.front() + 1));
+  auto const target = detail::checkpoint_path(folder, numbers.empty() ? own : std::max(own, numbers.front() + 1));
   struct cleaner {
     std::filesystem::path const& path;
     bool renamed = false;
@@ -215,6 +217,22 @@ TX_COLD inline checkpoint newest_checkpoint(std::filesystem::path const& folder)
   throw format_error(folder.string() + " holds no complete checkpoint" +
                      (skipped.empty() ? "" : ": " + skipped.front()) +
                      ". FIX: begin anew, or name the folder that save_checkpoint was given");
+}
+
+// The number in a checkpoint's name.
+inline std::int64_t checkpoint_number(std::filesystem::path const& checkpoint) {
+  std::string const name = checkpoint.filename().string();
+  std::int64_t number = -1;
+  if (name.starts_with(detail::checkpoint_prefix))
+    std::from_chars(name.data() + detail::checkpoint_prefix.size(), name.data() + name.size(), number);
+  return number;
+}
+
+// The checkpoints of higher numbers, which a run that has gone back to `number` is about to write again. Throws io_error for what cannot
+// be removed.
+TX_COLD inline void remove_checkpoints_after(std::filesystem::path const& folder, std::int64_t number) {
+  for (std::int64_t const later : detail::checkpoint_numbers(folder))
+    if (later > number && !detail::remove_checkpoint(folder, later)) detail::remove_folder(detail::checkpoint_path(folder, later));
 }
 
 // All checkpoints of a folder, with the folder if it holds nothing else. Throws io_error for what cannot be removed.

@@ -44,10 +44,10 @@ template <class T>
   requires std::integral<T> || std::floating_point<T> || std::same_as<T, std::string>
 T value_of(checkpoint_values const& values, std::string const& name) {
   constexpr bool whole = std::integral<T>, text = std::same_as<T, std::string>;
-  using kept = std::conditional_t<whole, std::int64_t, std::conditional_t<text, std::string, double>>;
+  using held = std::conditional_t<whole, std::int64_t, std::conditional_t<text, std::string, double>>;
   auto const at = values.find(name);
   if (at == values.end()) throw format_error("the checkpoint lacks " + shown(name));
-  kept const* const v = std::get_if<kept>(&at->second);
+  held const* const v = std::get_if<held>(&at->second);
   if (v == nullptr) throw format_error("the checkpoint's " + shown(name) + " is no " + (text ? "text" : whole ? "integer" : "number"));
   if constexpr (whole)
     if (static_cast<std::int64_t>(static_cast<T>(*v)) != *v || (*v < 0) != (static_cast<T>(*v) < T{}))

@@ -1,9 +1,11 @@
 // Training metrics as JSON lines: one flat object a line, which any notebook or `jq` reads while the run goes on.
 #pragma once
 
+#include <tx/config.hpp>
 #include <tx/io/files.hpp>
 #include <tx/io/metric.hpp>
 
+#include <charconv>
 #include <initializer_list>
 #include <vector>
 
@@ -48,5 +50,24 @@ class metrics_log {
   file_handle file_;
   bool cut_ = false;
 };
+
+// For a run that goes on from `step`: takes back what the file says of later steps, as they come again, and a last line that was cut short.
+// A file that is not there has nothing to take back.
+TX_COLD inline void cut_metrics(std::filesystem::path const& path, std::int64_t step) {
+  constexpr std::string_view head = "{\"step\":";
+  std::error_code code;
+  if (!std::filesystem::exists(path, code)) return;
+  std::string const text = read_text(path);
+  std::size_t kept = 0;
+  for (std::size_t end; (end = text.find('\n', kept)) != std::string::npos; kept = end + 1) {
+    std::string_view const line(text.data() + kept, end - kept);
+    std::int64_t number = step;
+    if (line.starts_with(head)) std::from_chars(line.data() + head.size(), line.data() + line.size(), number);
+    if (number > step) break;
+  }
+  if (kept == text.size()) return;
+  std::filesystem::resize_file(path, kept, code);
+  if (code) throw_io_error("shorten", path, code.value());
+}
 
 }  // namespace tx::io

@@ -130,6 +130,7 @@ std::string program_json(Outline const& o) {
   out.add_json("calls", page_json::list(o.calls, [](auto const& c) {
                  return page_json()
                      .add("name", c.name)
+                     .add("parameters", c.parameters)
                      .add("when", c.when)
                      .add("kernel", c.kernel)
                      .add("region", c.region)
@@ -172,11 +173,10 @@ std::string program_json(Outline const& o) {
 
 }  // namespace detail
 
-// Outlines: as tx::outline_of makes them, one or more programs.
-template <std::ranges::input_range Outlines>
-std::string page_of(Outlines const& outlines, std::string_view title) {
-  std::string const programs = detail::page_json::list(outlines, [](auto const& o) { return detail::program_json(o); });
-  std::string const data = detail::page_json().add("title", title).add_json("programs", programs).done();
+// Outline: as tx::outline_of makes it.
+template <class Outline>
+std::string page_of(Outline const& outline, std::string_view title) {
+  std::string const data = detail::page_json().add("title", title).add_json("program", detail::program_json(outline)).done();
   std::string page = "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>";
   page.append(detail::escaped_html(title)).append("</title>\n<style>").append(detail::page_style);
   page.append("</style></head>\n").append(detail::page_body);
@@ -189,10 +189,10 @@ std::string page_of(Outlines const& outlines, std::string_view title) {
 }
 
 // Throws io_error with the path and the system's reason.
-template <std::ranges::input_range Outlines>
-void write_page(std::filesystem::path const& path, Outlines const& outlines,
+template <class Outline>
+void write_page(std::filesystem::path const& path, Outline const& outline,
                 std::string_view title = "A program of tx") {
-  write_file_atomic(path, page_of(outlines, title));
+  write_file_atomic(path, page_of(outline, title));
 }
 
 }  // namespace tx::io

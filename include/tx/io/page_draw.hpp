@@ -134,9 +134,6 @@ function show(program) {
 }
 
 at('title').textContent = data.title;
-data.programs.forEach((p, i) => at('program').append(element('option', {value: i}, p.name)));
-at('program').hidden = data.programs.length < 2;
-at('program').onchange = e => show(data.programs[+e.target.value]);
 at('graph').addEventListener('mousemove', e => {
   const target = e.target.closest('[data-tip]');
   trace(target && target.dataset.tip[0] === 'v' ? +target.dataset.tip.slice(1) : -1);
@@ -159,7 +156,7 @@ at('graph').onpointerdown = e => {
   window.onpointerup = () => { window.onpointermove = window.onpointerup = null; at('graph').classList.remove('drag'); };
 };
 window.onresize = () => show_memory();
-show(data.programs[0]);
+show(data.program);
 )js";
 
 }  // namespace tx::io::detail

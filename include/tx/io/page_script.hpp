@@ -81,6 +81,7 @@ function kernel_text(c) {
   const k = P.calls[c];
   const where = [phases[k.when], space_of(k), k.depth ? `summed over ${k.depth}` : ''].filter(x => x).join(', ');
   const lines = [`#${c}  ${k.name}`, where];
+  if (k.parameters.length) lines.push('reads ' + k.parameters.join(', '));
   if (k.runs > 1) lines.push(`runs ${k.runs} times in a step`);
   if (k.band >= 0) lines.push(`in bands of ${P.bands[k.band].each} of ${P.bands[k.band].matrices} matrices`);
   lines.push(`${flops(k.flops)}FLOP, ${bytes(k.bytes)} read and written`);
@@ -111,6 +112,7 @@ function show_cards() {
 const columns = [
   ['#', c => c, c => String(c)],
   ['Kernel', c => P.calls[c].name, null, 'text'],
+  ['Parameters', c => P.calls[c].parameters.join(), c => short(P.calls[c].parameters.join(', '), 40), 'text'],
   ['Phase', c => P.calls[c].when, null, 'text'],
   ['Repeated', c => P.calls[c].runs, c => [loops_of(P.calls[c].region), P.calls[c].band >= 0 ? 'bands' : ''].join(' ').trim(), 'text'],
   ['Rows \u00d7 cols', c => P.calls[c].rows * P.calls[c].cols, c => space_of(P.calls[c])],

@@ -2,11 +2,9 @@
 // Or of packed texts, which lie one after the other without padding: [tokens, H] -> [tokens, H].
 #pragma once
 
-#include <tx/nn/key_mask.hpp>
+#include <tx/nn/attend.hpp>
 #include <tx/nn/linear.hpp>
-#include <tx/ops/dropout.hpp>
 #include <tx/ops/less_equal.hpp>
-#include <tx/ops/softmax.hpp>
 #include <tx/ops/take.hpp>
 
 namespace tx::nn {
@@ -39,29 +37,18 @@ struct self_attention {
   }
 
  private:
-  static constexpr double scale = 1.0 / math::sqrt(static_cast<double>(head_width));
+  static constexpr double scale = attention_scale<head_width>;
 
   // [batch, seq, H] -> [batch, seq, H]
   template <typed_handle X, typed_handle... Mask>
   static constexpr auto attend(X const& queries, typed_handle auto const& keys, typed_handle auto const& values, Mask const&... mask) {
-    auto const q = split(queries);                                 // [batch, heads, seq, head]
-    auto const k = split(keys);                                    // [batch, heads, seq, head]
-    auto const v = split(values);                                  // [batch, heads, seq, head]
-    auto const scores = masked(matmul(q, transpose(k)), mask...);  // [batch, heads, seq, seq]
-    auto const mixed = matmul(dropout(softmax(scores)), v);        // [batch, heads, seq, head]
+    auto const mixed = attend_scaled(split(queries), split(keys), split(values), mask...);  // [batch, heads, seq, head]
     return reshape<X::dims[0], X::dims[1], H>(transpose<0, 2, 1, 3>(mixed));
   }
+  // [batch, seq, H] -> [batch, heads, seq, head]
   template <typed_handle X>
   static constexpr auto split(X const& x) {
     return transpose<0, 2, 1, 3>(reshape<X::dims[0], X::dims[1], Heads, head_width>(x));
-  }
-  template <typed_handle S>
-  static constexpr auto masked(S const& scores) {
-    return scores;
-  }
-  template <typed_handle S, typed_handle M>
-  static constexpr auto masked(S const& scores, M const& mask) {
-    return mask_keys(scores, mask);
   }
 };
 

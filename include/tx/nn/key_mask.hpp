@@ -4,14 +4,14 @@
 #pragma once
 
 #include <tx/ops/add.hpp>
+#include <tx/ops/attention_facts.hpp>
 #include <tx/ops/less.hpp>
 #include <tx/ops/maximum.hpp>
 #include <tx/ops/where.hpp>
 
 namespace tx::nn {
 
-// A score that softmax turns into exactly 0 beside any ordinary one; among its equals it gives equal shares, never NaN.
-inline constexpr double masked_score = -1e30;
+using tx::masked_score;
 
 // Integers become bool; convert once, before a repeated block.
 template <typed_handle M>

@@ -17,27 +17,27 @@
 namespace tx {
 
 namespace detail {
+// u: random numbers of x's shape; rate and scale: what part is dropped, and what the others are multiplied with.
+constexpr var dropped(var x, var u, var rate, var scale) { return where(less(u, rate), 0.0, x * cast(scale, x.type())); }
+
 struct dropout_fn {
   constexpr var operator()(var x) const {
     if (!x.g->training) return x;
     var const rate = run_time_scalar(*x.g, scalar::dropout);
-    return dropped(x, rate, scale_at(rate));
+    return drawn(x, rate, scale_at(rate));
   }
   constexpr var operator()(var x, var rate) const {
     if (rate.dims().rank != 0 || !is_float(rate.type())) throw invalid("dropout: the rate is one number, of f32 or f64. FIX: dropout(x, 0.1), or a tensor<float> without extents");
     if (!x.g->training) return x;
     rate = cast(rate, dtype::f32);
-    if (double known = 0; is_constant(*x.g, rate.id, known)) return dropped(x, rate, scale_at(rate));
+    if (double known = 0; is_constant(*x.g, rate.id, known)) return drawn(x, rate, scale_at(rate));
     rate = maximum(rate, 0.0);
-    return dropped(x, rate, where(greater_equal(rate, 1.0), 0.0, scale_at(rate)));
+    return drawn(x, rate, where(greater_equal(rate, 1.0), 0.0, scale_at(rate)));
   }
 
  private:
   static constexpr var scale_at(var rate) { return 1.0 / (1.0 - rate); }
-  static constexpr var dropped(var x, var rate, var scale) {
-    var const u = uniform(*x.g, x.dims(), x.g->random_streams++);
-    return where(less(u, rate), 0.0, x * cast(scale, x.type()));
-  }
+  static constexpr var drawn(var x, var rate, var scale) { return dropped(x, uniform(*x.g, x.dims(), x.g->random_streams++), rate, scale); }
 };
 
 // A number is not rounded to x's type, which may be a half.

@@ -52,8 +52,8 @@ struct embedding_bag_fn {
     var const named = logical_and(less_equal(0, places), less(places, table.dims().dim[0]));
     var const count = sum_fn<-1>{}(cast(named, table.type()));  // [..., 1]
     if constexpr (Mode == bag_mode::mean) return sums / maximum(count, 1);
-    var const rows =
-        where(as_column(named), take_fn{}(table, ids), -std::numeric_limits<double>::infinity());  // [..., L, D]
+    var const column = as_column(named);
+    var const rows = where(column, take_fn{}(table, ids), -std::numeric_limits<double>::infinity());  // [..., L, D]
     return where(less(0, count), without_last_but_one(max_fn<-2>{}(rows)), 0.0);
   }
 };

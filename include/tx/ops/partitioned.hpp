@@ -1,6 +1,7 @@
 // What an op sees that works on whole dense operands instead of elements or rows.
 #pragma once
 
+#include <tx/core/philox.hpp>
 #include <tx/ops/lift.hpp>
 
 namespace tx {
@@ -11,5 +12,22 @@ struct whole_operand {
   T* data;
   shape dims;
 };
+
+// Random numbers that an op draws itself (`op_info::draws`), as exec::access::random says; [rows, columns] of them.
+struct drawn_operand {
+  philox_key key;
+  philox_stream stream;
+  std::uint64_t first_row;
+  shape dims;
+};
+
+// The number at a row and a column, drawn or read.
+TX_HD inline float uniform_at(drawn_operand const& u, std::int64_t row, std::int64_t col) {
+  return uniform(u.key, u.stream, u.first_row + static_cast<std::uint64_t>(row), static_cast<std::uint32_t>(col));
+}
+template <class T>
+TX_HD T uniform_at(whole_operand<T const> const& u, std::int64_t row, std::int64_t col) {
+  return u.data[row * u.dims.last() + col];
+}
 
 }  // namespace tx

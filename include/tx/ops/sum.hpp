@@ -167,8 +167,8 @@ constexpr auto sum(X const& x) {
 namespace tx::detail {
 constexpr int reduction_simplify(simplify_context& c, double nothing) {
   std::int64_t const count = c.input(0).info().count();
-  if (count == c.info.count()) return reshape(c.input(0), c.info.dims).id;
-  return count == 0 ? broadcast_to(constant(c.g, c.info.type, nothing), c.info.dims).id : -1;
+  if (count == 0) return broadcast_to(constant(c.g, c.info.type, nothing), c.info.dims).id;  // also of no sums, whose rows may be bounded
+  return count == c.info.count() ? reshape(c.input(0), c.info.dims).id : -1;
 }
 constexpr void row_sum_vjp(vjp_context& c) { c.accumulate(0, broadcast_to(c.gradient, c.in_info(0).dims)); }
 constexpr void col_sum_vjp(vjp_context& c) { c.accumulate(0, broadcast_to(c.gradient, c.in_info(0).dims)); }

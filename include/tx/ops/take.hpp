@@ -10,6 +10,7 @@ namespace detail {
 struct take_fn {
   constexpr var operator()(var x, var ids) const {
     shape one_each = ids.dims();
+    if (one_each.rank == max_rank) throw invalid("take: ids have as many axes as a tensor may have. FIX: merge some with reshape");
     one_each.dim[one_each.rank++] = 1;
     return embedding(x, reshape(ids, one_each));  // bags of one
   }

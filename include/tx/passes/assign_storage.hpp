@@ -46,6 +46,11 @@ class storage_assigner {
   }
 
  private:
+  struct leaf_read {
+    int node, operand;
+    int before = -1;  // the read before it of the same storage, -1 where there is none
+  };
+
   constexpr void visit(int i) {
     node const& n = from_[i];
     to_.current = n.region;
@@ -77,7 +82,8 @@ class storage_assigner {
     for (int k = 0; k < body.arguments.size(); ++k) now.arguments[k] = map_[body.arguments[k]];
     for (int k = body.carries; k < body.results.size(); ++k) {
       int const value = map_[body.results[k]];
-      now.results[k] = computed_here(value, value, r, true);
+      int const shown = shows_all(value) ? where_.of[value].base : value;  // it is stacked in the order in which that is computed
+      now.results[k] = takes_place(shown, r, true) ? value : copy(value, r);
     }
     // A carry may become another one, or its own elements in another order: those are read before any is overwritten.
     vec<int> next{};
@@ -88,9 +94,19 @@ class storage_assigner {
       next.push_back(to_[base].op == &argument_info && !itself ? copy(value, r) : value);
     }
     for (int k = 0; k < body.carries; ++k) {
-      now.results[k] = copy(next[k], r);
+      bool const here = next[k] == map_[body.results[k]] && is_stacked_result(to_, next[k]) && may_be_stored_over_carry(now.arguments[k], next[k]) &&
+                        takes_place(next[k], r, false);
+      now.results[k] = here ? next[k] : copy(next[k], r);
       in_[k] = copy(in_[k], n.region);
     }
+  }
+  // Of a carry who reads it is known so far: in the body that it is carried through.
+  constexpr bool may_be_stored_over_carry(int argument, int value) const {
+    vec<leaf_read> reads{};
+    for (int i = to_.size() - 1; i > argument; --i)
+      for (int k = 0; k < to_[i].inputs; ++k)
+        if (where_.of[to_.input(i, k)].base == argument) reads.push_back({i, to_.input(i, k)});
+    return may_be_stored_over(argument, value, reads);
   }
 
   // `value` where it is computed once, in the region that wants it, and dense unless any order will do: it is then computed right
@@ -98,8 +114,17 @@ class storage_assigner {
   constexpr int computed_here(int value, int shown, int region_id, bool any_order) {
     return takes_place(value, region_id, any_order) ? value : copy(shown, region_id);
   }
+  // A view of each element of its base once, in whatever order.
+  constexpr bool shows_all(int value) const {
+    location const& l = where_.of[value];
+    shape const& dims = to_.info(value).dims;
+    if (to_[value].op->kind != op_kind::view || l.at.offset != 0 || moves(l) || dims.count() != to_.info(l.base).count()) return false;
+    for (int a = 0; a < dims.rank; ++a)
+      if (dims.dim[a] != 1 && l.at.stride[a] == 0) return false;
+    return true;
+  }
   constexpr bool takes_place(int value, int region_id, bool any_order) {
-    bool const made_here = is_computed(to_[value].op->kind) || is_stacked_result(to_, value);
+    bool const made_here = is_computed(to_, value) || is_stacked_result(to_, value);
     if (!made_here || taken_[value] || to_[value].region != region_id) return false;
     if (!any_order && !lies_dense(to_, where_, value)) return false;
     taken_[value] = 1;
@@ -119,11 +144,6 @@ class storage_assigner {
   constexpr bool is_known(int base) const { return to_[base].op->kind == op_kind::constant; }
 
   // ---- outputs ---------------------------------------------------------------------------------------------------------
-
-  struct leaf_read {
-    int node, operand;
-    int before;  // the read before it of the same storage, -1 where there is none
-  };
 
   constexpr void store_outputs() {
     shared_ = shared_storage(to_);
@@ -155,28 +175,41 @@ class storage_assigner {
     reads_.push_back({node_id, operand, last_read_[shared_[base]]});
     last_read_[shared_[base]] = reads_.size() - 1;
   }
-  // A leaf is replaced where the new value is computed only if that reads the old one element by element, and nobody later. A value
-  // that a region stacks is computed in its body, and replaces a slice in each iteration: there, others read that slice alone. One that a
-  // loop in that body stacks replaces slices of slices: nobody else may read those.
   constexpr bool may_be_stored_at(int leaf, int value) const {
     if (leaf < 0) return true;
-    if (!(to_.info(leaf) == to_.info(value))) return false;
+    vec<leaf_read> reads{};
+    for (int k = last_read_[shared_[leaf]]; k >= 0; k = reads_[k].before) reads.push_back(reads_[k]);
+    return may_be_stored_over(leaf, value, reads);
+  }
+  // A leaf, or a carry, is replaced where the new value is computed only if that reads the old one element by element, and nobody later. A
+  // value that a region stacks is computed in its body, and replaces a slice in each iteration: there, others read that slice alone. One
+  // that a loop in that body stacks replaces slices of slices: nobody else may read those. reads: of the old value, the last one first.
+  constexpr bool may_be_stored_over(int old, int value, vec<leaf_read> const& reads) const {
+    if (!(to_.info(old) == to_.info(value))) return false;
     bool const stacked = is_stacked_result(to_, value);
-    int const maker = stacked ? body_of(value).results[static_cast<int>(to_[value].at.v[0])] : value;
-    if (stacked && is_stacked_result(to_, maker)) return last_read_[shared_[leaf]] < 0;
-    for (int k = last_read_[shared_[leaf]]; k >= 0 && (stacked || reads_[k].node >= maker); k = reads_[k].before) {
-      leaf_read const& r = reads_[k];
+    int maker = stacked ? where_.of[body_of(value).results[static_cast<int>(to_[value].at.v[0])]].base : value;
+    if (to_.is_result_of_op(maker)) maker = to_.input(maker, 0);
+    if (stacked && is_stacked_result(to_, maker)) return reads.empty();
+    for (leaf_read const& r : reads) {
+      if (!stacked && r.node < maker) break;
       if (r.node < maker) {
         bool const in_body = to_[r.node].region == to_[maker].region;
-        if (in_body && (where_.of[r.operand].base != leaf || !moves_by(where_.of[r.operand], to_.loops_around(to_[maker].region), to_.info(maker).count()))) return false;
+        if (in_body && (where_.of[r.operand].base != old || !moves_by(where_.of[r.operand], to_.loops_around(to_[maker].region), to_.info(maker).count()))) return false;
         continue;
       }
       bool const hands_in = r.node < to_.size() && to_[r.node].op == &repeat_info;  // who reads there stands in the body
       if (hands_in && r.node < value) continue;
-      if (r.node > maker || to_[r.node].op->kind != op_kind::elementwise || where_.of[r.operand].base != leaf) return false;
+      if (r.node > maker || !reads_where_it_writes(r) || where_.of[r.operand].base != old) return false;
       if (stacked ? !shows_slice(r.operand, to_[maker].region) : !lies_dense(to_, where_, r.operand)) return false;
     }
     return true;
+  }
+  constexpr bool reads_where_it_writes(leaf_read const& r) const {
+    node const& n = to_[r.node];
+    if (!n.op->over_first) return n.op->kind == op_kind::elementwise;
+    bool first_alone = r.operand == to_.input(n, 0);
+    for (int k = 1; k < n.inputs; ++k) first_alone = first_alone && to_.input(n, k) != r.operand;
+    return first_alone;
   }
   constexpr region const& body_of(int result) const { return to_.regions[static_cast<int>(to_[to_.input(result, 0)].at.v[0])]; }
   // An iteration's slice of its base, element by element, for who reads it in a region.
@@ -243,7 +276,7 @@ class storage_assigner {
     location const own{id, id, order, {}, dense(n.info.dims)};
     if (n.op->kind == op_kind::view) return locate_view(n, own);
     if (n.op == &argument_info) return locate_argument(n, own);
-    if (n.op == &result_info) return locate_result(n, own);
+    if (n.op == &result_info && !to_.is_result_of_op(id)) return locate_result(n, own);
     return own;
   }
   constexpr location locate_view(node const& n, location const& own) {
@@ -295,7 +328,7 @@ class storage_assigner {
         for (int k = 0; k < body.carries; ++k)
           for (int value : {to_.input(n, k), body.results[k]}) places[value] = {place_kind::carry, body.arguments[k], 0};
       } else if (is_stacked_result(to_, i)) {
-        places[body_of(i).results[static_cast<int>(n.at.v[0])]] = {place_kind::slice, i, 0};
+        places[where_.of[body_of(i).results[static_cast<int>(n.at.v[0])]].base] = {place_kind::slice, i, 0};
       } else if (n.op->kind == op_kind::gather_all) {
         for (int k = 0; k < n.inputs; ++k)
           places[to_.input(n, k)] = {place_kind::within, i, to_.numbers[static_cast<int>(n.at.v[0]) + k]};

@@ -68,7 +68,7 @@ class band_finder {
     int const reader = f_.group_of[r.node], maker = f_.group_of[id];
     std::int64_t const count = matrices(maker);
     if (matrices(reader) != count || !reads_own_matrix(id, r.node, g_.input(r.node, r.operand), count)) return false;
-    return r.node == f_.groups[reader].head || (has_product(maker) && f_.groups[reader].rows == f_.groups[maker].rows);
+    return r.node == f_.groups[reader].head || ((has_product(maker) || has_product(reader)) && f_.groups[reader].rows == f_.groups[maker].rows);
   }
 
   // Of what a member computes, does a node of another member read its own matrices' elements alone? Members run one after the other for

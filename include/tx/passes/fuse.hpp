@@ -107,6 +107,7 @@ class fuser : public grouping {
         int const operand = g_.input(i, k);
         int const id = base_of(operand);
         if (g_[id].op->kind != op_kind::index) continue;
+        if (g_[i].op->draws && operand == id && g_[id].op->random) continue;
         bool const inline_ok = (kind == op_kind::elementwise || kind == op_kind::row_reduce) && shows_in_order(operand) && g_.info(operand).dims.row_length() == g_.info(id).dims.row_length() && g_.info(id).dims.row_length() > 1;
         if (!inline_ok) stored_index_[id] = 1;
       }
@@ -161,26 +162,16 @@ class fuser : public grouping {
     if (!is_space_op(id)) {
       settle_operands(id);
       settle_readers_of(id, {});
+      int const results = g_.has_results(id) ? g_[id].op->results : 0;
+      for (int k = 0; k < results; ++k) settle_readers_of(id + 1 + k, {});
       open(id);
+      for (int k = 0; k < results; ++k) join(id + 1 + k, out.group_of[id]);
       return;
     }
     vec<int> wanted{};
     collect_waiting(id, wanted);
     settle_readers_of(id, wanted);
-    if (enabled_) {
-      int latest = -1;
-      int sibling = -1;
-      for (int k = 0; k < inputs_of(id); ++k) {
-        int const operand = g_.input(id, k);
-        latest = producer(id, operand) > latest ? producer(id, operand) : latest;
-        sibling = later_sibling(sibling, operand);
-      }
-      for (int w : wanted)
-        for (int k = 0; k < inputs_of(w); ++k) sibling = later_sibling(sibling, g_.input(w, k));
-      if (is_number(id)) sibling = out.groups.size() - 1;
-      for (int candidate : {latest, sibling})
-        if (candidate >= 0 && candidate >= latest && join_all(id, wanted, candidate)) return;
-    }
+    if (enabled_ && joins_earlier(id, wanted)) return;
     // A group of its own. The waiting operands come along if they and this node fit together, else they are computed before.
     for (;;) {
       out.groups.push_back(group_for(id));
@@ -205,6 +196,21 @@ class fuser : public grouping {
       out.groups.pop_back();
       for (int w : misfits.empty() ? joined : misfits) settle(w);
     }
+  }
+
+  // The group of the operand that is computed last, or one after it that reads an operand too.
+  constexpr bool joins_earlier(int id, vec<int> const& wanted) {
+    int latest = -1;
+    int sibling = -1;
+    for (int k = 0; k < inputs_of(id); ++k) {
+      int const operand = g_.input(id, k);
+      latest = producer(id, operand) > latest ? producer(id, operand) : latest;
+      sibling = later_sibling(sibling, operand);
+    }
+    for (int w : wanted)
+      for (int k = 0; k < inputs_of(w); ++k) sibling = later_sibling(sibling, g_.input(w, k));
+    if (is_number(id)) sibling = out.groups.size() - 1;
+    return (latest >= 0 && join_all(id, wanted, latest)) || (sibling >= 0 && sibling >= latest && join_all(id, wanted, sibling));
   }
 
   // Takes back the last join of a group.

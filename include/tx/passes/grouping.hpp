@@ -27,7 +27,7 @@ class grouping {
     op_kind const made_by = g_[producer_node].op->kind;
     bool const there = made_by == op_kind::leaf || made_by == op_kind::constant || made_by == op_kind::index;
     if (there && out.group_of[producer_node] < 0) return fusion_answer::not_computed;
-    if (made_by == op_kind::result) return fusion_answer::other_region;
+    if (made_by == op_kind::result && !g_.is_result_of_op(producer_node)) return fusion_answer::other_region;
     if (out.group_of[producer_node] < 0 || out.group_of[consumer] < 0) return fusion_answer::not_fusible;
     if (out.group_of[producer_node] == out.group_of[consumer]) return fusion_answer::fused;
     if (g_[producer_node].region != g_[consumer].region) return fusion_answer::other_region;

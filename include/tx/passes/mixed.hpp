@@ -3,6 +3,7 @@
 //
 //   before   y = matmul(x, transpose(w))                                                     f32
 //   after    p = matmul(cast<bf16>(x), transpose(cast<bf16>(w))), y = cast<f32>(cast<bf16>(p))    p: sums in f32
+// An op whose kernel multiplies its operands (op_info::multiplied) takes halves too, and gives such.
 #pragma once
 
 #include <tx/ops/matmul.hpp>
@@ -23,6 +24,16 @@ struct mixing {
     return to.emit(n.op, &in, 1, n.at, {half, n.info.dims});
   }
   constexpr int operator()(graph& to, int, node& n, vec<int>& in) const {
+    if (n.op->kind == op_kind::result && to.has_results(in[0])) {
+      to.emit_results(in[0]);
+      return cast({&to, in[0] + 1 + static_cast<int>(n.at.v[0])}, n.info.type).id;
+    }
+    if (n.op->multiplied > 0 && n.info.type == dtype::f32) {
+      for (int k = 0; k < n.op->multiplied; ++k) in[k] = rounded(to, in[k]);
+      int const several = to.emit(n.op, in.data(), in.size(), n.at);
+      to.emit_results(several);
+      return several;
+    }
     if (n.op->kind != op_kind::product || n.info.type != dtype::f32 || is_half(to.info(in[0]).type)) return -1;
     int const sides[] = {rounded(to, in[0]), rounded(to, in[1])};
     var const product{&to, to.emit(n.op, sides, 2, n.at, n.info)};

@@ -28,6 +28,8 @@ constexpr selection part_read(graph const& g, int id, int k, selection part, att
     case op_kind::view:
       if (n.op->narrow != nullptr) n.op->narrow(part, g.info(g.input(n, k)).dims, n.info.dims, at);
       return part;
+    case op_kind::whole: return part && n.op->part_read != nullptr ? n.op->part_read(part, k, g.info(g.input(n, k)), at) : selection{};
+    case op_kind::result: return part;  // if there is one, it is the first of an op's
     default: return {};
   }
 }
@@ -48,6 +50,8 @@ constexpr bool can_narrow(graph const& g, int id, selection part) {
     case op_kind::product: return true;
     case op_kind::row_reduce: return part.axis + 1 != n.info.dims.rank;
     case op_kind::index: return n.op->random;
+    case op_kind::whole: return n.op->can_narrow != nullptr && n.op->can_narrow(part, n.at);
+    case op_kind::result: return g.is_result_of_op(id) && n.at.v[0] == 0 && can_narrow(g, g.input(n, 0), part);
     case op_kind::view: {
       if (n.op->states_range && shows_argument(g, id)) return false;
       attributes at = n.at;
@@ -95,6 +99,10 @@ struct narrowing {
       if (!part || part == parts[operand] || part.count == to.info(in[k]).dims.dim[part.axis]) continue;
       // other readers want other parts
       in[k] = slice({&to, in[k]}, part.axis, static_cast<int>(part.start), static_cast<int>(part.count), static_cast<int>(part.step)).id;
+    }
+    if (from.is_result_of_op(id)) {  // of what may have been narrowed
+      to.emit_results(in[0]);
+      return in[0] + 1 + static_cast<int>(n.at.v[0]);
     }
     if (mine) n.info.dims.dim[mine.axis] = static_cast<int>(mine.count);
     if (n.op->narrow == nullptr || n.op->simplify == nullptr) return -1;

@@ -22,7 +22,8 @@ constexpr vec<char> live_nodes(graph const& g, vec<int> const& order) {
     int const i = order[k];
     if (!live[i]) continue;
     node const& n = g[i];
-    if (n.op == &result_info) {
+    for (int r = 0; g.has_results(i) && r < n.op->results; ++r) live[i + 1 + r] = 1;  // its kernel makes all of them
+    if (n.op == &result_info && !g.has_results(g.input(n, 0))) {
       int const owner = g.input(n, 0);
       live[owner] = 1;
       live[g.regions[static_cast<int>(g[owner].at.v[0])].results[static_cast<int>(n.at.v[0])]] = 1;
@@ -151,7 +152,7 @@ constexpr graph rewrite(graph const& from, Change const& change) {
         if (renumbered[body.arguments[k]] >= 0) in.push_back(map[from.input(n, k)]);
     } else {
       for (int k = 0; k < n.inputs; ++k) in.push_back(map[from.input(n, k)]);
-      if (n.op == &result_info) n.at.v[0] = result_number[static_cast<int>(from[from.input(n, 0)].at.v[0])][static_cast<int>(n.at.v[0])];
+      if (n.op == &result_info && !from.has_results(from.input(n, 0))) n.at.v[0] = result_number[static_cast<int>(from[from.input(n, 0)].at.v[0])][static_cast<int>(n.at.v[0])];
     }
     if (n.op->kind == op_kind::constant || n.op == &scalar_info) n.region = to.current = 0;
     map[i] = change(to, i, n, in);

@@ -78,8 +78,8 @@ class scheduler {
   // Buffers that node `id` of a group touches, and the groups it waits for.
   constexpr void link(int at, int id) {
     bool const loop = g_[id].op->kind == op_kind::region;
-    if (!loop) touch(at, id);
-    for (int k = 0; k < g_[id].inputs; ++k) {
+    if (!loop && !g_.has_results(id)) touch(at, id);
+    for (int k = 0; k < g_[id].inputs && !g_.is_result_of_op(id); ++k) {
       int const operand = g_.input(id, k);
       int base = f_.where.of[operand].base;
       if (!loop) touch(at, base);

@@ -59,6 +59,9 @@ constexpr bool is_computed(op_kind kind) {
          kind == op_kind::whole || kind == op_kind::collective;
 }
 
+// Does a kernel compute it? An op with several results is not a value itself.
+constexpr bool is_computed(graph const& g, int id) { return g.is_result_of_op(id) || (is_computed(g[id].op->kind) && !g.has_results(id)); }
+
 // Is it part of the parameters or of an optimizer's state?
 constexpr bool in_block(graph const& g, int id) { return g[id].op == &block_info || g[id].op == &parameter_info; }
 
@@ -68,7 +71,7 @@ constexpr std::int64_t first_in_block(graph const& g, int leaf) { return g[leaf]
 
 // Is it one of the values that a region stacks, an iteration each?
 constexpr bool is_stacked_result(graph const& g, int id) {
-  return g[id].op == &result_info && g[id].at.v[0] >= g.regions[static_cast<int>(g[g.input(id, 0)].at.v[0])].carries;
+  return g[id].op == &result_info && !g.is_result_of_op(id) && g[id].at.v[0] >= g.regions[static_cast<int>(g[g.input(id, 0)].at.v[0])].carries;
 }
 
 // Do the elements of a node lie one after the other, row by row?
@@ -90,13 +93,10 @@ constexpr int through_dense(graph const& g, int id) {
 }
 
 // The leaf or carry over which a node is stored and that others may still read, -1 where there is none. (The first value of a
-// carry, before its loop, is stored over nothing.) A region replaces a stacked leaf slice by slice.
+// carry, before its loop, is stored over nothing.) A region replaces a stacked leaf, or a carry of the loop around it, slice by slice.
 constexpr int overwritten(graph const& g, storage const& s, int id) {
-  placement p = s.places[id];
-  if (p.kind == place_kind::slice) {
-    p = s.places[p.target];
-    return p.kind == place_kind::replace ? p.target : -1;
-  }
+  if (s.places[id].kind == place_kind::slice) id = s.places[id].target;
+  placement const& p = s.places[id];
   bool const over = p.kind == place_kind::replace || (p.kind == place_kind::carry && g[id].region == g[p.target].region);
   return over ? p.target : -1;
 }

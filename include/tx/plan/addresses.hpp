@@ -46,7 +46,7 @@ class addresses {
       r.offset += root.at.v[0] * size;
     } else {
       r.base = base_arena;
-      r.slot = l.root + 1;  // the buffer's offset is added when it is known
+      r.root = l.root;  // the buffer's offset is added when it is known
       r.matrix = matrix_bytes(l.root);
     }
     return r;
@@ -92,7 +92,49 @@ class addresses {
     return r;
   }
 
+  // What an op on whole operands sees, or writes.
+  constexpr operand_ref whole(int id) const {
+    if (!passes::lies_dense(g_, f_.where, id)) throw invalid("lower: a kernel of whole operands would see one that does not lie row by row");
+    operand_ref r = start_of(id);
+    set_extents(r, g_.info(id).dims);
+    return r;
+  }
+  // Positions and random numbers, which are computed and not read; drawn: those that an op on whole operands draws itself.
+  static constexpr operand_ref position(node const& n) {
+    operand_ref r{};
+    r.type = n.info.type;
+    r.base = -1;
+    return r;
+  }
+  constexpr operand_ref random(node const& n) const {
+    operand_ref r = position(n);
+    r.random.stream = static_cast<int>(n.at.v[0]);
+    r.random.shard = static_cast<int>(n.at.v[1]);
+    r.random.rows = n.info.count() == 0 ? 0 : static_cast<int>(n.info.count() / n.info.dims.row_length());
+    int runs = 1;
+    for (int loop = n.region; loop != 0; loop = g_.regions[loop].parent) {
+      if (g_.regions[loop].parts) {
+        r.random.parts = g_.regions[loop].iterations;
+        r.random.part_loop = g_.loops_around(loop) - 1;
+        r.random.runs_in_part = runs;
+      }
+      runs *= g_.regions[loop].iterations;
+    }
+    return r;
+  }
+  constexpr operand_ref drawn(int id) const {
+    operand_ref r = random(g_[id]);
+    set_extents(r, g_.info(id).dims);
+    return r;
+  }
+
  private:
+  static constexpr void set_extents(operand_ref& r, shape const& dims) {
+    r.rank = dims.rank;
+    r.tag = dims.tag;
+    for (int a = 0; a < dims.rank; ++a) r.extent[a] = dims.dim[a];
+  }
+
   graph const& g_;
   passes::fusion const& f_;
 };

@@ -41,9 +41,9 @@ class arena_planner {
     out_.memory.arena = passes::assign_offsets(buffers_, out_.memory.largest_live);
     measure();
     for (operand_ref& r : out_.operands) {
-      if (r.base != base_arena || r.slot == 0) continue;
-      r.offset += buffers_[buffer_of_[r.slot - 1]].offset;
-      r.slot = 0;
+      if (r.base != base_arena || r.root < 0) continue;
+      r.offset += buffers_[buffer_of_[r.root]].offset;
+      r.root = -1;
     }
     for (int i = 0; i < out_.calls.size(); ++i)
       if (scratch[i].bytes != 0) out_.calls[i].scratch = buffers_[next++].offset;

@@ -3,6 +3,7 @@
 
 #include <tx/graph/verify.hpp>
 #include <tx/passes/bands.hpp>
+#include <tx/passes/expand.hpp>
 #include <tx/passes/rewrite.hpp>
 #include <tx/plan/compile_options.hpp>
 #include <tx/plan/lower.hpp>
@@ -12,9 +13,11 @@ namespace tx {
 namespace exec {
 
 // What is to be computed. The list of passes over the graph is this function and the next.
-constexpr graph optimise(graph const& recorded) {
+constexpr graph optimise(graph const& recorded, target const& to) {
   verify(recorded);
-  graph g = passes::simplify(recorded);
+  graph g = passes::expand(recorded, to.runs_attention);
+  verify(g);
+  g = passes::simplify(g);
   verify(g);
   return g;
 }
@@ -28,6 +31,7 @@ constexpr lowered plan(graph const& optimised, target const& to, compile_options
   std::int64_t const band_bytes = options.band_bytes < 0 ? to.band_bytes : options.band_bytes;
   if (options.fuse && band_bytes > 0) f = passes::bands(g, static_cast<passes::fusion&&>(f), band_bytes);
   lowered l = lower(g, f, to, seen);
+  for (output const& o : g.outputs) l.replaces_leaves = l.replaces_leaves || o.kind == output_kind::assign;
   if (seen != nullptr) {
     seen->nodes = g;
     seen->fused = static_cast<passes::fusion&&>(f);
@@ -42,7 +46,7 @@ constexpr lowered compile(graph const& recorded, target const& to, compile_optio
     nothing.no_gradient = recorded.no_gradient;
     return nothing;
   }
-  graph g = optimise(recorded);
+  graph g = optimise(recorded, to);
   if (seen != nullptr && seen->graph_only) {
     seen->nodes = static_cast<graph&&>(g);
     seen->options = options;

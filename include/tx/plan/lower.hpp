@@ -44,7 +44,7 @@ class lowerer {
     stored_ = vec<char>(g_.size(), 0);
     for (int i = 0; i < g_.size(); ++i) {
       if (f_.group_of[i] < 0) continue;
-      if (f_.where.places[i].kind != place_kind::own || f_.levels[i] == level::col) stored_[i] = 1;
+      if (f_.where.places[i].kind != place_kind::own || f_.levels[i] == level::col || g_.is_result_of_op(i)) stored_[i] = 1;
       if (g_[i].op->kind == op_kind::region) continue;
       for (int k = 0; k < g_[i].inputs; ++k) {
         int const base = f_.where.of[g_.input(i, k)].base;
@@ -56,7 +56,7 @@ class lowerer {
 
   // Of one type.
   static constexpr bool same_operand(operand_ref const& a, operand_ref const& b) {
-    if (a.base != b.base || a.slot != b.slot || a.offset != b.offset || a.rank != b.rank ||
+    if (a.base != b.base || a.root != b.root || !(a.random == b.random) || a.offset != b.offset || a.rank != b.rank ||
         a.col != b.col || std::bit_cast<std::uint64_t>(a.value) != std::bit_cast<std::uint64_t>(b.value))
       return false;
     for (int i = 0; i < a.rank; ++i)
@@ -110,15 +110,8 @@ class lowerer {
   }
 
   constexpr int index_input(draft& d, node const& n) const {
-    operand_ref r{};
-    r.type = n.info.type;
-    r.base = -1;  // computed, not read
-    r.slot = static_cast<int>(n.at.v[0]);
-    if (n.op->random) {
-      r.offset = n.at.v[1];
-      r.step[0] = n.info.count() == 0 ? 0 : n.info.count() / n.info.dims.row_length();
-      return input_value(d, {n.info.type, access::random}, r);
-    }
+    if (n.op->random) return input_value(d, {n.info.type, access::random}, where_.random(n));
+    operand_ref r = where_.position(n);
     // position: (row / stride) % extent, or the column for the last axis
     int const axis = static_cast<int>(n.at.v[0]);
     if (axis == n.info.dims.rank - 1 && n.info.dims.row_length() == n.info.dims.last()) {
@@ -271,22 +264,23 @@ class lowerer {
     sig.first_in = out_.ins.size();
     sig.first_let = out_.lets.size();
     sig.first_out = out_.outs.size();
-    sig.ins = n.inputs + 1;
+    sig.ins = n.inputs;
+    sig.outs = g_.has_results(id) ? n.op->results : 1;
     call c{};
     c.first = out_.operands.size();
-    c.operands = n.inputs + 1;
+    c.operands = sig.ins + sig.outs;
     c.at = n.at;
     c.when = n.when;
-    for (int k = -1; k < n.inputs; ++k) {
-      int const operand = k < 0 ? id : g_.input(n, k);
-      if (!passes::lies_dense(g_, f_.where, operand)) throw invalid("lower: a kernel of whole operands would see one that does not lie row by row");
-      operand_ref r = where_.start_of(operand);
-      shape const& dims = g_.info(operand).dims;
-      r.rank = dims.rank;
-      r.tag = dims.tag;
-      for (int a = 0; a < dims.rank; ++a) r.extent[a] = dims.dim[a];
-      out_.ins.push_back({g_.info(operand).type, access::contiguous});
-      out_.operands.push_back(r);
+    for (int k = 0; k < n.inputs; ++k) {
+      int const operand = g_.input(n, k);
+      bool const drawn = f_.group_of[operand] < 0 && g_[operand].op->random;
+      out_.ins.push_back({g_.info(operand).type, drawn ? access::random : access::contiguous});
+      out_.operands.push_back(drawn ? where_.drawn(operand) : where_.whole(operand));
+    }
+    for (int k = 0; k < sig.outs; ++k) {
+      int const result = g_.has_results(id) ? id + 1 + k : id;
+      out_.outs.push_back({0, g_.info(result).type, form::map, false});
+      out_.operands.push_back(where_.whole(result));
     }
     finish_call(c, sig, t_.time[f_.group_of[id]]);
   }
@@ -337,6 +331,7 @@ class lowerer {
       l.iterations = g_.regions[r].iterations;
       l.around = r == 0 ? 0 : g_.loops_around(r) - 1;
       l.reversed = g_.regions[r].reversed;
+      l.parts = g_.regions[r].parts;
       int band = -1;
       for (int i : t_.order[r]) {
         int const head = f_.groups[i].head;

@@ -23,6 +23,7 @@ struct lowered {
   vec<std::uint16_t> site_of{};     // op of a call -> its line, from 1; 0: unknown
   memory_use memory{};
   missing_gradient no_gradient{};
+  bool replaces_leaves = false;  // is anything stored over parameters or states?
 };
 
 namespace detail {
@@ -68,6 +69,7 @@ class kernel_table {
 
   constexpr std::int64_t scratch_bytes(call const& c) {
     kernel_sig const& k = out_.kernels[c.kernel];
+    if (k.kind == kernel_kind::whole && to_.whole_scratch != nullptr) return to_.whole_scratch(*k.op, c, &out_.operands[c.first]);
     if (k.kind != kernel_kind::fused && k.kind != kernel_kind::gemm) return 0;
     if (c.kernel >= needs_.size()) needs_.resize(c.kernel + 1, -1);
     if (needs_[c.kernel] < 0) {

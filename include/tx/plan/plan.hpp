@@ -19,14 +19,28 @@ inline constexpr int base_input = base_block + max_blocks;
 inline constexpr int max_inputs = 22;
 inline constexpr int bases = base_input + max_inputs;
 
+// Which numbers an operand draws that is no memory (access::random). Its rows are counted over the whole batch: over the shards of all ranks,
+// and over the parts of each.
+struct random_source {
+  int stream = 0;       // the op's number
+  int shard = 0;        // of this rank's batch
+  int rows = 0;         // of a shard, or of a part of it
+  int parts = 1;        // of a shard
+  int part_loop = -1;   // the loop whose iterations they are, the outermost being 0; -1: there are no parts
+  int runs_in_part = 1; // iterations of the loops inside it
+
+  constexpr bool operator==(random_source const&) const = default;
+};
+
 // Where an operand lies, and how rows (or matrices of a batch) and columns follow each other; strides in elements.
 struct operand_ref {
   int base = base_arena;
   dtype type = dtype::f32;
-  int slot = 0;             // access::random: the stream
-  std::int64_t offset = 0;  // bytes; access::random: which shard of this rank's batch
+  random_source random{};   // access::random, which lies nowhere
+  int root = -1;            // base_arena, while planning: the node in whose buffer `offset` counts; then it counts in the arena
+  std::int64_t offset = 0;  // bytes
   std::int64_t matrix = 0;  // of which there is a band at a time: bytes of a matrix
-  std::int64_t step[max_loops] = {};  // bytes per iteration of each loop around, outermost first; access::random: [0] is rows of a shard
+  std::int64_t step[max_loops] = {};  // bytes per iteration of each loop around, outermost first
   int rank = 0;             // of the row index, outermost axis first
   int extent[max_rank] = {};  // `whole` kernels: the shape
   bound_tag tag{};          // `whole` kernels: which bounded extent the leading one varies with
@@ -68,6 +82,7 @@ struct loop {
   int iterations = 1;
   int around = 0;             // loops that it is in
   bool reversed = false;
+  bool parts = false;         // iterations are parts of a batch
   std::int64_t band = 0;      // not 0: iterations are over bands of so many matrices,
   std::int64_t matrices = 0;  // of so many,
   int tag = 0;                // or fewer: the bounded extent that scales them, and its bound

@@ -29,6 +29,7 @@ struct loose_tables {
   bounded_array<std::uint16_t, capacity::site_of> site_of;
   memory_use memory;
   missing_gradient no_gradient;
+  bool replaces_leaves;
 };
 
 template <class T, int N>
@@ -55,6 +56,7 @@ constexpr loose_tables loosen(lowered const& l) {
   move_in(t.site_of, l.site_of);
   t.memory = l.memory;
   t.no_gradient = l.no_gradient;
+  t.replaces_leaves = l.replaces_leaves;
   return t;
 }
 
@@ -91,6 +93,8 @@ struct program {
   static constexpr auto settings = freeze<declared_setting, loose.settings.count>(loose.settings);
   static constexpr auto site_of = freeze<std::uint16_t, loose.site_of.count>(loose.site_of);
   static constexpr memory_use memory = loose.memory;
+  // Does it store over parameters, an optimizer's states or those of the model?
+  static constexpr bool replaces_leaves = loose.replaces_leaves;
   // Does it speak to other ranks?
   static constexpr bool collective = [] {
     for (kernel_sig const& k : kernels)
@@ -147,17 +151,19 @@ constexpr auto fused_type(std::integer_sequence<int, I...>, std::integer_sequenc
                         P::outs[k.first_out + O].per_row>...>>{};
 }
 
-template <class P, int K, int... I>
-constexpr auto whole_type(std::integer_sequence<int, I...>) {
+template <class P, int K, int... I, int... O>
+constexpr auto whole_type(std::integer_sequence<int, I...>, std::integer_sequence<int, O...>) {
   constexpr kernel_sig k = P::kernels[K];
-  if constexpr (decltype(require_partitioned_rule<k.op>())::value) return whole<typename partitioned_rule<k.op>::type, P::ins[k.first_in + I].type...>{};
+  if constexpr (decltype(require_partitioned_rule<k.op>())::value)
+    return whole<typename partitioned_rule<k.op>::type, elements<P::outs[k.first_out + O].type...>,
+                 ins<in<P::ins[k.first_in + I].type, P::ins[k.first_in + I].how>...>>{};
 }
 
 template <class P, int K, int... I>
 constexpr auto collective_type(std::integer_sequence<int, I...>) {
   constexpr kernel_sig k = P::kernels[K];
   if constexpr (decltype(require_collective_rule<k.op>())::value)
-    return collective<typename collective_rule<k.op>::type, P::ins[k.first_in + I].type...>{};
+    return collective<typename collective_rule<k.op>::type, P::outs[k.first_out].type, P::ins[k.first_in + I].type...>{};
 }
 
 template <class T>
@@ -171,7 +177,7 @@ constexpr auto kernel_type() {
   if constexpr (k.kind == kernel_kind::zero) {
     return type_of<zero>{};
   } else if constexpr (k.kind == kernel_kind::whole) {
-    return type_of<decltype(whole_type<P, K>(std::make_integer_sequence<int, k.ins>{}))>{};
+    return type_of<decltype(whole_type<P, K>(std::make_integer_sequence<int, k.ins>{}, std::make_integer_sequence<int, k.outs>{}))>{};
   } else if constexpr (k.kind == kernel_kind::collective) {
     return type_of<decltype(collective_type<P, K>(std::make_integer_sequence<int, k.ins>{}))>{};
   } else {

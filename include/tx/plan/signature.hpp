@@ -86,11 +86,13 @@ struct fused {};
 template <dtype D, class Epilogue>
 struct gemm {};
 
-// An op that sees whole dense operands; the result first.
-template <class Rule, dtype... D>
+// An op that sees whole dense operands, and random numbers that it draws itself.
+template <class Rule, class Results, class Ins>
 struct whole {};
+template <dtype... D>
+struct elements {};
 
-// An op that acts on all ranks, on whole dense operands; the result first. Only a `distributed` backend has such kernels.
+// An op that acts on all ranks, on whole dense operands; the result's type first. Only a `distributed` backend has such kernels.
 template <class Rule, dtype... D>
 struct collective {};
 

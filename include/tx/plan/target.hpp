@@ -2,6 +2,7 @@
 // `static constexpr tx::target const& target`, and kernels work with what that has promised them.
 #pragma once
 
+#include <tx/passes/expand.hpp>
 #include <tx/passes/fusion.hpp>
 #include <tx/plan/plan.hpp>
 
@@ -17,6 +18,10 @@ struct target {
   std::int64_t (*row_scratch)(exec::row_buffers const& kept, std::int64_t cols);
   // Bytes beside those, where the call is a product: [rows, depth] x [depth, cols], c.batch of them.
   std::int64_t (*product_scratch)(exec::call const& c, exec::operand_ref const& left, exec::operand_ref const& right);
+  // Which attention runs as one kernel; null: none, all is written as products.
+  passes::attention_kernel runs_attention = nullptr;
+  // Bytes of scratch of an op on whole operands, inputs first; null: of none.
+  std::int64_t (*whole_scratch)(op_info const& op, exec::call const& c, exec::operand_ref const* operands) = nullptr;
 };
 
 // Does a backend say what programs are planned for?

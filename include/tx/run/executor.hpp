@@ -4,7 +4,9 @@
 #include <tx/expr/trace.hpp>
 #include <tx/run/arguments.hpp>
 #include <tx/run/kernel_log.hpp>
-#include <tx/run/parts.hpp>
+#include <tx/run/program_on.hpp>
+#include <tx/run/run.hpp>
+#include <tx/run/staging.hpp>
 #include <tx/run/settings.hpp>
 
 #include <array>
@@ -33,17 +35,13 @@ class executor {
   using program = exec::program_on<Step, Backend>;
   using block = parameter_block<model, Backend>;
   static constexpr int groups = layout<model>::groups.size();
-  static constexpr int parts = [] {
-    if constexpr (exec::in_parts<Step>) return Step::parts;
-    else return 1;
-  }();
 
  public:
   using result = typename Step::result;
   using arguments = typename Step::arguments;
   static constexpr exec::memory_use memory = Step::template memory_on<Backend::target>;
   // So many bytes an arena of the caller's has at least, from a multiple of memory_alignment on; else there is a shape_error, or a value_error.
-  static constexpr std::int64_t arena_bytes = exec::arena_bytes<Step, Backend>();
+  static constexpr std::int64_t arena_bytes = exec::aligned(program::memory.arena);
   static constexpr bool remote = exec::remote<Backend>;  // the host reaches the parameters by read and write alone
   static_assert(!program::collective || exec::ranked<Backend>,
                 "tx::executor: the step speaks to other ranks, which this backend cannot. FIX: tx::distributed<backend, communicator>");
@@ -69,7 +67,7 @@ class executor {
   template <class OtherStep>
   explicit executor(executor<OtherStep, Backend> const& other, run_options options = {})
       : executor(parameters_of(other), options, other.reads_only_) {
-    if constexpr (exec::trains<Step>) writable();
+    if constexpr (program::replaces_leaves) writable();
     if (parameters_->states() < Step::states) throw value_error("executor: the other program keeps no optimizer state to share");
     own_states(*parameters_);
     if constexpr (exec::ranked<Backend>) join(*other.frame_.ranks);
@@ -77,13 +75,13 @@ class executor {
 
   // Parameters of the caller's, which must stay where they are as long as the executor. With an arena of the caller's too nothing is
   // allocated. Where they are const, the executor only reads them: any number of such executors may run at the same time, each in a
-  // thread, and what would change parameters through one (tensors, elements, write, restore, reset_optimizer) is a value_error.
+  // thread, and what would change parameters through one (tensors, elements, write, restore, reset_optimizer, reset_state) is a value_error.
   template <class Block>
     requires(std::is_same_v<std::remove_const_t<Block>, block> && !exec::ranked<Backend>)
   explicit executor(Block& parameters, run_options options = {})
       : executor(std::shared_ptr<block>(std::shared_ptr<void>(), const_cast<block*>(&parameters)), options, std::is_const_v<Block>) {
-    static_assert(!std::is_const_v<Block> || !exec::trains<Step>,
-                  "tx::executor: a program that trains changes its parameters, and these are const. FIX: a parameter_block that is not");
+    static_assert(!std::is_const_v<Block> || !program::replaces_leaves,
+                  "tx::executor: a program that trains, or sets a state, changes what lies in its parameter_block, and this one is const. FIX: a parameter_block that is not");
     if (parameters.states() < Step::states)
       throw value_error("executor: the parameters keep " + std::to_string(parameters.states()) + " states; the program needs " +
                         std::to_string(Step::states) + ". FIX: parameter_block(seed, step::states)");
@@ -111,6 +109,8 @@ class executor {
   std::int64_t steps_run() const { return exec::trains<Step> ? parameters_->steps : runs_; }
   // Forgets what the optimizer gathered: its state is zero and the next step is the first.
   void reset_optimizer() { writable().reset_optimizer(); }
+  // All states of the model have their first values again.
+  void reset_state() { writable().reset_state(); }
   // What the random numbers of all steps are a function of.
   std::uint64_t seed() const { return parameters_->seed.value; }
   // The optimizer whose states lie beside the parameters, as text; empty where there are none. See train/optimizer.hpp.
@@ -236,11 +236,7 @@ class executor {
       [[maybe_unused]] int k = 0;
       ([&] {
         if (k++ != c.input) return;
-        for (int part = 0; part < parts; ++part) {  // each promises it of its own elements
-          exec::range_check of_part = c;
-          of_part.offset += part * (static_cast<std::int64_t>(std::span(a).size()) / parts);
-          check_range(std::span(a), of_part);
-        }
+        check_range(std::span(a), c);
       }(), ...);
     }
     exec::write_scalars(scalars_, settings, groups, steps_run(), exec::trains<Step>);
@@ -252,7 +248,7 @@ class executor {
     static_cast<exec::loop_position&>(frame_) = {};  // an exception may have left a run in the middle of a loop
     frame_.shard = shard_;
     for (exec::observer* const o : observers_) o->before_run(frame_);
-    steps_.run(frame_, staging_);
+    exec::runner<program, Backend>::run(frame_);
     if constexpr (exec::trains<Step>) ++parameters_->steps;
     else ++runs_;
     return results();
@@ -292,7 +288,7 @@ class executor {
       return from < start + static_cast<std::uintptr_t>(size) && start < from + bytes;
     };
     if (meets(arena_.data(), arena_bytes)) return true;
-    return exec::trains<Step> && meets(parameters_->block(0), block::bytes_for(parameters_->states()));
+    return program::replaces_leaves && meets(parameters_->block(0), block::bytes_for(parameters_->states()));
   }
 
   template <class T, std::size_t N>
@@ -322,7 +318,7 @@ class executor {
     int k = 0;
     for_each_tensor(r, [&](auto& t) {
       using T = typename std::remove_cvref_t<decltype(t)>::element_type;
-      t.data = reinterpret_cast<T const*>(steps_.result(k, staging_, arena_.data()));
+      t.data = reinterpret_cast<T const*>(staging_.result(k, arena_.data() + program::results[k].offset));
       if constexpr (constexpr shape dims = std::remove_cvref_t<decltype(t)>::dims; dims.tag)
         t.elements = static_cast<std::size_t>(dims.count() / dims.tag.max * frame_.extent[dims.tag.id]);
       ++k;
@@ -333,7 +329,6 @@ class executor {
   std::shared_ptr<block> parameters_;
   exec::bytes<Backend> arena_;
   [[no_unique_address]] exec::staging<Step, Backend> staging_;
-  [[no_unique_address]] exec::step_runner<Step, Backend> steps_;
   std::array<float, scalar_count> scalars_{};
   typename exec::frame_type<Backend>::type frame_{};
   std::vector<exec::observer*> observers_;

@@ -38,13 +38,15 @@ struct frame : loop_position {
     return at;
   }
   std::byte* scratch(call const& c) const { return base[base_arena] + c.scratch; }
-  // The random stream of an op: its number, the step and the iteration it is drawn in.
+  // The random stream of an op: its number, the step and the iteration it is drawn in, which parts do not count.
   philox_stream stream(operand_ref const& r) const {
-    return {static_cast<std::uint32_t>(r.slot) + (static_cast<std::uint32_t>(iteration) << 16), step};
+    std::int64_t const within = r.random.part_loop < 0 ? iteration : iteration % r.random.runs_in_part;
+    return {static_cast<std::uint32_t>(r.random.stream) + (static_cast<std::uint32_t>(within) << 16), step};
   }
-  // The row of a random operand among those of all shards of all ranks.
+  // The row of a random operand among those of all parts of all shards of all ranks.
   std::uint64_t random_row(operand_ref const& r, std::int64_t row) const {
-    return static_cast<std::uint64_t>((shard + r.offset) * r.step[0] + row);
+    std::int64_t const part = r.random.part_loop < 0 ? 0 : index[r.random.part_loop];
+    return static_cast<std::uint64_t>(((shard + r.random.shard) * r.random.parts + part) * r.random.rows + row);
   }
   std::int64_t rows(call const& c) const { return c.tag == 0 ? c.rows : c.rows / c.bound * extent[c.tag]; }
   std::int64_t depth(call const& c) const { return c.depth_tag == 0 ? c.depth : c.depth / c.depth_bound * extent[c.depth_tag]; }

@@ -23,6 +23,7 @@ struct parameter_ref {
   std::string name;
   shape dims;
   std::span<T> data;
+  bool is_state = false;  // a state of the model, which is not trained; see expr/state.hpp
 };
 
 // The parameters of a model and, for training, the optimizer's states of equal layout. Programs of one model share it: an executor makes
@@ -54,10 +55,10 @@ class parameter_block {
     exec::clear_bytes<Backend>(storage_.data(), storage_.size());
     if constexpr (exec::remote<Backend>) {
       std::vector<element_type> fresh(static_cast<std::size_t>(layout<Model>::size));
-      initialise(s, fresh);
+      initialise(s, fresh, false);
       write(fresh);
     } else {
-      initialise(s, elements());
+      initialise(s, elements(), false);
     }
   }
   // What lies in the memory already, as another block of this model left it there. The seed is that of random numbers to come.
@@ -95,6 +96,13 @@ class parameter_block {
     if (states_ > 0) exec::clear_bytes<Backend>(block(1), state_bytes * states_);
   }
 
+  // The model's states have their first values again.
+  void reset_state() {
+    std::vector<element_type> all = read();
+    initialise(seed, all, true);
+    write(all);
+  }
+
   // All tensors by name; k: 0 the parameters, 1 + s state s, of those that are trained.
   std::vector<parameter_ref<element_type>> tensors(int k = 0) { return tensors_of(elements(k)); }
   std::vector<parameter_ref<element_type const>> tensors(int k = 0) const { return tensors_of(elements(k)); }
@@ -105,7 +113,7 @@ class parameter_block {
     std::vector<parameter_ref<T>> out;
     for (auto& v : parameters_of<Model>())
       if (v.offset < static_cast<std::int64_t>(all.size()))
-        out.push_back({std::move(v.name), v.info.dims, all.subspan(static_cast<std::size_t>(v.offset), static_cast<std::size_t>(v.info.count()))});
+        out.push_back({std::move(v.name), v.info.dims, all.subspan(static_cast<std::size_t>(v.offset), static_cast<std::size_t>(v.info.count())), v.is_state});
     return out;
   }
 
@@ -123,11 +131,13 @@ class parameter_block {
     return size(k);
   }
 
-  TX_COLD static void initialise(tx::seed s, std::span<element_type> all) {
+  // What all parameters start with, or the model's states alone.
+  TX_COLD static void initialise(tx::seed s, std::span<element_type> all, bool states_alone) {
     Model model{};
-    int entry = 0;
+    int entry = -1;
     auto fill = [&]<class P>(P&, detail::surroundings const&) {
-      layout_entry const& e = layout<Model>::entries[entry];
+      layout_entry const& e = layout<Model>::entries[++entry];
+      if (states_alone && !state_like<P>) return;
       std::int64_t const fan_in = P::info.dims.rank > 1 ? P::info.count() / P::info.dims.dim[0] : P::info.dims.last();
       auto const data = all.subspan(static_cast<std::size_t>(e.offset), static_cast<std::size_t>(e.info.count()));
       for (std::size_t i = 0; i < data.size(); ++i) {
@@ -138,7 +148,6 @@ class parameter_block {
         double const normal = std::sqrt(-2 * std::log(u)) * std::cos(6.283185307179586 * v);  // Box and Muller, 1958
         data[i] = static_cast<element_type>(P::initializer::value(v, normal, fan_in));
       }
-      ++entry;
     };
     detail::for_each_parameter(model, fill);
   }

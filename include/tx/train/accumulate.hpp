@@ -1,51 +1,76 @@
-// accumulate<N>: a batch in N parts, one after the other, each with the memory of a part. The gradients of all are summed in a block
-// beside the parameters; then one update is made from their mean.
+// accumulate<N>: a batch in N parts, one after the other, each with the memory of a part: a loop over them that carries the sums of their
+// gradients and results. Sinking (passes/sink.hpp) adds each gradient where it is complete, and the mean is what is clipped and updated from.
+//
+//   one       loss l of a part x [6, 16], gradient g by w
+//   in parts  X [12, 16] seen as [2, 6, 16]; scan<2>: L' = L + l, G' = G + g of a slice; loss L / 2, gradient G / 2 by w
+// A state goes through the parts in order: it is a carry too.
 #pragma once
 
-#include <tx/ops/minimum.hpp>
-#include <tx/train/options.hpp>
-#include <tx/train/updates.hpp>
+#include <tx/ops/add.hpp>
+#include <tx/ops/broadcast.hpp>
+#include <tx/ops/constant.hpp>
+#include <tx/ops/mul.hpp>
+#include <tx/ops/reshape.hpp>
+#include <tx/passes/as_body.hpp>
 
 namespace tx::detail {
 
-// Adds each gradient to its sum where it is complete.
-struct sum_at_once final : gradient_user {
-  int block;
-  constexpr explicit sum_at_once(int sums) : block(sums) {}
-  constexpr bool wants(node const&) const override { return true; }
-  constexpr void use(gradient_site& site) override {
-    graph& g = *site.g;
-    g.when = phase::update;
-    int id = -1;
-    var const sum = site.leaf(block_info, attributes{{block, g[site.parameter].at.v[0]}}, id);
-    site.assign(id, sum + cast(site.gradient, sum.type()));
-    g.when = phase::backward;
-  }
-  constexpr ~sum_at_once() = default;
-};
+// An argument of the whole batch, [N batch, ...], seen as [N, batch, ...].
+constexpr int argument_of_parts(graph& g, node const& one, int parts) {
+  value_info info = one.info;
+  if (info.dims.rank == 0 || info.dims.tag)
+    throw invalid("accumulate: an argument needs a fixed leading axis that can be cut. FIX: give it the batch as its first axis");
+  if (info.dims.rank == max_rank) throw invalid("accumulate: an argument has as many axes as a tensor may have, and no room for one of the parts. FIX: merge some with reshape");
+  shape seen{info.dims.rank + 1, {}, {parts}};
+  for (int a = 0; a < info.dims.rank; ++a) seen.dim[a + 1] = info.dims.dim[a];
+  info.dims.dim[0] *= parts;
+  return reshape(emit_leaf(g, *one.op, info, one.at), seen).id;
+}
 
-// All of a model's sums over `parts` parts, in block `sums_block`: clipped, used for the update, and cleared for the next step.
-template <class Model, class Optimizer>
-constexpr void record_update_from_sums(graph& g, int sums_block, int parts, step_options const& options) {
-  g.when = phase::update;
-  auto const sums_of = [&](std::int64_t first, shape const& dims) {
-    return emit_leaf(g, block_info, value_info{layout<Model>::type, dims}, attributes{{sums_block, first}});
-  };
-  auto const rows = [](std::int64_t count) { return shape{2, {}, {static_cast<int>(count / block_row), block_row}}; };
-  var scale = constant(g, layout<Model>::type, 1.0 / parts);
-  if (options.clips || options.tells_norm) {
-    var const mean = sums_of(0, rows(layout<Model>::trained)) * scale;
-    var const norm = sqrt(sum_all(mean * mean));
-    if (options.tells_norm) g.outputs.push_back({norm.id, output_kind::result, -1});
-    if (options.clips) scale = scale * minimum(cast(run_time_scalar(g, scalar::clip_norm), norm.type()) / (norm + 1e-6), 1.0);
+// The state that an output of `one` is stored over; -1: it is a result or a gradient, which are added up.
+constexpr int state_of(output const& o) { return o.kind == output_kind::assign ? o.target : -1; }
+
+// Appends `one`, the loss of a part with its gradients as outputs, to g as a loop over the parts; the outputs of g are those of the batch.
+constexpr void append_parts(graph& g, graph const& one, int parts) {
+  passes::body_of_graph part(g, one);
+  part.body().iterations = parts;
+  part.body().parts = true;
+  vec<char> is_state(one.size(), 0);
+  vec<int> carried{};  // of each output
+  for (output const& o : one.outputs) {
+    value_info const& info = one.info(o.value);
+    if (o.kind == output_kind::result && (info.count() != 1 || (info.type != dtype::f32 && info.type != dtype::f64)))
+      throw invalid("accumulate: a step hands back means over the parts of a batch, so its results must be f32 or f64 scalars. FIX: reduce each, e.g. with mean(x)");
+    g.when = o.kind == output_kind::gradient ? phase::update : phase::forward;
+    int const state = state_of(o);
+    int const start = state >= 0 ? emit_leaf(g, *one[state].op, one.info(state), one[state].at).id : broadcast_to(constant(g, info.type, 0), info.dims).id;
+    carried.push_back(part.argument(start, info, state));
+    if (state >= 0) is_state[state] = 1;
   }
-  update_all<Model, Optimizer>(g, [&](std::int64_t first, shape const& dims) {
-    return sums_of(first, dims) * scale;
-  });
-  for (layout_group const& group : layout<Model>::groups) {
-    if (!group.trained) continue;
-    var const sums = sums_of(group.first, rows(group.count));
-    g.outputs.push_back({broadcast_to(constant(g, sums.type(), 0), sums.dims()).id, output_kind::assign, sums.id});
+  part.body().carries = carried.size();
+  for (bool const is_argument : {false, true})
+    for (int i = 0; i < one.size(); ++i) {
+      if (!part.is_handed_in(one, i) || is_state[i] || (one[i].op == &input_info) != is_argument) continue;
+      int const outside = is_argument ? argument_of_parts(g, one[i], parts) : emit_leaf(g, *one[i].op, one.info(i), one[i].at).id;
+      part.argument(outside, one.info(i), i);
+      ++(is_argument ? part.body().stacked : part.body().invariants);
+    }
+  part.copy_nodes(0);
+  g.current = part.id();
+  for (int k = 0; k < carried.size(); ++k) {
+    output const& o = one.outputs[k];
+    g.when = o.kind == output_kind::gradient ? phase::update : phase::forward;
+    var const next{&g, part[o.value]};
+    part.body().results.push_back(state_of(o) >= 0 ? next.id : (var{&g, carried[k]} + next).id);
+  }
+  int const owner = part.close();
+  for (int k = 0; k < carried.size(); ++k) {
+    output o = one.outputs[k];
+    g.when = o.kind == output_kind::gradient ? phase::update : phase::forward;
+    var const last{&g, g.emit(&result_info, &owner, 1, attributes{{k}}, one.info(o.value))};
+    o.value = state_of(o) >= 0 ? last.id : (last * (1.0 / parts)).id;
+    if (o.target >= 0) o.target = emit_leaf(g, *one[o.target].op, one.info(o.target), one[o.target].at).id;
+    g.outputs.push_back(o);
   }
 }
 

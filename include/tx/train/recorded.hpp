@@ -7,7 +7,7 @@
 #include <tx/passes/mixed.hpp>
 #include <tx/step/function.hpp>
 #include <tx/train/options.hpp>
-#include <tx/train/updates.hpp>
+#include <tx/train/gradients.hpp>
 
 #include <limits>
 
@@ -16,10 +16,6 @@ namespace tx::detail {
 // One of options.hpp, of dist/, or a user's own.
 template <class Option>
 concept is_step_option = !requires { step_option<Option>::unknown; } || !requires { dist::detail::apply_division<Option>::unknown; };
-
-constexpr void no_parameter(graph const& g) {
-  if (g.no_gradient.op == nullptr) throw invalid("the loss depends on no parameter that is trained. FIX: use the model it is given");
-}
 
 // The loss of a model, and what its backward pass computes again for about so many bytes of activations; -1: everything
 // is kept that is worth it.
@@ -31,25 +27,6 @@ constexpr recomputation record_loss(graph& g, step_options const& options, std::
   verify(g);
   if (activations < 0) return {};
   return choose_recomputed(g, g.outputs[0].value, parameter_leaves<Model>(g), activations);
-}
-
-// The gradients of the parameters that a loss depends on, and where each belongs in the flat block.
-struct gradient_list {
-  vec<int> ids{};
-  vec<std::int64_t> first{};
-};
-template <class Model>
-constexpr gradient_list parameter_gradients(graph& g, int loss, vec<char> const& again) {
-  vec<int> const leaves = parameter_leaves<Model>(g);
-  vec<int> const grads = gradients(g, loss, leaves, nullptr, again);
-  gradient_list list{};
-  for (int i = 0; i < leaves.size(); ++i) {
-    if (grads[i] < 0) continue;
-    list.ids.push_back(grads[i]);
-    list.first.push_back(g[leaves[i]].at.v[0]);
-  }
-  if (list.ids.empty()) no_parameter(g);
-  return list;
 }
 
 // Step::record(graph, activations), as a program within the step's budget.

@@ -19,8 +19,8 @@ template <class Optimizer>
 TX_COLD std::string recorded_identity() {
   graph g{};
   value_info const info{dtype::f32, shape{2, {}, {2, 3}}};
-  outer_site site(g, emit_leaf(g, parameter_info, info).id, emit_leaf(g, input_info, info));
-  append_update<Optimizer>(site, 0, 0, 2);
+  var const leaf = emit_leaf(g, parameter_info, info);
+  append_update<Optimizer>(g, leaf, emit_leaf(g, input_info, info), 0, 0, 2);
   std::string told;
   auto const put = [&](auto number) { told += std::to_string(number) + ' '; };
   for (node const& n : g.nodes) {

@@ -64,10 +64,21 @@ struct value_and_grad {
 
   static constexpr recomputation record(graph& g, std::int64_t activations = -1) {
     recomputation const again = detail::record_loss<Model, F>(g, options, activations);
-    auto const list = detail::parameter_gradients<Model>(g, g.outputs[0].value, again.again);
+    detail::differentiate<Model>(g, again.again);
     if (g.no_gradient.op != nullptr) return again;
-    g.outputs.push_back(
-        {detail::flat_gradient(g, list.ids, list.first, layout<Model>::trained).id, output_kind::result, -1});
+    vec<output> results{};
+    vec<int> ids{};
+    vec<std::int64_t> first{};
+    for (output const& o : g.outputs) {
+      if (o.kind != output_kind::gradient) {
+        results.push_back(o);
+        continue;
+      }
+      ids.push_back(o.value);
+      first.push_back(g[o.target].at.v[0]);
+    }
+    results.push_back({detail::flat_gradient(g, ids, first, layout<Model>::trained).id, output_kind::result, -1});
+    g.outputs = results;
     return again;
   }
   using source = detail::recorded_source<value_and_grad>;

@@ -3,7 +3,7 @@
 
 #include <tx/backends/cpu/gemm_swap.hpp>
 #include <tx/backends/cpu/row_body.hpp>
-#include <tx/ops/partitioned.hpp>
+#include <tx/run/whole_operands.hpp>
 
 namespace tx::backends::cpu {
 
@@ -115,20 +115,13 @@ struct kernel<exec::gemm<D, Epilogue>> {
   }
 };
 
-template <class Rule, dtype Out, dtype... In>
-struct kernel<exec::whole<Rule, Out, In...>> {
+// By the op's own rule. An op with a kernel of its own specialises this for that rule; its scratch, f.scratch(c), is what `whole_scratch` of
+// target.hpp says.
+template <class Rule, class Results, class... In>
+struct kernel<exec::whole<Rule, Results, exec::ins<In...>>> {
   static void run(exec::frame const& f, exec::call const& c, exec::operand_ref const* operands) {
-    run(f, c, operands, std::make_integer_sequence<int, sizeof...(In)>{});
-  }
-
- private:
-  template <int... K>
-  static void run(exec::frame const& f, exec::call const& c, exec::operand_ref const* operands, std::integer_sequence<int, K...>) {
-    whole_operand<element_t<Out>> const out{f.at<element_t<Out>>(operands[0]), f.dims(operands[0])};
-    for_shares(f.threads, out.dims.count(), [&](int s) {
-      Rule::run(s, shares, c.at, out,
-                whole_operand<element_t<In> const>{f.at<element_t<In> const>(operands[K + 1]), f.dims(operands[K + 1])}...);
-    });
+    std::int64_t const work = f.dims(operands[sizeof...(In)]).count();
+    for_shares(f.threads, work, [&](int s) { exec::run_part(exec::whole<Rule, Results, exec::ins<In...>>{}, s, shares, f, c, operands); });
   }
 };
 

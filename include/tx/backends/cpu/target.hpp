@@ -1,6 +1,8 @@
 // How the CPU backend cuts work, and what it keeps meanwhile: one formula for the planner and for kernels.
 #pragma once
 
+#include <tx/backends/cpu/attention_problem.hpp>
+#include <tx/ops/attention.hpp>
 #include <tx/plan/target.hpp>
 
 namespace tx::backends::cpu {
@@ -77,16 +79,35 @@ constexpr std::int64_t product_scratch(call const& c, operand_ref const& left, o
   return may_swap && swapped > whole ? swapped : whole;
 }
 
+// Scores of one head that stay in the second-level cache go from product to product in bands; longer ones are never computed as a whole.
+constexpr std::int64_t band_bytes = std::int64_t{1} << 20;
+constexpr bool runs_attention(attention_shape const& a) { return a.type == dtype::f32 && a.queries * a.keys * size_of(a.type) > band_bytes; }
+
+// Of a call of attention or of its gradient (attention_kernels.hpp).
+constexpr std::int64_t whole_scratch(op_info const& op, call const& c, operand_ref const* operands) {
+  bool const forward = &op == &attention_info;
+  if (!forward && &op != &attention_gradient_info && &op != &biased_attention_gradient_info) return 0;
+  operand_ref const& q = operands[forward ? 0 : 3];
+  operand_ref const& k = operands[forward ? 1 : 4];
+  attention_facts const facts = attention_facts_of(c.at);
+  std::int64_t const head = q.extent[2] / facts.heads;
+  if (forward) return shares * aligned(attention_scratch_bytes(head));
+  attention_sizes const sizes{q.extent[0], q.extent[1], k.extent[1], facts.heads, facts.key_heads, head};
+  return shares * aligned(attention_backward_scratch_bytes(head)) + attention_sums_bytes(sizes, q.type, false);
+}
+
 }  // namespace tx::backends::cpu
 
 namespace tx {
 
 inline constexpr target cpu_target{
     .name = "cpu",
-    .band_bytes = std::int64_t{1} << 20,  // what is handed on stays in the second-level cache
+    .band_bytes = backends::cpu::band_bytes,
     .kernel = {},
     .row_scratch = [](exec::row_buffers const& kept, std::int64_t cols) { return backends::cpu::shares * backends::cpu::row_scratch(kept, cols); },
     .product_scratch = backends::cpu::product_scratch,
+    .runs_attention = backends::cpu::runs_attention,
+    .whole_scratch = backends::cpu::whole_scratch,
 };
 
 }  // namespace tx

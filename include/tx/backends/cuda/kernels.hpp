@@ -119,23 +119,24 @@ struct kernel<Device, exec::gemm<D, Epilogue>> {
   }
 };
 
-template <class Device, class Rule, dtype Out, dtype... In>
-struct kernel<Device, exec::whole<Rule, Out, In...>> {
+template <class Device, class Rule, dtype... Out, class... In>
+struct kernel<Device, exec::whole<Rule, exec::elements<Out...>, exec::ins<In...>>> {
   static void run(exec::frame const& f, exec::call const& c, exec::operand_ref const* operands) {
-    run(f, c, operands, std::make_integer_sequence<int, sizeof...(In)>{});
+    run(f, c, operands, std::make_integer_sequence<int, sizeof...(Out)>{}, std::make_integer_sequence<int, sizeof...(In)>{});
   }
 
  private:
-  template <int... K>
-  static void run(exec::frame const& f, exec::call const& c, exec::operand_ref const* operands, std::integer_sequence<int, K...>) {
-    using task = whole_task<Rule, Out, In...>;
+  template <int... O, int... K>
+  static void run(exec::frame const& f, exec::call const& c, exec::operand_ref const* operands, std::integer_sequence<int, O...>, std::integer_sequence<int, K...>) {
+    using task = whole_task<Rule, exec::elements<Out...>, exec::ins<In...>>;
     typename task::arguments a{};
     a.at = c.at;
-    a.out = {f.at<element_t<Out>>(operands[0]), f.dims(operands[0])};
-    ((get<K>(a.in) = {f.at<element_t<In> const>(operands[K + 1]), f.dims(operands[K + 1])}), ...);
+    ((get<O>(a.out) = exec::whole_result<Out>(f, operands[static_cast<int>(sizeof...(In)) + O])), ...);
+    ((get<K>(a.in) = exec::whole_input<In>(f, operands[K])), ...);
+    shape const rows = get<0>(a.out).dims;  // rules cut by rows
     constexpr int threads = 128;
-    int const blocks = detail::blocks_for(a.out.dims.count() / detail::upper_of(a.out.dims.last(), 1), threads);  // rules cut by rows
-    if (a.out.dims.count() > 0) Device::template launch<task>(blocks, threads, 0, a);
+    int const blocks = detail::blocks_for(rows.count() / detail::upper_of(rows.last(), 1), threads);
+    if (rows.count() > 0) Device::template launch<task>(blocks, threads, 0, a);
   }
 };
 

@@ -6,7 +6,7 @@
 #include <charconv>
 #include <numeric>
 
-namespace twinbert {
+namespace command_line {
 namespace {
 
 // Levenshtein's distance.
@@ -109,4 +109,4 @@ std::string help_text(std::string_view usage, std::span<option const> known) {
   return out;
 }
 
-}  // namespace twinbert
+}  // namespace command_line

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-namespace twinbert {
+namespace command_line {
 
 struct option {
   std::string_view name;   // without the dashes
@@ -41,4 +41,4 @@ std::string suggestion(std::string_view word, std::span<std::string_view const> 
 
 std::string help_text(std::string_view usage, std::span<option const> known);
 
-}  // namespace twinbert
+}  // namespace command_line

@@ -1,0 +1,103 @@
+#include "../command_line/options.hpp"
+#include "commands.hpp"
+#include "texts.hpp"
+
+#include <tx/backends/cpu.hpp>
+#include <tx/io/parameters.hpp>
+#include <tx/io/standard_streams.hpp>
+#include <tx/train/loop/loop.hpp>
+#include <tx/train/loop/run_folder.hpp>
+#include <tx/tx.hpp>
+
+#include <numbers>
+
+namespace gpt {
+namespace {
+
+using command_line::help_text, command_line::option, command_line::options;
+
+constexpr int batch = 16, dev_batches = 16;
+using step = tx::train_step<network<>, loss<batch>, tx::adamw, tx::clip_gradient, tx::mixed<tx::bf16>>;
+using foretell = tx::function<loss<batch>, network<>>;
+
+// Bits that the model needs for each byte of the dev text.
+double bits_per_byte(tx::executor<foretell, tx::cpu>& run, texts const& dev) {
+  std::vector<tx::i32> bytes(batch * (config::context + 1));
+  double sum = 0;
+  for (int k = 0; k < dev_batches; ++k) {
+    dev.draw(0, k, bytes);
+    sum += static_cast<double>(run(bytes).value);
+  }
+  return sum / dev_batches / std::numbers::ln2;
+}
+
+std::vector<option> train_options() {
+  return {{"text", "FILE", "what it learns from, any bytes"},
+          {"dev", "FILE", "a text that it does not learn from, to see how well it foretells"},
+          {"out", "DIR", "the model's folder, which must not exist or be empty"},
+          {"steps", "N", "steps of " + std::to_string(batch) + " pieces of text (default: 2000)"},
+          {"seconds", "T", "as many steps as take about so long, at most --steps; not the same on another machine"},
+          {"rate", "R", "learning rate at its highest (default: 0.002)"},
+          {"seed", "S", "same seed, options and text: same model, bit by bit (default: 1)"},
+          {"save-every", "N", "steps between checkpoints (default: 200)"},
+          {"threads", "N", "(default: as many as the machine runs at once)"},
+          {"resume", "", "go on from the newest checkpoint in DIR, with the same options and text"},
+          {"help", "", "print this"}};
+}
+
+// Of a run whose length is given in seconds, the number of steps is another once it is known.
+template <class Run>
+void set_schedule(Run& run, std::int64_t steps) {
+  run.settings.schedule = {.shape = tx::decay_shape::cosine, .warmup = std::min<std::int64_t>(50, steps / 10), .total = steps, .end = 0.05};
+}
+
+// A piece of the text is a function of the seed and the step, so all there is to save is which text it was.
+struct place {
+  std::string identity;
+  void save(tx::train::to_save& out) const { out.put("text", identity); }
+  void restore(tx::train::saved const& in) const {
+    if (in.value<std::string>("text") != identity)
+      throw tx::value_error("--text is not what the saved run had. FIX: resume with the same text, or train into another --out");
+  }
+};
+
+}  // namespace
+
+void train_command(std::span<std::string const> arguments) {
+  auto const known = train_options();
+  options const given(arguments, known);
+  if (given.has("help")) return tx::io::print(help_text("usage: gpt train --text FILE --dev FILE --out DIR [option...]", known));
+  texts const text(given.text("text")), dev(given.text("dev"));
+  std::filesystem::path const out = given.text("out");
+  tx::train::phase const all{.lasts = {.steps = given.integer("steps", 2000, 1), .seconds = given.number("seconds", 0, 0, 1e9), .fixed = true}};
+  std::int64_t const save_every = given.integer("save-every", 200, 1);
+  auto const seed = static_cast<std::uint64_t>(given.integer("seed", 1, 0));
+  bool const resume = given.has("resume");
+  tx::train::run_folder const folder(out, {.what = resume ? tx::train::existing::resume : tx::train::existing::refuse,
+                                           .refusal = "is there already. FIX: another --out, or --resume"});
+
+  int const threads = static_cast<int>(given.integer("threads", 0, 0, 1024));
+  tx::executor<step, tx::cpu> run{tx::seed(seed), {.threads = threads}};
+  tx::executor<foretell, tx::cpu> foretells{run, {.threads = threads}};
+  run.settings.learning_rate = static_cast<float>(given.number("rate", 2e-3, 0, 1));
+  place where{text.identity()};
+  tx::train::loop loop(run, where, {.resume = resume, .checkpoints = {.folder = checkpoints_in(out), .every = save_every}, .report = {.loss = "bits/byte"}});
+
+  std::vector<tx::i32> bytes(batch * (config::context + 1));
+  try {
+    loop.run(all, [&](tx::train::moment const& now) -> tx::train::step_told {
+      set_schedule(run, now.steps);
+      text.draw(run.seed(), now.step, bytes);
+      return {static_cast<double>(run(bytes).loss) / std::numbers::ln2, {{"bytes", batch * config::context}}};
+    });
+  } catch (tx::train::stopped const& s) {
+    throw tx::error("stopped at step " + std::to_string(s.step) + "; --resume goes on from there");
+  }
+  loop.finish();
+  tx::io::save_parameters(weights_in(out), run.tensors());
+  char line[96];
+  std::snprintf(line, sizeof line, "%.3f bits for each byte of a text it has not seen\n", bits_per_byte(foretells, dev));
+  tx::io::print(line);
+}
+
+}  // namespace gpt

@@ -1,0 +1,123 @@
+// Attention as a kernel of the CPU backend: a call's operands become the problem that attention.hpp solves. It is planned for f32
+// (target.hpp); what the fast kernels do not take, as queries in places of their own, is computed by the op's own rule.
+#pragma once
+
+#include <tx/backends/cpu/attention_backward.hpp>
+#include <tx/backends/cpu/attention_finish.hpp>
+#include <tx/backends/cpu/attention_forward.hpp>
+#include <tx/backends/cpu/kernels.hpp>
+#include <tx/backends/cpu/target.hpp>
+#include <tx/ops/attention_rules.hpp>
+
+namespace tx::backends::cpu {
+
+namespace detail {
+
+// Operands of a call behind the values: which of them are the mask, the bias, the noise and the rate is told by the attributes.
+template <class... In>
+struct attention_call {
+  exec::frame const& f;
+  exec::call const& c;
+  exec::operand_ref const* operands;
+  int first;  // of q
+  attention_facts facts = attention_facts_of(c.at);
+
+  static constexpr exec::in_sig signatures[] = {In::sig...};
+
+  template <class T>
+  T* data(int k) const {
+    return f.at<T>(operands[k]);
+  }
+  attention_bias bias() const {
+    if (!facts.bias) return {};
+    int const at = first + 3 + facts.bias_at();
+    attention_bias b{data<void>(at), true, {}};
+    shape const dims = f.dims(operands[at]);
+    std::int64_t step = 1;
+    for (int a = 3; a >= 0; --a) {
+      b.stride[a] = dims.dim[a] == 1 ? 0 : step;
+      step *= dims.dim[a];
+    }
+    return b;
+  }
+  f32 rate() const { return facts.dropout ? *data<f32 const>(first + 3 + facts.noise_at() + 1) : 0; }
+
+  attention_problem<f32> problem() const {
+    shape const q = f.dims(operands[first]), k = f.dims(operands[first + 1]);
+    attention_problem<f32> p{{q.dim[0], q.dim[1], k.dim[1], facts.heads, facts.key_heads, q.dim[2] / facts.heads}, data<f32 const>(first),
+                             data<f32 const>(first + 1), data<f32 const>(first + 2)};
+    if (facts.mask) p.key_mask = data<std::uint8_t const>(first + 3);
+    p.causal = facts.causal;
+    p.window = facts.window;
+    p.bias = bias();
+    if (facts.dropout) {
+      exec::operand_ref const& noise = operands[first + 3 + facts.noise_at()];
+      p.dropout = {rate(), f.key, f.stream(noise), f.random_row(noise, 0)};
+    }
+    return p;
+  }
+  // Do the kernels take it? Numbers that are read and not drawn, other types, and queries elsewhere than at the end of the keys they do not.
+  bool is_taken() const {
+    if (facts.mask && signatures[first + 3].type != dtype::boolean) return false;
+    if (facts.bias && signatures[first + 3 + facts.bias_at()].type != dtype::f32) return false;
+    if (facts.dropout && (signatures[first + 3 + facts.noise_at()].how != exec::access::random || signatures[first + 4 + facts.noise_at()].type != dtype::f32)) return false;
+    if (facts.dropout && !(rate() >= 0 && rate() < 1)) return false;
+    shape const q = f.dims(operands[first]), k = f.dims(operands[first + 1]);
+    return !facts.bounds() || facts.first == k.dim[1] - q.dim[1];
+  }
+};
+
+// Multiplications and more for each score: what for_shares weighs against waking threads.
+template <class T>
+std::int64_t attention_work(attention_problem<T> const& p) {
+  return p.sizes.texts * p.sizes.heads * p.sizes.queries * p.sizes.keys;
+}
+
+// By the op's rule.
+template <class Signature>
+void run_rule(exec::frame const& f, exec::call const& c, exec::operand_ref const* operands, int result) {
+  for_shares(f.threads, f.dims(operands[result]).count(), [&](int s) { exec::run_part(Signature{}, s, shares, f, c, operands); });
+}
+
+}  // namespace detail
+
+template <class... In>
+struct kernel<exec::whole<rules::attention, exec::elements<dtype::f32, dtype::f32>, exec::ins<In...>>> {
+  using signature = exec::whole<rules::attention, exec::elements<dtype::f32, dtype::f32>, exec::ins<In...>>;
+
+  static void run(exec::frame const& f, exec::call const& c, exec::operand_ref const* operands) {
+    constexpr int out = static_cast<int>(sizeof...(In));
+    detail::attention_call<In...> const call{f, c, operands, 0};
+    if (!call.is_taken()) return detail::run_rule<signature>(f, c, operands, out);
+    attention_problem<f32> const p = call.problem();
+    attention_result<f32> const result{call.template data<f32>(out), call.template data<f32>(out + 1)};
+    std::int64_t const each = aligned(attention_scratch_bytes(p.sizes.head));
+    for_shares(f.threads, detail::attention_work(p), [&](int s) { attention_forward<f32>(s, shares, p, result, f.scratch(c) + s * each); });
+  }
+};
+
+template <dtype... Results, class... In>
+  requires(((Results == dtype::f32) && ...) && ((In::sig.type != dtype::f64) && ...))
+struct kernel<exec::whole<rules::attention_gradient, exec::elements<Results...>, exec::ins<In...>>> {
+  using signature = exec::whole<rules::attention_gradient, exec::elements<Results...>, exec::ins<In...>>;
+
+  static void run(exec::frame const& f, exec::call const& c, exec::operand_ref const* operands) {
+    constexpr int d_q = static_cast<int>(sizeof...(In));
+    detail::attention_call<In...> const call{f, c, operands, 3};
+    if (detail::attention_call<In...>::signatures[3].type != dtype::f32 || !call.is_taken()) return detail::run_rule<signature>(f, c, operands, d_q);
+    attention_problem<f32> const p = call.problem();
+    attention_gradients<f32> g{call.template data<f32 const>(1), call.template data<f32 const>(2), call.template data<f32 const>(0),
+                               call.template data<f32>(d_q), call.template data<f32>(d_q + 1), call.template data<f32>(d_q + 2)};
+    if constexpr (sizeof...(Results) == 4) {
+      g.d_bias = {call.template data<f32>(d_q + 3), true, {}};
+      for (int a = 0; a < 4; ++a) g.d_bias.stride[a] = p.bias.stride[a];
+    }
+    std::int64_t const each = aligned(attention_backward_scratch_bytes(p.sizes.head));
+    std::byte* const sums = f.scratch(c) + shares * each;
+    std::int64_t const work = 2 * detail::attention_work(p);
+    for_shares(f.threads, work, [&](int s) { attention_backward<f32>(s, shares, p, g, sums, f.scratch(c) + s * each); });
+    for_shares(f.threads, work, [&](int s) { attention_backward_finish<f32>(s, shares, p, g, sums, f.scratch(c) + s * each); });
+  }
+};
+
+}  // namespace tx::backends::cpu

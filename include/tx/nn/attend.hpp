@@ -1,0 +1,108 @@
+// attend(q, k, v, how...): scaled dot-product attention (Vaswani et al., arXiv 1706.03762), softmax(q k^T / sqrt(head)) v, with dropout on the
+// shares. q [batch, heads, queries, head], k and v [batch, key heads, keys, head] -> [batch, heads, queries, head].
+// There may be fewer key heads than heads: neighbouring heads share one (grouped queries, Ainslie et al., arXiv 2305.13245). `how`, in any order:
+//   causal             a query sees the keys up to its own place; the queries are the last of the keys, where there are more keys
+//   local<W>           a query sees the keys less than W places away (Beltagy et al., arXiv 2004.05150)
+//   mask [batch, keys]  which keys take part, see key_mask.hpp
+//   bias, four axes     added to the scores [batch, heads, queries, keys], or to what broadcasts to them
+// A query that sees no key has equal shares of all. attention_scale<head> is 1 / sqrt(head); attend_scaled takes q that has been multiplied by
+// it already, in the kernel that computes q. It is recorded as one op, ops/attention.hpp.
+#pragma once
+
+#include <tx/nn/key_mask.hpp>
+#include <tx/ops/attention.hpp>
+#include <tx/ops/dropout.hpp>
+#include <tx/ops/logical_and.hpp>
+#include <tx/ops/matmul.hpp>
+#include <tx/ops/reshape.hpp>
+#include <tx/ops/transpose.hpp>
+
+namespace tx::nn {
+
+struct causal_t {};
+inline constexpr causal_t causal{};
+template <int Window>
+struct local_t {
+  static_assert(Window > 0, "tx::nn::local: a query sees at least its own place. FIX: local<W> with W of at least 1");
+};
+template <int Window>
+inline constexpr local_t<Window> local{};
+
+namespace detail {
+
+// What stands behind the values, put together.
+struct attention_bounds {
+  attention_facts facts{};
+  var mask{}, bias{};
+};
+
+template <shape Scores>
+constexpr void add_bound(attention_bounds& to, causal_t) {
+  static_assert(Scores.dim[2] <= Scores.dim[3], "tx::nn::attend: causal attention has no more queries than keys. FIX: the keys of all places up to the last query");
+  to.facts.causal = true;
+}
+template <shape Scores, int Window>
+constexpr void add_bound(attention_bounds& to, local_t<Window>) {
+  to.facts.window = to.facts.window == 0 || Window < to.facts.window ? Window : to.facts.window;
+}
+constexpr void add_bias(attention_bounds& to, var bias) { to.bias = to.bias.valid() ? to.bias + bias : bias; }
+template <shape Scores, typed_handle M>
+constexpr void add_bound(attention_bounds& to, M const& mask_or_bias) {
+  constexpr shape m = M::dims;
+  static_assert(m.rank == 2 || (m.rank == 4 && is_float(M::info.type)),
+                "tx::nn::attend: what is behind the values is causal, local<W>, a mask [batch, keys], or a bias of four axes that is added to the scores. FIX: reshape it");
+  if constexpr (m.rank == 4) {
+    add_bias(to, mask_or_bias);
+  } else if constexpr (m.rank == 2) {
+    static_assert(m.dim[0] == Scores.dim[0] && m.dim[1] == Scores.dim[3],
+                  "tx::nn: a key mask has the shape [batch, sequence] of the tensor it belongs to. FIX: reshape or broadcast it");
+    var const keys = key_mask(mask_or_bias);
+    if constexpr (is_float(M::info.type)) add_bias(to, reshape(maximum(keys, masked_score), shape{4, m.tag, {m.dim[0], 1, 1, m.dim[1]}}));
+    else to.mask = to.mask.valid() ? logical_and(to.mask, keys) : keys;
+  }
+}
+
+}  // namespace detail
+
+template <int Head>
+inline constexpr double attention_scale = 1.0 / math::sqrt(static_cast<double>(Head));
+
+template <typed_handle Q, typed_handle K, typed_handle V, class... How>
+constexpr auto attend_scaled(Q const& q, K const& k, V const& v, How const&... how) {
+  constexpr shape of_q = Q::dims, of_k = K::dims;
+  static_assert(of_q.rank == 4 && of_k.rank == 4 && V::info == K::info && of_q.dim[0] == of_k.dim[0] && of_q.dim[3] == of_k.dim[3],
+                "tx::nn::attend: it takes q [batch, heads, queries, head], k and v [batch, key heads, keys, head]. FIX: reshape and transpose them");
+  static_assert(of_q.dim[1] % of_k.dim[1] == 0, "tx::nn::attend: as many heads share each key head. FIX: a number of heads that the key heads divide");
+  constexpr shape scores{4, of_q.tag, {of_q.dim[0], of_q.dim[1], of_q.dim[2], of_k.dim[2]}};
+  detail::attention_bounds bounds{};
+  (detail::add_bound<scores>(bounds, how), ...);
+  // [batch, heads, places, head] -> [batch, places, heads * head]
+  auto const token_major = [](var x) {
+    shape const s = x.dims();
+    return reshape(transpose(x, attributes{{0, 2, 1, 3}}), shape{3, s.tag, {s.dim[0], s.dim[2], s.dim[1] * s.dim[3]}});
+  };
+  vec<var> in{token_major(q), token_major(k), token_major(v)};
+  graph& g = *in[0].g;
+  attention_facts f = bounds.facts;
+  f.heads = of_q.dim[1];
+  f.key_heads = of_k.dim[1];
+  f.first = f.bounds() ? of_k.dim[2] - of_q.dim[2] : 0;
+  f.mask = bounds.mask.valid();
+  f.bias = bounds.bias.valid();
+  f.dropout = g.training;
+  if (f.mask) in.push_back(bounds.mask);
+  if (f.bias) in.push_back(bounds.bias);
+  if (f.dropout) {
+    in.push_back(uniform(g, scores, g.random_streams++));
+    in.push_back(run_time_scalar(g, scalar::dropout));
+  }
+  var const mixed = attention(in, f);
+  return tensor_of<Q::info>{&g, transpose(reshape(mixed, shape{4, of_q.tag, {of_q.dim[0], of_q.dim[2], of_q.dim[1], of_q.dim[3]}}), attributes{{0, 2, 1, 3}}).id};
+}
+
+template <typed_handle Q, typed_handle K, typed_handle V, class... How>
+constexpr auto attend(Q const& q, K const& k, V const& v, How const&... how) {
+  return attend_scaled(q * attention_scale<Q::dims.last()>, k, v, how...);
+}
+
+}  // namespace tx::nn

@@ -1,0 +1,142 @@
+// Attention as one op: softmax(q k^T) v (Vaswani et al., arXiv 1706.03762), recorded whole so that a target may run it without its scores in
+// memory (Dao et al., arXiv 2205.14135); for others passes/expand.hpp writes it as products. Operands are token-major, as linear layers make them:
+//   q [texts, queries, heads * head], k, v [texts, keys, key_heads * head]; q has been scaled
+//   mask [texts, keys], bool: keys that take part; bias [texts, heads, queries, keys], or ones, is added to the scores
+//   noise [texts, heads, queries, keys], random numbers that are drawn, and rate, one number: dropout of the shares
+// Results: out [texts, queries, heads * head], lse [texts, heads, queries], the logarithm of the sum of exp of a query's scores.
+// Its gradient is an op too, which computes shares again from lse. nn/attend.hpp is the front end of models.
+// A query that sees no key has equal shares of all. Errors: shapes and types that do not fit each other.
+#pragma once
+
+#include <tx/ops/attention_rules.hpp>
+#include <tx/ops/broadcast.hpp>
+#include <tx/ops/constant.hpp>
+#include <tx/ops/random.hpp>
+
+namespace tx {
+
+namespace detail {
+constexpr bool bias_of_scores(shape const& from, std::int64_t const (&to)[4]) {
+  for (int a = 0; a < 4; ++a)
+    if (from.dim[a] != 1 && from.dim[a] != to[a]) return false;
+  return from.rank == 4;
+}
+constexpr void check_attention(value_info const* in, int count, attributes const& at) {
+  attention_facts const f = attention_facts_of(at);
+  if (count != 3 + f.operands()) throw invalid("attention: another number of operands than its attributes say. FIX: mask, bias, noise and rate, where there are such");
+  value_info const &q = in[0], &k = in[1], &v = in[2];
+  if (!is_float(q.type) || k.type != q.type || !(v == k)) throw invalid("attention: queries, keys and values need one floating-point type. FIX: cast<T>(x)");
+  if (q.dims.rank != 3 || k.dims.rank != 3 || q.dims.dim[0] != k.dims.dim[0] || q.dims.tag != k.dims.tag)
+    throw invalid("attention: it takes q [texts, queries, heads * head], k and v [texts, keys, key_heads * head]. FIX: reshape and transpose them");
+  if (f.heads < 1 || f.key_heads < 1 || f.heads % f.key_heads != 0 || q.dims.dim[2] % f.heads != 0 || k.dims.dim[2] * f.heads != q.dims.dim[2] * f.key_heads)
+    throw invalid("attention: heads of one width, of which as many share each key head. FIX: a number of heads that the key heads divide");
+  if (k.dims.dim[1] == 0) throw invalid("attention: there are no keys to attend to. FIX: at least one of each text");
+  std::int64_t const scores[] = {q.dims.dim[0], f.heads, q.dims.dim[1], k.dims.dim[1]};
+  value_info const* next = in + 3;
+  if (f.mask && (next->type != dtype::boolean || next->dims.rank != 2 || next->dims.dim[0] != scores[0] || (next++)->dims.dim[1] != scores[3]))
+    throw invalid("attention: a mask is bool [texts, keys]. FIX: compare first, e.g. less(0, mask)");
+  if (f.bias && (!is_float(next->type) || !bias_of_scores((next++)->dims, scores)))
+    throw invalid("attention: a bias is added to the scores [texts, heads, queries, keys]. FIX: extents of those, or ones");
+  if (f.dropout && (next->dims.rank != 4 || next->dims.dim[2] != scores[2] || next->dims.dim[3] != scores[3] || next[1].dims.rank != 0))
+    throw invalid("attention: dropout takes a random number of each score, and a rate. FIX: uniform(...) of the scores' shape, and one number");
+}
+constexpr value_info attention_infer(value_info const* in, int count, attributes const& at) {
+  check_attention(in, count, at);
+  return in[0];
+}
+constexpr value_info attention_infer_result(value_info const* in, int, attributes const& at, int k) {
+  if (k == 0) return in[0];
+  value_info lse{sum_type(in[0].type), in[0].dims};
+  lse.dims.dim[1] = static_cast<int>(at.v[0]);
+  lse.dims.dim[2] = in[0].dims.dim[1];
+  return lse;
+}
+// What out's queries `part` read of operand `number`.
+constexpr selection attention_part_read(selection const& part, int number, value_info const& of, attributes& at) {
+  attention_facts f = attention_facts_of(at);
+  if (number == 0) return part;
+  selection of_scores = part;
+  of_scores.axis = 2;
+  bool const bias = f.bias && number == 3 + f.bias_at(), noise = f.dropout && number == 3 + f.noise_at();
+  if (f.bounds()) {
+    f.first += static_cast<int>(part.start);
+    at = attributes_of(f);
+  }
+  return noise || (bias && of.dims.dim[2] != 1) ? of_scores : selection{};
+}
+constexpr bool attention_can_narrow(selection const& part, attributes const& at) {
+  return part.axis == 1 && (part.step == 1 || !attention_facts_of(at).bounds());
+}
+constexpr value_info attention_gradient_infer_result(value_info const* in, int, attributes const& at, int k) {
+  value_info const& like = in[k < 3 ? 3 + k : 6 + attention_facts_of(at).bias_at()];
+  return {sum_type(like.type), like.dims};
+}
+constexpr value_info attention_gradient_infer(value_info const* in, int count, attributes const& at) {
+  check_attention(in + 3, count - 3, at);
+  return attention_gradient_infer_result(in, count, at, 0);
+}
+constexpr void attention_vjp(vjp_context& c);
+}  // namespace detail
+
+// at: see attention_facts.hpp.
+inline constexpr op_info attention_info{.name = "attention",
+                                        .kind = op_kind::whole,
+                                        .arity = -1,
+                                        .infer = detail::attention_infer,
+                                        .vjp = detail::attention_vjp,
+                                        .infer_result = detail::attention_infer_result,
+                                        .results = 2,
+                                        .part_read = detail::attention_part_read,
+                                        .can_narrow = detail::attention_can_narrow,
+                                        .multiplied = 3,
+                                        .draws = true};
+// Operands: the gradient of out, out, lse, then those of attention. Results: the gradients of q, k and v, of f32 where those are halves.
+inline constexpr op_info attention_gradient_info{.name = "attention_gradient",
+                                                 .kind = op_kind::whole,
+                                                 .arity = -1,
+                                                 .infer = detail::attention_gradient_infer,
+                                                 .infer_result = detail::attention_gradient_infer_result,
+                                                 .results = 3,
+                                                 .draws = true};
+// The same, and that of the bias.
+inline constexpr op_info biased_attention_gradient_info{.name = "biased_attention_gradient",
+                                                        .kind = op_kind::whole,
+                                                        .arity = -1,
+                                                        .infer = detail::attention_gradient_infer,
+                                                        .infer_result = detail::attention_gradient_infer_result,
+                                                        .results = 4,
+                                                        .draws = true};
+template <>
+struct partitioned_rule<&attention_info> {
+  using type = rules::attention;
+};
+template <>
+struct partitioned_rule<&attention_gradient_info> {
+  using type = rules::attention_gradient;
+};
+template <>
+struct partitioned_rule<&biased_attention_gradient_info> {
+  using type = rules::attention_gradient;
+};
+
+// in: q, k, v, then those that `f` says.
+constexpr var attention(vec<var> const& in, attention_facts const& f) { return result_of(emit_several(attention_info, in, attributes_of(f)), 0); }
+
+namespace detail {
+constexpr void attention_vjp(vjp_context& c) {
+  if (c.gradients[1].valid() && c.g->no_gradient.op == nullptr) c.g->no_gradient = {c.self().op, c.g->info(c.id + 2)};  // lse has none
+  value_info const like = c.self().info;
+  var const of_out = c.gradients[0].valid() ? c.gradients[0] : broadcast_to(constant(*c.g, like.type, 0), like.dims);
+  attributes const at = c.at();  // a copy: the table of nodes grows
+  attention_facts const f = attention_facts_of(at);
+  vec<var> in{of_out, c.out(0), c.out(1)};
+  for (int k = 0; k < c.self().inputs; ++k) in.push_back(c.in(k));
+  bool const of_bias = f.bias && c.needs(3 + f.bias_at());
+  var const all = emit_several(of_bias ? biased_attention_gradient_info : attention_gradient_info, in, at);
+  for (int k = 0; k < 3; ++k)
+    if (c.needs(k)) c.accumulate(k, result_of(all, k));
+  if (of_bias) c.accumulate(3 + f.bias_at(), result_of(all, 3));
+}
+}  // namespace detail
+
+}  // namespace tx

@@ -1,0 +1,214 @@
+// Attention and its gradient in plain loops: each number is computed where it is needed, and no score is kept. What devices run, and what
+// faster kernels are compared with.
+#pragma once
+
+#include <tx/core/math.hpp>
+#include <tx/ops/attention_facts.hpp>
+#include <tx/ops/partitioned.hpp>
+
+#include <limits>
+
+namespace tx::rules {
+
+namespace attention_parts {
+
+// A score's place: text, head, query, key.
+struct place {
+  std::int64_t t, h, i, j;
+};
+
+template <class T>
+TX_HD T element(double x) {
+  if constexpr (requires { T::from(0.0f); }) return T::from(static_cast<float>(x));
+  else return static_cast<T>(x);
+}
+
+// What one of the operands behind the values says of a score; `at`: which of them it is.
+template <class T>
+TX_HD double bias_of(attention_facts const& f, int at, whole_operand<T const> const& x, place const& p) {
+  if (!f.bias || at != f.mask) return 0;
+  auto const along = [&](int axis, std::int64_t k) { return x.dims.dim[axis] == 1 ? 0 : k; };
+  return static_cast<double>(number_of(
+      x.data[((along(0, p.t) * x.dims.dim[1] + along(1, p.h)) * x.dims.dim[2] + along(2, p.i)) * x.dims.dim[3] + along(3, p.j)]));
+}
+TX_HD inline double bias_of(attention_facts const&, int, drawn_operand const&, place const&) { return 0; }
+
+template <class T>
+TX_HD bool takes_part(attention_facts const& f, int at, whole_operand<T const> const& x, place const& p) {
+  return !f.mask || at != 0 || number_of(x.data[p.t * x.dims.last() + p.j]) != 0;
+}
+TX_HD inline bool takes_part(attention_facts const&, int, drawn_operand const&, place const&) { return true; }
+
+template <class T>
+TX_HD double rate_of(attention_facts const& f, int at, whole_operand<T const> const& x) {
+  return at == f.noise_at() + 1 ? static_cast<double>(number_of(x.data[0])) : 0;
+}
+TX_HD inline double rate_of(attention_facts const&, int, drawn_operand const&) { return 0; }
+
+template <class U>
+TX_HD double noise_of(attention_facts const& f, int at, U const& u, std::int64_t row, std::int64_t col) {
+  if constexpr (requires { uniform_at(u, row, col); }) return at == f.noise_at() ? static_cast<double>(number_of(uniform_at(u, row, col))) : 0;
+  else return 0;
+}
+
+// One call: its operands, scores and what dropout makes of shares.
+template <class T, class... Behind>
+struct scores {
+  attention_facts f;
+  whole_operand<T const> q, k;
+  std::int64_t queries, keys, head, group;
+
+  TX_HD scores(attributes const& at, whole_operand<T const> const& queries_of, whole_operand<T const> const& keys_of)
+      : f(attention_facts_of(at)), q(queries_of), k(keys_of), queries(q.dims.dim[1]), keys(k.dims.dim[1]), head(q.dims.dim[2] / f.heads),
+        group(f.heads / f.key_heads) {}
+
+  // Elements of a query or of what has its shape, and of a key or of what has its.
+  TX_HD std::int64_t query(std::int64_t t, std::int64_t h, std::int64_t i) const { return ((t * queries + i) * f.heads + h) * head; }
+  TX_HD std::int64_t key(std::int64_t t, std::int64_t h, std::int64_t j) const { return ((t * keys + j) * f.key_heads + h / group) * head; }
+  TX_HD std::int64_t row(std::int64_t t, std::int64_t h, std::int64_t i) const { return (t * f.heads + h) * queries + i; }
+
+  template <class A, class B>
+  TX_HD double dot(A const* a, B const* b) const {
+    double sum = 0;
+    for (std::int64_t d = 0; d < head; ++d) sum += static_cast<double>(number_of(a[d])) * static_cast<double>(number_of(b[d]));
+    return sum;
+  }
+  TX_HD bool sees(place const& p, Behind const&... behind) const {
+    int at = 0;
+    bool part = f.sees(p.i, p.j);
+    ((part = takes_part(f, at++, behind, p) && part), ...);
+    return part;
+  }
+  TX_HD double score(place const& p, Behind const&... behind) const {
+    if (!sees(p, behind...)) return masked_score;
+    int at = 0;
+    double s = dot(q.data + query(p.t, p.h, p.i), k.data + key(p.t, p.h, p.j));
+    ((s += bias_of(f, at++, behind, p)), ...);
+    return s;
+  }
+  // What a share is multiplied with.
+  TX_HD double kept(place const& p, Behind const&... behind) const {
+    if (!f.dropout) return 1;
+    int at = 0;
+    float rate = 0;  // and its scale as ops/dropout.hpp has it
+    double u = 0;
+    ((rate += static_cast<float>(rate_of(f, at, behind)), u += noise_of(f, at, behind, row(p.t, p.h, p.i), p.j), ++at), ...);
+    return u < rate || rate >= 1 ? 0 : static_cast<double>(1 / (1 - rate));
+  }
+};
+
+}  // namespace attention_parts
+
+struct attention {
+  // A share has rows of scores: their out and lse.
+  template <class T, class L, class... Behind>
+  static TX_HD void run(int part, int parts, attributes const& at, whole_operand<T> out, whole_operand<L> lse, whole_operand<T const> q,
+                        whole_operand<T const> k, whole_operand<T const> v, Behind const&... behind) {
+    attention_parts::scores<T, Behind...> const s(at, q, k);
+    std::int64_t const rows = q.dims.dim[0] * s.f.heads * s.queries;
+    for (std::int64_t r = rows * part / parts; r < rows * (part + 1) / parts; ++r) {
+      std::int64_t const t = r / s.queries / s.f.heads, h = r / s.queries % s.f.heads, i = r % s.queries;
+      double most = -std::numeric_limits<double>::infinity(), sum = 0;
+      for (std::int64_t j = 0; j < s.keys; ++j) {
+        double const x = s.score({t, h, i, j}, behind...);
+        if (x > most) most = x;
+      }
+      for (std::int64_t j = 0; j < s.keys; ++j) sum += math::exp(s.score({t, h, i, j}, behind...) - most);
+      lse.data[r] = attention_parts::element<L>(most + math::log(sum));
+      constexpr std::int64_t together = 32;  // elements of a head
+      for (std::int64_t first = 0; first < s.head; first += together) {
+        double all[together] = {};
+        std::int64_t const count = s.head - first < together ? s.head - first : together;
+        for (std::int64_t j = 0; j < s.keys; ++j) {
+          attention_parts::place const p{t, h, i, j};
+          double const share = math::exp(s.score(p, behind...) - most) / sum * s.kept(p, behind...);
+          T const* const value = v.data + s.key(t, h, j) + first;
+          for (std::int64_t d = 0; d < count; ++d) all[d] += share * static_cast<double>(number_of(value[d]));
+        }
+        for (std::int64_t d = 0; d < count; ++d) out.data[s.query(t, h, i) + first + d] = attention_parts::element<T>(all[d]);
+      }
+    }
+  }
+};
+
+struct attention_gradient {
+  template <class G, class T, class L, class... Behind>
+  static TX_HD void run(int part, int parts, attributes const& at, whole_operand<G> d_q, whole_operand<G> d_k, whole_operand<G> d_v,
+                        whole_operand<T const> d_out, whole_operand<T const> out, whole_operand<L const> lse, whole_operand<T const> q,
+                        whole_operand<T const> k, whole_operand<T const> v, Behind const&... behind) {
+    call<T, L, Behind...> const c{{at, q, k}, d_out, out, lse, v};
+    std::int64_t const texts = q.dims.dim[0];
+    std::int64_t const elements = d_q.dims.count(), more = d_k.dims.count();
+    for (std::int64_t e = elements * part / parts; e < elements * (part + 1) / parts; ++e) {
+      std::int64_t const d = e % c.s.head, h = e / c.s.head % c.s.f.heads, i = e / c.s.head / c.s.f.heads % c.s.queries;
+      std::int64_t const t = e / d_q.dims.last() / c.s.queries;
+      double sum = 0;
+      for (std::int64_t j = 0; j < c.s.keys; ++j)
+        sum += c.slope({t, h, i, j}, behind...) * static_cast<double>(number_of(k.data[c.s.key(t, h, j) + d]));
+      d_q.data[e] = attention_parts::element<G>(sum);
+    }
+    for (std::int64_t e = more * part / parts; texts > 0 && e < more * (part + 1) / parts; ++e) {
+      std::int64_t const d = e % c.s.head, of = e / c.s.head % c.s.f.key_heads, j = e / c.s.head / c.s.f.key_heads % c.s.keys;
+      std::int64_t const t = e / d_k.dims.last() / c.s.keys;
+      double to_key = 0, to_value = 0;
+      for (std::int64_t h = of * c.s.group; h < (of + 1) * c.s.group; ++h)
+        for (std::int64_t i = 0; i < c.s.queries; ++i) {
+          attention_parts::place const p{t, h, i, j};
+          to_key += c.slope(p, behind...) * static_cast<double>(number_of(q.data[c.s.query(t, h, i) + d]));
+          to_value += c.share(p, behind...) * c.s.kept(p, behind...) * static_cast<double>(number_of(d_out.data[c.s.query(t, h, i) + d]));
+        }
+      d_k.data[e] = attention_parts::element<G>(to_key);
+      d_v.data[e] = attention_parts::element<G>(to_value);
+    }
+  }
+  // And of a bias, which is a sum over what that is broadcast over.
+  template <class G, class T, class L, class... Behind>
+  static TX_HD void run(int part, int parts, attributes const& at, whole_operand<G> d_q, whole_operand<G> d_k, whole_operand<G> d_v,
+                        whole_operand<G> d_bias, whole_operand<T const> d_out, whole_operand<T const> out, whole_operand<L const> lse,
+                        whole_operand<T const> q, whole_operand<T const> k, whole_operand<T const> v, Behind const&... behind) {
+    run(part, parts, at, d_q, d_k, d_v, d_out, out, lse, q, k, v, behind...);
+    call<T, L, Behind...> const c{{at, q, k}, d_out, out, lse, v};
+    shape const& b = d_bias.dims;
+    std::int64_t const all[] = {q.dims.dim[0], c.s.f.heads, c.s.queries, c.s.keys};
+    std::int64_t const elements = b.count();
+    for (std::int64_t e = elements * part / parts; e < elements * (part + 1) / parts; ++e) {
+      std::int64_t first[4], end[4], rest = e;
+      for (int a = 3; a >= 0; --a) {
+        bool const broadcast = b.dim[a] == 1;
+        first[a] = broadcast ? 0 : rest % b.dim[a];
+        end[a] = broadcast ? all[a] : first[a] + 1;
+        rest /= b.dim[a];
+      }
+      double sum = 0;
+      for (std::int64_t t = first[0]; t < end[0]; ++t)
+        for (std::int64_t h = first[1]; h < end[1]; ++h)
+          for (std::int64_t i = first[2]; i < end[2]; ++i)
+            for (std::int64_t j = first[3]; j < end[3]; ++j) sum += c.slope({t, h, i, j}, behind...);
+      d_bias.data[e] = attention_parts::element<G>(sum);
+    }
+  }
+
+ private:
+  template <class T, class L, class... Behind>
+  struct call {
+    attention_parts::scores<T, Behind...> s;
+    whole_operand<T const> d_out, out;
+    whole_operand<L const> lse;
+    whole_operand<T const> v;
+
+    // Of a query that sees no key, all have equal shares: beside such numbers their scores are lost in lse.
+    TX_HD double share(attention_parts::place const& p, Behind const&... behind) const {
+      auto const all = static_cast<double>(lse.data[s.row(p.t, p.h, p.i)]);
+      return all < masked_score / 2 ? 1.0 / static_cast<double>(s.keys) : math::exp(s.score(p, behind...) - all);
+    }
+    // The gradient of a score.
+    TX_HD double slope(attention_parts::place const& p, Behind const&... behind) const {
+      if (!s.sees(p, behind...)) return 0;
+      T const* const of_query = d_out.data + s.query(p.t, p.h, p.i);
+      double const of_share = s.dot(of_query, v.data + s.key(p.t, p.h, p.j)) * s.kept(p, behind...);
+      return share(p, behind...) * (of_share - s.dot(of_query, out.data + s.query(p.t, p.h, p.i)));
+    }
+  };
+};
+
+}  // namespace tx::rules

@@ -1,0 +1,32 @@
+// The gradient's norm, and clipping it (Pascanu, Mikolov, Bengio, arXiv 1211.5063): g becomes g min(1, clip_norm / (norm + 1e-6)).
+//
+//   before   gradients g, h
+//   after    n = sqrt(sum(g * g) + sum(h * h)), s = min(clip_norm / (n + 1e-6), 1); gradients g * s, h * s
+#pragma once
+
+#include <tx/expr/scalar.hpp>
+#include <tx/ops/minimum.hpp>
+#include <tx/ops/sqrt.hpp>
+#include <tx/ops/sum.hpp>
+#include <tx/train/gradients.hpp>
+
+namespace tx::detail {
+
+// Of all gradients together.
+constexpr var norm_of_gradients(graph& g) {
+  g.when = phase::update;
+  var squares{};
+  for_each_gradient(g, [&](var gradient, int) {
+    var const own = sum_all(gradient * gradient);
+    squares = squares.valid() ? squares + own : own;
+    return gradient;
+  });
+  return sqrt(squares);
+}
+
+constexpr void clip(graph& g, var norm) {
+  var const scale = minimum(cast(run_time_scalar(g, scalar::clip_norm), norm.type()) / (norm + 1e-6), 1.0);
+  for_each_gradient(g, [&](var gradient, int) { return gradient * scale; });
+}
+
+}  // namespace tx::detail

@@ -1,0 +1,72 @@
+// The options of a loop, what it tells its steps, and what it returns and throws.
+#pragma once
+
+#include <tx/train/loop/best.hpp>
+#include <tx/train/loop/checkpoints.hpp>
+#include <tx/train/loop/pace.hpp>
+#include <tx/train/loop/report.hpp>
+
+#include <chrono>
+#include <functional>
+#include <map>
+
+namespace tx::train {
+
+struct loop_options {
+  // A folder of this run alone, held by a lock: checkpoints/ and metrics.jsonl lie in it, unless the options below say otherwise. Empty:
+  // what is not named below is not written.
+  std::filesystem::path folder{};
+  bool resume = false;   // go on from the newest checkpoint
+  bool or_begin = false;  // with `resume`: where nothing has been saved yet, begin, as a job that is started again and again does
+  checkpoint_options checkpoints{};
+  report_options report{};
+
+  std::function<double()> validate{};  // measures how good the run is; none: the last state is the best
+  train::measure measure{};
+  std::int64_t patience = 0;           // validations without a better one that end it; 0: any number
+  std::function<void()> improved{};    // after each that is better, or where none is made
+
+  std::map<std::string, std::string> common{};  // what a run and one that resumes it must have in common, by name
+  std::string resume_by = "resuming";           // how a user does it, for messages
+  std::function<double()> now = [] {            // seconds
+    return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+  };
+};
+
+// Steps of one kind, under one schedule.
+struct phase {
+  length lasts{};
+  train::validations validations{};
+};
+
+// Where a run is before a step.
+struct moment {
+  std::int64_t step;   // steps of the run that are done
+  std::int64_t done;   // of the phase
+  std::int64_t steps;  // that the phase has, as far as that is known; 0: not yet
+  double share;        // of the phase that is done
+};
+
+struct loop_result {
+  std::int64_t steps = 0, best_step = 0;
+  double seconds = 0;
+  std::optional<double> best{};  // of validation
+  bool stopped_early = false;    // by `patience`
+};
+
+// The run was told to stop by a signal; its state is saved if checkpoints are.
+struct stopped : error {
+  int signal;
+  std::int64_t step;
+  stopped(int number, std::int64_t at, std::string const& message) : error(message), signal(number), step(at) {}
+};
+
+// Data with a place that is saved. Others, as batches that are a function of the step, have nothing to save.
+template <class Data>
+concept has_place = requires(Data const& data, Data& other, to_save& out, saved const& in) {
+  data.save(out);
+  other.restore(in);
+};
+struct no_place {};
+
+}  // namespace tx::train

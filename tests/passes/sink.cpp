@@ -1,0 +1,101 @@
+// What is made of a stacked gradient moves into the loop that makes it, and what cannot stays.
+#include <tx/backends/cpu/target.hpp>
+#include <tx/expr/repeat.hpp>
+#include <tx/nn/linear.hpp>
+#include <tx/ops/mean.hpp>
+#include <tx/ops/tanh.hpp>
+#include <tx/train/lamb.hpp>
+#include <tx/train/sgd.hpp>
+#include <tx/train/step.hpp>
+
+#include <catch2/catch.hpp>
+
+namespace {
+
+using namespace tx;
+
+constexpr int layers = 5, width = 12;
+
+struct block {
+  nn::linear<width, width> inner;
+  constexpr auto operator()(auto const& x) const { return x + tanh(inner(x)); }
+};
+struct net {
+  repeat<layers, block> layer;
+};
+struct nested_block {
+  repeat<2, block> inner;
+  constexpr auto operator()(auto const& x) const { return inner(x); }
+};
+struct nested {
+  repeat<layers, nested_block> layer;
+};
+constexpr auto loss = [](auto const& m, tensor<float, 8, width> x) {
+  auto const y = m.layer(x);
+  return mean(y * y);
+};
+template <class Model, class Optimizer, class... Options>
+graph recorded() {
+  graph g;
+  train_step<Model, loss, Optimizer, Options...>::record(g);
+  return passes::simplify(g);
+}
+
+// Update nodes of more than a number, inside of loops and outside.
+struct places {
+  int inside = 0, outside = 0;
+};
+places updates(graph const& g) {
+  places p;
+  for (int i = 0; i < g.size(); ++i)
+    if (g[i].when == phase::update && g[i].op->kind == op_kind::elementwise && g.info(i).count() > 1) ++(g[i].region == 0 ? p.outside : p.inside);
+  return p;
+}
+// Does a loop hand out a value of so many elements that is no leaf's next value?
+int stacked_gradients(graph const& g, std::int64_t count) {
+  int n = 0;
+  for (int i = 0; i < g.size(); ++i) {
+    if (g[i].op != &result_info || g[i].region != 0 || g.info(i).count() != count || g[i].when == phase::forward) continue;
+    bool replaces = false;
+    for (output const& o : g.outputs) replaces = replaces || (o.kind == output_kind::assign && o.value == i);
+    n += !replaces;
+  }
+  return n;
+}
+constexpr std::int64_t all_weights = layers * width * width;
+
+}  // namespace
+
+TEST_CASE("an update moves into the backward loop, and its gradient is never stacked", "[sink]") {
+  graph const g = recorded<net, adamw>();
+  CHECK(updates(g).inside > 10);
+  CHECK(stacked_gradients(g, all_weights) == 0);
+  graph const norms = recorded<net, lamb>();  // one number for each layer
+  CHECK(updates(norms).inside > 10);
+  CHECK(stacked_gradients(norms, all_weights) == 0);
+}
+
+TEST_CASE("an update that waits for the norm stays outside; the sum of squares moves in part", "[sink]") {
+  graph const g = recorded<net, adamw, clip_gradient>();
+  CHECK(stacked_gradients(g, all_weights) == 1);
+  int inside = 0;
+  for (int i = 0; i < g.size(); ++i) inside += g[i].when == phase::update && g[i].op->kind == op_kind::row_reduce && g[i].region != 0;
+  CHECK(inside > 0);
+}
+
+TEST_CASE("where only the norm is asked for, nothing is stacked", "[sink]") { CHECK(stacked_gradients(recorded<net, adamw, gradient_norm>(), all_weights) == 0); }
+
+TEST_CASE("of loops in each other the outer one has the update: slices of slices are stored over no leaf", "[sink]") {
+  graph const g = recorded<nested, adamw>();
+  CHECK(stacked_gradients(g, 2 * all_weights) == 0);
+  CHECK(updates(g).inside > 10);
+  for (int i = 0; i < g.size(); ++i)
+    if (g[i].when == phase::update && g[i].region != 0) CHECK(g.loops_around(g[i].region) == 1);
+}
+
+TEST_CASE("sums over parts of a batch are stored where they are computed", "[sink]") {
+  using plain = train_step<net, loss, sgd>;
+  using parts = train_step<net, loss, sgd, accumulate<3>>;
+  constexpr std::int64_t gradients = layout<net>::trained * 4;
+  STATIC_REQUIRE(parts::memory.arena < plain::memory.arena + gradients + 4096);  // the sums once, no gradient beside them
+}
