@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Usage: check.sh
 # What `make check` runs beyond `make test`: drawn programs, layering, the API reference, each header on its own, clang, sanitizers, slow tests, fuzzing for
-# FUZZ_SECONDS (60) a target, compile cost, nvcc. A failing step does not stop the next one; the last line is `N passed, N failed`.
+# FUZZ_SECONDS (60) a target, compile cost, other compilers, nvcc. A failing step does not stop the next one; the last line is `N passed, N failed`.
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 1
 jobs=${JOBS:-$(nproc)}
@@ -134,6 +134,7 @@ tests ci check
 if [ -f bench/compile_cost.sh ]; then step "compile cost" bash bench/compile_cost.sh; fi  # alone: neighbours cost it processor time too
 # Programs that nobody wrote, as real programs on three backends; others each day.
 beside "drawn programs, compiled" env DRAWN_SEEDS=build/ci/bin/drawn_seeds tools/drawn_compiled.sh 2
+for compiler in clang++-15 clang++-16 zig; do beside "another compiler: $compiler" tools/other_compiler.sh "$compiler"; done
 # Kernels for processors that this machine may not be.
 for source in tests/cpu/gemm_kernel.cpp tests/cpu/halves.cpp; do
   beside "$source for a matrix unit" g++ @build/ci/tests/compiler.flags -march=sapphirerapids -Werror -fsyntax-only "$source"

@@ -6,7 +6,7 @@ set -uo pipefail
 
 packages="cmake ninja-build libeigen3-dev nlohmann-json3-dev catch2 libbenchmark-dev ca-certificates"
 docs_packages="doxygen"
-check_packages="clang libclang-rt-dev python3 python3-numpy $docs_packages"
+check_packages="clang libclang-rt-dev clang-15 clang-16 python3 python3-numpy python3-venv $docs_packages"
 
 die() { printf 'setup.sh: %s\n' "$*" >&2; exit 1; }
 

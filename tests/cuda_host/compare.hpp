@@ -26,8 +26,8 @@ values outcome(int runs, std::vector<In> const&... in) {
   values all;
   for (int i = 0; i < runs; ++i) {
     auto r = run(in...);
-    tx::for_each_tensor(r, [&](auto const& t) {
-      for (auto x : t) all.push_back(static_cast<double>(x));
+    tx::for_each_result(r, [&](auto const& t) {
+      for (auto x : tx::elements_of(t)) all.push_back(static_cast<double>(x));
     });
   }
   for (auto x : run.read()) all.push_back(static_cast<double>(x));

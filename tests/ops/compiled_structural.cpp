@@ -180,9 +180,9 @@ TEST_CASE("a batch below its bound, of halves: what the reference gives, and not
   tx::executor<tx::function<look>, tx::reference> plain{};
   auto lists = [](seen const& r) {
     std::vector<values> all;
-    tx::for_each_tensor(r, [&](auto const& t) {
+    tx::for_each_result(r, [&](auto const& t) {
       values v;
-      for (auto x : t) v.push_back(static_cast<double>(tx::number_of(x)));
+      for (auto x : tx::elements_of(t)) v.push_back(static_cast<double>(tx::number_of(x)));
       all.push_back(v);
     });
     return all;

@@ -57,9 +57,9 @@ inline constexpr tx::compile_options unfused{.fuse = false};
 template <class Result>
 std::vector<values> as_values(Result r) {
   std::vector<values> all;
-  tx::for_each_tensor(r, [&](auto const& t) {
+  tx::for_each_result(r, [&](auto const& t) {
     values v;
-    for (auto x : t) v.push_back(static_cast<double>(x));
+    for (auto x : tx::elements_of(t)) v.push_back(static_cast<double>(x));
     all.push_back(v);
   });
   return all;

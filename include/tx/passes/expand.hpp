@@ -1,12 +1,12 @@
 // Attention written as products, for targets that have no kernel for it, or none that is better for scores that stay in the cache. After
-// differentiation, so that its gradient is written out here too: of what the forward pass computes it needs the result and `lse`, and the
-// shares are exp(scores - lse).
+// differentiation, so that its gradient is written out here too: of what the forward pass computes it needs `lse` alone, and the shares are
+// exp(scores - lse).
 //
 //   before   out, lse = attention(q, k, v)                                   [texts, places, heads * head]
 //   after    s = matmul(Q, transpose(K)), e = exp(s - max(s))                 Q, K, V: heads apart, [texts, heads, places, head]
 //            out = matmul(e / sum(e), V), lse = max(s) + log(sum(e))
 //   before   dq, dk, dv = attention_gradient(dout, out, lse, q, k, v)
-//   after    p = exp(s - lse), d = sum(dout * out), ds = p * (matmul(dO, transpose(V)) - d)
+//   after    p = exp(s - lse), dp = matmul(dO, transpose(V)), ds = p * (dp - sum(dp * p))
 //            dq = matmul(ds, K), dk = matmul(transpose(ds), Q), dv = matmul(transpose(p), dO)
 #pragma once
 
@@ -56,19 +56,17 @@ class written_attention {
     results.push_back(reshape(most + log(sum), shape{3, q_.dims().tag, {texts_, f_.heads, queries_}}).id);
   }
 
-  constexpr void backward(var d_out, var out, var lse, bool of_bias, vec<int>& results) const {
+  constexpr void backward(var d_out, var lse, bool of_bias, vec<int>& results) const {
     // A query that sees no key: its scores are lost in lse, and its shares are equal.
     lse = reshape(lse, shape{4, lse.dims().tag, {texts_, f_.heads, queries_, 1}});
     var const sees_none = less(lse, masked_score / 2);
     var const equal_share = constant(*lse.g, lse.type(), -math::log(static_cast<double>(keys_)));
     var const s = maximum(scores(masked_score), where(sees_none, equal_share, masked_score));
     var const p = exp(s - where(sees_none, 0.0, lse));
-    dtype const type = p.type();
-    var const products = reshape(cast(d_out, type) * cast(out, type), shape{4, q_.dims().tag, {texts_, queries_, f_.heads, head_}});
-    var const of_query = swapped(tx::detail::sum_fn<-1>{}(products));  // [texts, heads, queries, 1]
     var const of_out = by_key_head(apart(d_out, f_.heads), head_);
-    var const of_shares = reshape(matmul(of_out, transpose(apart(v_, f_.key_heads))), scores_shape());
-    var slope = p * (dropped(of_shares) - of_query);
+    // The sum is that of dout * out too; this one is over the row that a kernel has at hand.
+    var const of_shares = dropped(reshape(matmul(of_out, transpose(apart(v_, f_.key_heads))), scores_shape()));
+    var slope = p * (of_shares - tx::detail::sum_fn<-1>{}(of_shares * p));
     if (var const seen = sees(); seen.valid()) slope = where(seen, slope, 0.0);
     var const ds = by_key_head(rounded(slope), keys_);  // [texts, key heads, queries of a group, keys]
     results.push_back(together(matmul(ds, apart(k_, f_.key_heads)), queries_, f_.heads).id);
@@ -160,7 +158,7 @@ struct expansion {
       written_attention(to, n.at, in.data()).forward(results[id]);
     } else {
       bool const of_bias = n.op == &biased_attention_gradient_info;
-      written_attention(to, n.at, in.data() + 3).backward({&to, in[0]}, {&to, in[1]}, {&to, in[2]}, of_bias, results[id]);
+      written_attention(to, n.at, in.data() + 3).backward({&to, in[0]}, {&to, in[2]}, of_bias, results[id]);
     }
     return results[id][0];
   }
@@ -168,13 +166,13 @@ struct expansion {
 
 }  // namespace detail
 
-// runs: what the target has a kernel for.
+// Simplified too. runs: what the target has a kernel for.
 constexpr graph expand(graph const& g, attention_kernel runs) {
   bool any = false;
   for (int i = 0; i < g.size(); ++i) any = any || detail::is_attention(g, i);
-  if (!any) return g;
+  if (!any) return simplify(g);
   vec<vec<int>> results(g.size());
-  return rewrite(g, detail::expansion{g, runs, results});
+  return simplify(g, detail::expansion{g, runs, results});
 }
 
 }  // namespace tx::passes

@@ -173,10 +173,16 @@ constexpr graph rewrite(graph const& from, Change const& change) {
   return to;
 }
 
-// To a fixed point in practice: rules feed each other at most a few levels deep.
-constexpr graph simplify(graph const& g) {
+// To a fixed point in practice: rules feed each other at most a few levels deep. `before` is asked first in the first round, as
+// expand.hpp is, which saves a round of its own.
+template <class Before = detail::as_it_is>
+constexpr graph simplify(graph const& g, Before const& before = {}) {
   detail::simplification const change{};
-  return rewrite(rewrite(rewrite(g, change), change), detail::as_it_is{});
+  auto const both = [&](graph& to, int id, node& n, vec<int>& in) {
+    int const other = before(to, id, n, in);
+    return other >= 0 ? other : change(to, id, n, in);
+  };
+  return rewrite(rewrite(rewrite(g, both), change), detail::as_it_is{});
 }
 
 }  // namespace tx::passes

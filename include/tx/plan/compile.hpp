@@ -4,7 +4,6 @@
 #include <tx/graph/verify.hpp>
 #include <tx/passes/bands.hpp>
 #include <tx/passes/expand.hpp>
-#include <tx/passes/rewrite.hpp>
 #include <tx/plan/compile_options.hpp>
 #include <tx/plan/lower.hpp>
 
@@ -16,8 +15,6 @@ namespace exec {
 constexpr graph optimise(graph const& recorded, target const& to) {
   verify(recorded);
   graph g = passes::expand(recorded, to.runs_attention);
-  verify(g);
-  g = passes::simplify(g);
   verify(g);
   return g;
 }

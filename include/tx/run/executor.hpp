@@ -1,6 +1,7 @@
 // executor<step, backend>: a program with its storage. run(x, y) runs it once and hands back what the step returns.
 #pragma once
 
+#include <tx/expr/handed_back.hpp>
 #include <tx/expr/trace.hpp>
 #include <tx/run/arguments.hpp>
 #include <tx/run/kernel_log.hpp>
@@ -316,12 +317,17 @@ class executor {
   result results() {
     result r{};
     int k = 0;
-    for_each_tensor(r, [&](auto& t) {
-      using T = typename std::remove_cvref_t<decltype(t)>::element_type;
-      t.data = reinterpret_cast<T const*>(staging_.result(k, arena_.data() + program::results[k].offset));
-      if constexpr (constexpr shape dims = std::remove_cvref_t<decltype(t)>::dims; dims.tag)
-        t.elements = static_cast<std::size_t>(dims.count() / dims.tag.max * frame_.extent[dims.tag.id]);
+    for_each_result(r, [&](auto& x) {
+      using type = std::remove_cvref_t<decltype(x)>;
+      std::byte const* const at = staging_.result(k, arena_.data() + program::results[k].offset);
       ++k;
+      if constexpr (typed_handle<type>) {
+        x.data = reinterpret_cast<typename type::element_type const*>(at);
+        if constexpr (constexpr shape dims = type::dims; dims.tag)
+          x.elements = static_cast<std::size_t>(dims.count() / dims.tag.max * frame_.extent[dims.tag.id]);
+      } else {
+        x = *reinterpret_cast<type const*>(at);
+      }
     });
     return r;
   }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <tx/backends/cpu/target.hpp>
+#include <tx/expr/handed_back.hpp>
 #include <tx/expr/layout.hpp>
 #include <tx/expr/trace.hpp>
 #include <tx/passes/narrow.hpp>
@@ -24,7 +25,7 @@ constexpr memory_use with_parameters(memory_use m, int states) {
 // A callable that returns a tensor alone hands back an aggregate with this one member.
 template <class T>
 struct single_result {
-  T value;
+  handed_back<T> value;
 };
 
 template <auto F, class Model = no_model, compile_options Options = compile_options{}>

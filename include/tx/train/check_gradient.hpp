@@ -141,8 +141,8 @@ TX_COLD gradient_distance check_gradient(X const&... x) {
       auto const r = run(x...);
       double first = 0;
       bool found = false;
-      for_each_tensor(r.value, [&](auto const& t) {
-        if (!found) first = static_cast<double>(t[0]);
+      for_each_result(r.value, [&](auto const& t) {
+        if (!found) first = static_cast<double>(elements_of(t)[0]);
         found = true;
       });
       return first;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <tx/backends/cpu/target.hpp>
+#include <tx/expr/handed_back.hpp>
 #include <tx/passes/sink.hpp>
 #include <tx/train/accumulate.hpp>
 #include <tx/train/adamw.hpp>
@@ -11,20 +12,20 @@
 
 namespace tx {
 
-// A loss that returns a scalar alone hands back an aggregate with this one member.
+// A loss that returns a scalar alone hands back an aggregate with this one member, a number.
 template <class T>
 struct loss_result {
-  T loss;
+  handed_back<T> loss;
 };
 
 // With the option gradient_norm.
 template <class Result, class T>
 struct with_gradient_norm : Result {
-  tensor<T> gradient_norm;
+  T gradient_norm;
 };
 template <class Result, class T, class F>
-constexpr void for_each_tensor(with_gradient_norm<Result, T>& result, F f) {
-  for_each_tensor(static_cast<Result&>(result), f);
+constexpr void for_each_result(with_gradient_norm<Result, T>& result, F f) {
+  for_each_result(static_cast<Result&>(result), f);
   f(result.gradient_norm);
 }
 
@@ -65,7 +66,8 @@ struct train_step {
         return detail::gathered<Model>(to, outputs, [](int) { return true; });
       });
     } else {
-      g.outputs = detail::gathered<Model>(g, g.outputs, together);
+      // Clipped gradients all exist before the first update, so there is one for each group.
+      g.outputs = detail::gathered<Model>(g, g.outputs, [&](int k) { return options.clips || together(k); });
     }
     if constexpr (options.clips || options.tells_norm) {
       var const norm = detail::norm_of_gradients(g);

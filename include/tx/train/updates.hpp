@@ -69,6 +69,7 @@ constexpr void update_parameters(graph& g) {
     append_update<Optimizer>(g, leaf, gradient, g[leaf.id].at.v[0], of_model::entries[k].group, of_model::entries[k].rank);
     updated[k] = 1;
   };
+  auto const zeros = [&](value_info const& of) { return broadcast_to(constant(g, of.type, 0), of.dims); };
   auto const update_tensor = [&](int k, var gradient) {
     layout_entry const& e = of_model::entries[k];
     update_leaf(emit_leaf(g, parameter_info, e.info, attributes{{e.offset, k}}), gradient);
@@ -95,9 +96,17 @@ constexpr void update_parameters(graph& g) {
     if (g[o.target].op == &block_info) update_rows(o.target, {&g, o.value});
     else update_leaf({&g, o.target}, {&g, o.value});
   }
-  for (int k = 0; k < of_model::entries.size(); ++k) {
-    layout_entry const& e = of_model::entries[k];
-    if (!updated[k] && of_model::groups[e.group].trained) update_tensor(k, broadcast_to(constant(g, e.info.type, 0), e.info.dims));
+  // What the loss does not depend on: rows where that is a whole group, else tensors.
+  for (int group = 0; group < of_model::groups.size(); ++group) {
+    if (!of_model::groups[group].trained) continue;
+    bool none = !sees_whole_tensors<Optimizer>;
+    for (int k = 0; k < of_model::entries.size(); ++k) none = none && !(of_model::entries[k].group == group && updated[k]);
+    if (none) {
+      var const rows = rows_of_group(g, of_model::groups[group], of_model::type);
+      update_rows(rows.id, zeros(rows.info()));
+    }
+    for (int k = 0; k < of_model::entries.size(); ++k)
+      if (of_model::entries[k].group == group && !updated[k]) update_tensor(k, zeros(of_model::entries[k].info));
   }
 }
 

@@ -14,6 +14,7 @@
 #pragma once
 
 #include <tx/backends/cpu/target.hpp>
+#include <tx/expr/handed_back.hpp>
 #include <tx/run/parameter_memory.hpp>
 #include <tx/train/recorded.hpp>
 
@@ -41,7 +42,7 @@ struct gradient_of
 
 template <class Value, class Model>
 struct value_and_gradient {
-  Value value;
+  handed_back<Value> value;
   gradient_of<Model> gradient;
 };
 

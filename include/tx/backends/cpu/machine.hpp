@@ -23,9 +23,11 @@ inline void require_instructions(std::initializer_list<instruction_set> compiled
 
 // Refuses to start where the first vector instruction would kill the process. The names of macros and of GCC's
 // __builtin_cpu_supports are those of GCC's manual, "x86 Options" and "x86 Built-in Functions". A matrix unit is no matter of
-// refusal: without one, tiles of vectors are used (gemm_amx.hpp).
+// refusal: without one, tiles of vectors are used (gemm_amx.hpp). A compiler's library that has not looked at the processor (zig's) lacks
+// even SSE2, which each of them has: then nothing is known, and nothing refused.
 inline void require_instructions() {
 #if defined(__x86_64__) && defined(__GNUC__)
+  if (!__builtin_cpu_supports("sse2")) return;
   require_instructions({
 #if defined(__AVX512F__)
       {"AVX-512", __builtin_cpu_supports("avx512f") != 0},
