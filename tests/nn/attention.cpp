@@ -104,7 +104,7 @@ TEST_CASE("attention to itself is PyTorch's") {
 TEST_CASE("attention with shared key heads is PyTorch's") {
   auto const torch = torch_numbers("attention");
   check_group<tx::cpu, float, itself<2>, to_the_past<2>>(torch, "grouped", {"y"}, 2e-5);
-  check_group<tx::cpu, float, itself<1>, with_one_key_head>(torch, "one_key_head", {"y"}, 2e-5);
+  check_group<tx::cpu, float, itself<1>, with_one_key_head>(torch, "one_key_head", {"y"}, 5e-5);
 }
 TEST_CASE("attention to another sequence, to some of its places, and with a bias is PyTorch's") {
   auto const torch = torch_numbers("attention");
