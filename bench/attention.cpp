@@ -119,7 +119,7 @@ constexpr auto mixed_of = [](operands<Texts, Tokens, Heads, Head> const& m) {
   auto const heads = [](auto const& x) { return transpose<0, 2, 1, 3>(reshape<Texts, Tokens, Heads, Head>(cast<T>(x))); };
   auto const scores = matmul(heads(m.q * nn::attention_scale<Head>), transpose(heads(m.k)));
   auto const shares = [&] {
-    if constexpr (Causal) return softmax(nn::detail::bounded_by(scores, nn::causal));
+    if constexpr (Causal) return softmax(where(less_equal(iota<3>(scores), iota<2>(scores)), scores, masked_score));
     else return softmax(scores);
   }();
   auto const kept = [&] {
