@@ -79,8 +79,7 @@ class cpp_printer {
     auto const value = [&](std::string const& t) { line("var const " + v(d.id) + " = " + t + ";"); };
     int const home = d.home;
     if (home != now_) {
-      if (now_ >= 0 && closed_ != now_) line(body(now_) + ".leave();");
-      if (home >= 0) line(body(home) + ".enter();");
+      line(home >= 0 ? body(home) + ".enter();" : "g.current = 0;");
       now_ = home;
     }
     switch (d.kind) {
@@ -149,7 +148,6 @@ class cpp_printer {
       places_.push_back({id, open, k++});
     }
     line(body(open) + ".close();");
-    closed_ = open;
   }
   std::string leaf(int number, int first, decision const& d) {
     if (number == 0) return "weights(g, " + std::to_string(first) + ", " + std::to_string(parameters_++) + ", " + type(p_.type) + ", " + shape_text(d.p) + ")";
@@ -164,7 +162,7 @@ class cpp_printer {
   };
   program const& p_;
   std::string text_;
-  int inputs_ = 0, parameters_ = 0, now_ = -1, closed_ = -1;
+  int inputs_ = 0, parameters_ = 0, now_ = -1;
   std::array<int, 8> sizes_{};
   std::vector<triple> firsts_, stacks_, places_;
   std::vector<pair> order_, next_;
