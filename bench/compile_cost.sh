@@ -41,9 +41,17 @@ calibrate() {  # sets slower: this machine's time over the reference machine's, 
 }
 limit_seconds() { limit "$1: seconds" "$2" "$(awk "BEGIN { print $3 * $slower }")"; }  # limit_seconds WHAT VALUE MOST
 
-calibrate
-faster_of_two compile bench/compile_cost/include.cpp "$work/include.o"
-limit_seconds "#include <tx/tx.hpp>" "$seconds" 1.0
+# In turns with what it is held against, so that a neighbour slows both: the smallest of each, of up to six rounds while it is too slow.
+quiet='' including=''
+for round in 1 2 3 4 5 6; do
+  calibrate
+  compile bench/compile_cost/include.cpp "$work/include.o"
+  including=$(smaller "${including:-$seconds}" "$seconds")
+  slower=$(smaller "${quiet:-$slower}" "$slower")
+  quiet=$slower
+  if awk "BEGIN { exit !($including <= 1.0 * $slower) }"; then break; fi
+done
+limit_seconds "#include <tx/tx.hpp>" "$including" 1.0
 
 # As the build compiles them, objects and dependencies put elsewhere: the fastest of two rounds, or of up to five while that is too slow.
 units=()
