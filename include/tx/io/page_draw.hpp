@@ -92,12 +92,9 @@ function zoom(factor, px, py) {
   const v = G.view, k = Math.max(0.03, Math.min(4, v.k * factor));
   set_view(px - (px - v.x) * k / v.k, py - (py - v.y) * k / v.k, k);
 }
-function fit(whole) {
-  const box = at('graph').getBoundingClientRect(), w = box.width - 40, h = box.height - 40;
-  const k = whole ? Math.min(w / G.w, h / G.h, 1.3) : Math.max(0.8, Math.min(w / G.w, 1));
-  const top = G.calls.find(u => !is_number(u)) ?? {x: 0, w: G.w};
-  const x = G.w * k <= w ? (box.width - G.w * k) / 2 : Math.min(20, box.width / 2 - (top.x + top.w / 2) * k);
-  set_view(x, whole ? (box.height - G.h * k) / 2 : 20, k);
+function fit() {  // all of it
+  const box = at('graph').getBoundingClientRect(), k = Math.min((box.width - 40) / G.w, (box.height - 40) / G.h, 1.3);
+  set_view((box.width - G.w * k) / 2, (box.height - G.h * k) / 2, k);
 }
 function look_at(c) {
   const u = G.calls[c], box = at('graph').getBoundingClientRect(), k = Math.max(0.8, Math.min(G.view.k, 1.5));
@@ -124,13 +121,13 @@ function find() {
 }
 function show(program) {
   P = program;
-  sorted = [0, 1];
+  sorted = [columns_shown().length - 1, -1];
   at('ops').checked = P.values.filter(v => v.call >= 0).length <= 1500;
   show_cards();
   show_memory();
   show_table();
   show_graph();
-  fit(false);
+  fit();
 }
 
 at('title').textContent = data.title;
@@ -138,9 +135,9 @@ at('graph').addEventListener('mousemove', e => {
   const target = e.target.closest('[data-tip]');
   trace(target && target.dataset.tip[0] === 'v' ? +target.dataset.tip.slice(1) : -1);
 });
-at('ops').onchange = () => { show_graph(); fit(false); };
+at('ops').onchange = () => { show_graph(); fit(); };
 at('find').oninput = find;
-at('fit').onclick = () => fit(true);
+at('fit').onclick = fit;
 const middle = () => { const b = at('graph').getBoundingClientRect(); return [b.width / 2, b.height / 2]; };
 at('closer').onclick = () => zoom(1.4, ...middle());
 at('further').onclick = () => zoom(1 / 1.4, ...middle());

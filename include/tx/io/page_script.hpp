@@ -128,11 +128,12 @@ const space_of = k => k.rows * k.cols > 0 ? `${k.rows} \u00d7 ${k.cols}` : '';  
 const rate = k => k.seconds > 0 ? 1e-9 * k.flops * k.runs / k.seconds : 0;
 // Of a kernel: of the time where it was measured, else of the FLOPs.
 const weight = c => P.calls[c].timed ? P.calls[c].seconds : P.calls[c].flops * P.calls[c].runs;
-let sorted = [0, 1];
+const is_timed = () => P.calls.some(k => k.timed);
+const columns_shown = () => columns.filter(x => x[3] !== 'timed' || is_timed());
+let sorted = [0, 1];  // which of these, and which way
 
 function show_table() {
-  const timed = P.calls.some(k => k.timed);
-  const shown = columns.filter(x => x[3] !== 'timed' || timed);
+  const timed = is_timed(), shown = columns_shown();
   const head = element('tr');
   for (const [i, column] of shown.entries()) {
     const label = column[0] === 'Share' ? (timed ? 'Share of time' : 'Share of FLOP') : column[0];

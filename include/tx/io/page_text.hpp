@@ -25,7 +25,7 @@ section { background: #fff; border: 1px solid var(--line); border-radius: 10px; 
 .card span { color: var(--soft); font-size: 12px; }
 button, select, input { font: inherit; color: inherit; background: #fff; border: 1px solid #cfd4dc; border-radius: 6px; padding: 3px 10px; }
 button:hover { border-color: var(--accent); color: var(--accent); }
-#scroll { max-height: 430px; overflow: auto; border: 1px solid var(--line); border-radius: 6px; }
+#scroll { overflow-x: auto; border: 1px solid var(--line); border-radius: 6px; }
 table { border-collapse: collapse; width: 100%; font-size: 12.5px; font-variant-numeric: tabular-nums; }
 th { position: sticky; top: 0; z-index: 1; background: #f2f4f7; text-align: right; font-weight: 600; padding: 6px 10px; }
 th { cursor: pointer; white-space: nowrap; }
@@ -57,7 +57,7 @@ inline constexpr std::string_view page_body = R"html(<body><main>
 <span><i class="key" style="background:#f1edfb"></i>repeated</span><span style="color:#b42318">- - peak</span></span></div>
 <svg id="memory"></svg></section>
 <section><div class="bar"><h2>Kernels</h2>
-<span class="axis">in the order they run; click a column to sort, a row to see it in the graph</span></div>
+<span class="axis">those with the largest share first; click a column to sort, # for the order they run in, a row to see it in the graph</span></div>
 <div id="scroll"><table><thead></thead><tbody></tbody></table></div></section>
 <section><div class="bar"><h2>Graph</h2><button id="fit">whole</button><button id="closer">+</button><button id="further">&minus;</button>
 <label><input type="checkbox" id="ops"> ops</label><input id="find" placeholder="find an op, a name, a shape" size="22">
