@@ -23,9 +23,9 @@ struct config {
 using model = tx::nn::bert_classifier<config, 2>;
 constexpr int texts = 128, longest = 64, tokens = 2048;
 using per_token = tx::tensor<tx::i32, tx::dyn<tokens>>;
-constexpr auto loss = [](model const& m, per_token ids, per_token positions, tx::tensor<tx::i32, texts, longest> places, per_token slots,
+constexpr auto loss = [](model const& m, per_token ids, per_token positions, tx::tensor<tx::i32, texts + 1> offsets,
                          tx::tensor<tx::i32, texts> labels, tx::tensor<float, texts> weights) {
-  return tx::cross_entropy(m.packed(ids, positions, places, slots), labels, weights);
+  return tx::cross_entropy(m.packed<longest>(ids, positions, offsets), labels, weights);
 };
 
 // The same texts as compare/epoch.py's: numbers of a linear congruence.
@@ -61,7 +61,7 @@ void run(options const& o) {
   double last = 0;
   auto const one = [&] {
     for (int i = 0; i < texts; ++i) weights[static_cast<std::size_t>(i)] = i < batch.texts() ? 1.0f : 0.0f;
-    last = static_cast<double>(float(train(batch.ids, batch.positions, batch.places, batch.slots, labels, weights).loss));
+    last = static_cast<double>(float(train(batch.ids, batch.positions, batch.offsets, labels, weights).loss));
     ++steps;
     batch.clear();
   };

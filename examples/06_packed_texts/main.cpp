@@ -16,9 +16,9 @@ constexpr int texts = 16, longest = 24, tokens = 200;
 using per_token = tx::tensor<tx::i32, tx::dyn<tokens>>;
 
 // weights: 0 for places of the batch without a text.
-inline constexpr auto loss = [](model const& m, per_token ids, per_token positions, tx::tensor<tx::i32, texts, longest> places, per_token slots,
+inline constexpr auto loss = [](model const& m, per_token ids, per_token positions, tx::tensor<tx::i32, texts + 1> offsets,
                                 tx::tensor<tx::i32, texts> labels, tx::tensor<float, texts> weights) {
-  return tx::cross_entropy(m.packed(ids, positions, places, slots), labels, weights);
+  return tx::cross_entropy(m.packed<longest>(ids, positions, offsets), labels, weights);
 };
 
 int main() {
@@ -44,7 +44,7 @@ int main() {
       labels[row] = yes;
       weights[row] = 1;
     } while (batch.texts() < texts);
-    last = run(batch.ids, batch.positions, batch.places, batch.slots, labels, weights).loss;
+    last = run(batch.ids, batch.positions, batch.offsets, labels, weights).loss;
     mean = i == 0 ? static_cast<double>(last) : 0.9 * mean + 0.1 * static_cast<double>(last);
     show.write(i + 1, {{"texts", batch.texts()}, {"tokens", batch.tokens()}, {"loss", mean}});
   }

@@ -46,7 +46,8 @@ T element_of(double x) {
 template <class T>
 struct problem {
   settings s;
-  std::vector<T> q, k, v, d_out, out, d_q, d_k, d_v;
+  std::vector<T> q, k, v, d_out, out;
+  std::vector<float> d_q, d_k, d_v;
   std::vector<float> lse;
   std::vector<std::uint8_t> mask;
   std::vector<float> bias, d_bias;  // where the bias is of T, what it is rounded to
@@ -90,10 +91,10 @@ struct problem {
         for (count_t j = s.keys; j < key_stride; ++j)
           for (count_t c = 0; c < s.key_heads * s.head; ++c) k[size((t * key_stride + j) * s.key_heads * s.head + c)] = v[size((t * key_stride + j) * s.key_heads * s.head + c)] = nothing;
     out.assign(q.size(), nothing);
-    d_q.assign(q.size(), nothing);
-    d_k.assign(k.size(), nothing);
-    d_v.assign(k.size(), nothing);
-    lse.assign(size(rows * s.heads), std::numeric_limits<float>::quiet_NaN());
+    d_q.assign(q.size(), std::numeric_limits<float>::quiet_NaN());
+    d_k.assign(k.size(), std::numeric_limits<float>::quiet_NaN());
+    d_v.assign(k.size(), std::numeric_limits<float>::quiet_NaN());
+    lse.assign(size(packed ? s.texts * s.heads * longest : rows * s.heads), std::numeric_limits<float>::quiet_NaN());
     p = {.sizes = {s.texts, s.queries, s.keys, s.heads, s.key_heads, s.head}, .q = q.data(), .k = k.data(), .v = v.data(), .scale = 1.5f / std::sqrt(static_cast<float>(s.head))};
     p.key_rows = s.key_rows;
     p.causal = s.causal;
@@ -109,6 +110,7 @@ struct problem {
     if (packed) {
       p.query_offsets = query_offsets.data();
       p.key_offsets = key_offsets.data();
+      p.longest = longest;
     }
     if (!s.bias) return;
     count_t const extents[] = {s.texts, s.heads, longest, longest_keys};
@@ -144,7 +146,7 @@ struct problem {
       if (room[i] != std::byte{0xff}) throw std::runtime_error("the scratch is too small");
   }
   void backward(int parts = 16, bool backwards = false) {
-    count_t const bytes = cpu::attention_backward_scratch_bytes(s.head), sum_bytes = cpu::attention_sums_bytes(p.sizes, dtype_v<T>, p.query_offsets != nullptr);
+    count_t const bytes = cpu::attention_backward_scratch_bytes(s.head), sum_bytes = cpu::attention_sums_bytes(p.sizes, p.query_offsets != nullptr);
     std::vector<std::byte> room(size(bytes) + 128, std::byte{0xff}), more(size(sum_bytes) + 128, std::byte{0xff});
     auto *const scratch = cpu::detail::align<std::byte>(room.data()), *const sums = cpu::detail::align<std::byte>(more.data());
     cpu::attention_gradients<T> g{out.data(), lse.data(), d_out.data(), d_q.data(), d_k.data(), d_v.data(), {}};
@@ -197,7 +199,7 @@ results expected(problem<T> const& c, which moved = which::none, count_t element
   r.d_q.clear(c.q.size());
   r.d_k.clear(c.k.size());
   r.d_v.clear(c.k.size());
-  r.lse.assign(c.lse.size(), 0);
+  r.lse.assign(c.lse.size(), std::numeric_limits<double>::quiet_NaN());  // past the end of packed texts it is left as it is
   r.d_bias.clear(c.bias.size());
   r.reached.assign(c.bias.size(), false);
   bool const packed = p.query_offsets != nullptr;
@@ -207,7 +209,7 @@ results expected(problem<T> const& c, which moved = which::none, count_t element
       count_t const q0 = packed ? c.query_offsets[size(t)] : t * s.queries, k0 = packed ? c.key_offsets[size(t)] : t * key_stride;
       count_t const queries = packed ? c.query_offsets[size(t + 1)] - q0 : s.queries, keys = packed ? c.key_offsets[size(t + 1)] - k0 : s.keys;
       for (count_t i = 0; i < queries; ++i) {
-        count_t const at_q = ((q0 + i) * s.heads + h) * s.head, row = packed ? h * s.queries + q0 + i : (t * s.heads + h) * s.queries + i;
+        count_t const at_q = ((q0 + i) * s.heads + h) * s.head, row = (t * s.heads + h) * (packed ? p.longest : s.queries) + i;
         auto const key = [&](count_t j) { return ((k0 + j) * s.key_heads + h / group) * s.head; };
         auto const bias_at = [&](count_t j) { return t * p.bias.stride[0] + h * p.bias.stride[1] + i * p.bias.stride[2] + j * p.bias.stride[3]; };
         std::vector<double> score(size(keys)), kept(size(keys), 1);

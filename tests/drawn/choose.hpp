@@ -89,7 +89,7 @@ inline std::optional<numbers> choose(pick which, tx::value_info const& a, dtype 
     case pick::nothing: return p;
     case pick::count: p[0] = draw.under(5); return p;
     case pick::flag: p[0] = draw.under(2); return p;
-    case pick::bits: p[0] = draw.under(64); return p;
+    case pick::bits: p[0] = draw.under(128); return p;
     case pick::axis:
       if (s.rank == 0) return {};
       p[0] = axis, p[1] = draw.under(2);

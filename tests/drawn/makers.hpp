@@ -158,23 +158,32 @@ constexpr var dropped(var x) {
   if (x.dims().rank == 1 && x.dims().tag) throw invalid("a bounded vector of random numbers");
   return dropout(x);
 }
-// From x [texts, places, width] to another; what else takes part is bits of `how`.
+// From x [texts, places, width] to another; what else takes part is bits of `how`. Packed, the first token is of no text.
 constexpr var attended(var x, var to, int how) {
   if (x.dims().rank != 3) throw invalid("no sequences");
-  int const texts = x.dims().dim[0], places = x.dims().dim[1], width = x.dims().dim[2];
-  tx::attention_facts f{.causal = (how & 1) != 0, .window = (how & 2) != 0 ? 2 : 0, .mask = (how & 4) != 0, .bias = (how & 8) != 0, .dropout = (how & 16) != 0};
+  shape const given = x.dims();
+  int const texts = given.dim[0], places = given.dim[1], width = given.dim[2];
+  bool const packed = (how & 64) != 0;
+  if (packed && given.tag) throw invalid("packed texts, as many as there are");
+  tx::attention_facts f{.causal = (how & 1) != 0, .window = (how & 2) != 0 ? 2 : 0, .mask = (how & 4) != 0 && !packed, .bias = (how & 8) != 0, .dropout = (how & 16) != 0};
   if ((how & 32) != 0 && width % 2 == 0) f.heads = f.key_heads = 2;
+  f.longest = packed ? places : 0;
   var const near = tanh(x), seen = tanh(to);  // scores of halves are halves where they are products, and have to be numbers
-  vec<var> in{near, seen, to};
+  auto const lying = [&](var y) { return packed ? reshape(y, shape{2, {}, {texts * places, width}}) : y; };
+  vec<var> in{lying(near), lying(seen), lying(to)};
+  if (packed) {
+    var const text = iota(*x.g, shape{1, {}, {texts + 1}}, 0);
+    in.push_back(text * places + cast(less(text, 1), tx::dtype::i32));
+  }
   int const axes[] = {2};
   var const of_keys = sum(seen, axes, 1);  // [texts, places, 1]
-  if (f.mask) in.push_back(reshape(less(-1, of_keys), shape{2, x.dims().tag, {texts, places}}));
-  if (f.bias) in.push_back(reshape(of_keys, shape{4, x.dims().tag, {texts, 1, 1, places}}));
+  if (f.mask) in.push_back(reshape(less(-1, of_keys), shape{2, given.tag, {texts, places}}));
+  if (f.bias) in.push_back(reshape(of_keys, shape{4, given.tag, {texts, 1, 1, places}}));
   if (f.dropout) {
-    in.push_back(uniform(*x.g, shape{4, x.dims().tag, {texts, f.heads, places, places}}, x.g->random_streams++));
+    in.push_back(uniform(*x.g, shape{4, given.tag, {texts, f.heads, places, places}}, x.g->random_streams++));
     in.push_back(tx::run_time_scalar(*x.g, tx::scalar::dropout));
   }
-  return attention(in, f);
+  return reshape(attention(in, f), given);
 }
 constexpr var windows(var x, numbers const& p) { return patches(x, window_of(p)); }
 constexpr var largest_places(var x, numbers const& p) { return emit(pool_places_info, {x}, tx::detail::packed(window_of(p))); }

@@ -100,7 +100,10 @@ struct differentiation {
   static constexpr vec<int> append(graph& g, int loss, vec<int> const& leaves) {
     phase const when = g.when;
     int const first = g.size();
+    bool const before = g.gradients_again;
+    g.gradients_again = true;  // a step may differentiate what is made of them
     vec<int> const ids = gradients(g, loss, leaves);
+    g.gradients_again = before;
     for (int i = first; i < g.size(); ++i) g.nodes[i].when = when;
     g.when = when;
     return ids;

@@ -15,8 +15,8 @@ struct repeat {
   static constexpr int repeat_count = N;
   Block block;
 
-  // The carry goes through all blocks; the other tensors are the same for each. block(carry, invariants...) -> carry.
-  template <typed_handle X, handle... Same>
+  // The carry goes through all blocks; what else there is, tensors or what holds some, is the same for each. block(carry, same...) -> carry.
+  template <typed_handle X, class... Same>
   constexpr auto operator()(X const& carry, Same const&... same) const {
     if constexpr (Peel == peel::none) {
       return run<N>(block, carry, same...);
@@ -29,7 +29,7 @@ struct repeat {
   }
 
   // The same, and what each block returned: scanned{last, all}, all [N, extents of the carry...]. Nothing is peeled.
-  template <typed_handle X, handle... Same>
+  template <typed_handle X, class... Same>
   constexpr auto outputs(X const& carry, Same const&... same) const {
     return run<N, true>(block, carry, same...);
   }
@@ -61,7 +61,7 @@ struct repeat {
     return out;
   }
 
-  template <int Iterations, bool All = false, typed_handle X, handle... Same>
+  template <int Iterations, bool All = false, typed_handle X, class... Same>
   static constexpr auto run(Block const& stacked_block, X const& carry, Same const&... same) {
     using tensor_type = typename X::tensor_type;
     graph& g = *carry.g;

@@ -90,6 +90,7 @@ class graph {
   vec<std::int64_t> numbers{};  // lists that do not fit the attributes of a node
   int random_streams = 0;  // next id for an op that draws random numbers
   bool training = true;    // dropout records nothing in inference
+  bool gradients_again = false;  // are gradients of the gradients that are recorded wanted too?
   missing_gradient no_gradient{};  // the first one; a program with one does not compile
 
   constexpr graph() { regions.push_back(region{}); }

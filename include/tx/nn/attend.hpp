@@ -5,6 +5,8 @@
 //   local<W>           a query sees the keys less than W places away (Beltagy et al., arXiv 2004.05150)
 //   mask [batch, keys]  which keys take part, see key_mask.hpp
 //   bias, four axes     added to the scores [batch, heads, queries, keys], or to what broadcasts to them
+//   drop(rate)          shares are dropped at a rate of their own, as in dropout(x, rate), not at that of run.settings: a number, or a tensor
+//                       without extents such as tx::setting<"attention_dropout">(q, 0.1)
 // A query that sees no key has equal shares of all. attention_scale<head> is 1 / sqrt(head); attend_scaled takes q that has been multiplied by
 // it already, in the kernel that computes q. It is recorded as one op, ops/attention.hpp.
 #pragma once
@@ -28,12 +30,28 @@ struct local_t {
 template <int Window>
 inline constexpr local_t<Window> local{};
 
+template <class Rate>
+struct dropped_shares {
+  Rate rate;
+};
+template <number R>
+constexpr dropped_shares<double> drop(R rate) {
+  if (!(rate >= 0 && rate < 1)) throw invalid("attend: a rate of dropout is at least 0 and below 1. FIX: drop(0.1) for a tenth of the shares");
+  return {static_cast<double>(rate)};
+}
+template <typed_handle R>
+constexpr dropped_shares<R> drop(R const& rate) {
+  static_assert(R::dims.rank == 0 && is_float(R::info.type), "tx::nn::drop: the rate is one number, of f32 or f64. FIX: drop(0.1), or a tensor<float> without extents");
+  return {rate};
+}
+
 namespace detail {
 
 // What stands behind the values, put together.
 struct attention_bounds {
   attention_facts facts{};
-  var mask{}, bias{};
+  var mask{}, bias{}, rate{};
+  double fixed_rate = -1;  // below 0: `rate`, or where there is none that of run.settings
 };
 
 template <shape Scores>
@@ -44,6 +62,14 @@ constexpr void add_bound(attention_bounds& to, causal_t) {
 template <shape Scores, int Window>
 constexpr void add_bound(attention_bounds& to, local_t<Window>) {
   to.facts.window = to.facts.window == 0 || Window < to.facts.window ? Window : to.facts.window;
+}
+template <shape>
+constexpr void add_bound(attention_bounds& to, dropped_shares<double> const& d) {
+  to.fixed_rate = d.rate;
+}
+template <shape, typed_handle R>
+constexpr void add_bound(attention_bounds& to, dropped_shares<R> const& d) {
+  to.rate = maximum(cast(var(d.rate), dtype::f32), 0.0);
 }
 constexpr void add_bias(attention_bounds& to, var bias) { to.bias = to.bias.valid() ? to.bias + bias : bias; }
 template <shape Scores, typed_handle M>
@@ -60,6 +86,22 @@ constexpr void add_bound(attention_bounds& to, M const& mask_or_bias) {
     if constexpr (is_float(M::info.type)) add_bias(to, reshape(maximum(keys, masked_score), shape{4, m.tag, {m.dim[0], 1, 1, m.dim[1]}}));
     else to.mask = to.mask.valid() ? logical_and(to.mask, keys) : keys;
   }
+}
+
+// in: q, k, v, and of packed texts their offsets.
+constexpr var recorded_attention(vec<var> in, attention_bounds const& bounds, shape const& scores) {
+  graph& g = *in[0].g;
+  attention_facts f = bounds.facts;
+  f.mask = bounds.mask.valid();
+  f.bias = bounds.bias.valid();
+  f.dropout = g.training && bounds.fixed_rate != 0;
+  if (f.mask) in.push_back(bounds.mask);
+  if (f.bias) in.push_back(bounds.bias);
+  if (f.dropout) {
+    in.push_back(uniform(g, scores, g.random_streams++));
+    in.push_back(bounds.rate.valid() ? bounds.rate : bounds.fixed_rate > 0 ? constant(g, dtype::f32, bounds.fixed_rate) : run_time_scalar(g, scalar::dropout));
+  }
+  return attention(in, f);
 }
 
 }  // namespace detail
@@ -81,23 +123,12 @@ constexpr auto attend_scaled(Q const& q, K const& k, V const& v, How const&... h
     shape const s = x.dims();
     return reshape(transpose(x, attributes{{0, 2, 1, 3}}), shape{3, s.tag, {s.dim[0], s.dim[2], s.dim[1] * s.dim[3]}});
   };
-  vec<var> in{token_major(q), token_major(k), token_major(v)};
-  graph& g = *in[0].g;
-  attention_facts f = bounds.facts;
+  attention_facts& f = bounds.facts;
   f.heads = of_q.dim[1];
   f.key_heads = of_k.dim[1];
   f.first = f.bounds() ? of_k.dim[2] - of_q.dim[2] : 0;
-  f.mask = bounds.mask.valid();
-  f.bias = bounds.bias.valid();
-  f.dropout = g.training;
-  if (f.mask) in.push_back(bounds.mask);
-  if (f.bias) in.push_back(bounds.bias);
-  if (f.dropout) {
-    in.push_back(uniform(g, scores, g.random_streams++));
-    in.push_back(run_time_scalar(g, scalar::dropout));
-  }
-  var const mixed = attention(in, f);
-  return tensor_of<Q::info>{&g, transpose(reshape(mixed, shape{4, of_q.tag, {of_q.dim[0], of_q.dim[2], of_q.dim[1], of_q.dim[3]}}), attributes{{0, 2, 1, 3}}).id};
+  var const mixed = detail::recorded_attention({token_major(q), token_major(k), token_major(v)}, bounds, scores);
+  return tensor_of<Q::info>{mixed.g, transpose(reshape(mixed, shape{4, of_q.tag, {of_q.dim[0], of_q.dim[2], of_q.dim[1], of_q.dim[3]}}), attributes{{0, 2, 1, 3}}).id};
 }
 
 template <typed_handle Q, typed_handle K, typed_handle V, class... How>

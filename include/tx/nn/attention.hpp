@@ -2,10 +2,8 @@
 // Or of packed texts, which lie one after the other without padding: [tokens, H] -> [tokens, H].
 #pragma once
 
-#include <tx/nn/attend.hpp>
+#include <tx/nn/attend_packed.hpp>
 #include <tx/nn/linear.hpp>
-#include <tx/ops/less_equal.hpp>
-#include <tx/ops/take.hpp>
 
 namespace tx::nn {
 
@@ -25,15 +23,11 @@ struct self_attention {
                   "tx::nn::self_attention: takes a tensor [batch, seq, width] and perhaps a mask [batch, seq]. FIX: reshape<batch, seq, width>(x)");
     return attend(query(x) * scale, key(x), value(x), mask...);
   }
-  // places [texts, longest]: the number of each word of each text among the tokens, negative past its end; slots [tokens]: where
-  // each token is in `places`, negative for none. See text/packed_batch.hpp. Only attention itself sees places without tokens.
-  template <typed_handle X, typed_handle Places, typed_handle Slots>
-    requires(X::dims.rank == 2)
-  constexpr auto operator()(X const& x, Places const& places, Slots const& slots) const {
-    static_assert(Places::dims.rank == 2 && Slots::dims.rank == 1 && Slots::dims[0] == X::dims[0],
-                  "tx::nn::self_attention: packed texts are [tokens, width], places [texts, longest] and slots [tokens]. FIX: hand in what packed_batch has");
-    auto const mixed = attend(take(query(x) * scale, places), take(key(x), places), take(value(x), places), less_equal(0, places));
-    return take(reshape<Places::dims[0] * Places::dims[1], H>(mixed), slots);
+  // Packed texts, texts_at<Longest>(offsets): see attend_packed.hpp.
+  template <typed_handle X, int Longest, typed_handle Offsets>
+  constexpr auto operator()(X const& x, packed_texts<Longest, Offsets> const& texts) const {
+    static_assert(X::dims.rank == 2, "tx::nn::self_attention: packed texts are [tokens, width]. FIX: reshape<tokens, width>(x)");
+    return attend_packed<Heads>(query(x), key(x), value(x), texts);
   }
 
  private:

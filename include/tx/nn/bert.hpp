@@ -4,8 +4,12 @@
 
 #include <tx/nn/bert_encoder.hpp>
 #include <tx/nn/embedding.hpp>
+#include <tx/ops/less.hpp>
 #include <tx/ops/mean.hpp>
+#include <tx/ops/slice.hpp>
+#include <tx/ops/take.hpp>
 #include <tx/ops/tanh.hpp>
+#include <tx/ops/where.hpp>
 
 namespace tx::nn {
 
@@ -62,10 +66,12 @@ struct bert_pooler {
   constexpr auto operator()(X const& x) const {
     return tanh(dense(reshape<X::dims[0], Config::hidden>(slice<1, 0, 1>(x))));
   }
-  // Packed texts: [tokens, hidden], places [texts, longest] -> [texts, hidden]
-  template <typed_handle Places>
-  constexpr auto packed(typed_handle auto const& x, Places const& places) const {
-    return tanh(dense(take(x, reshape<Places::dims[0]>(slice<1, 0, 1>(places)))));
+  // Packed texts: [tokens, hidden], offsets [texts + 1] -> [texts, hidden]; of a text without tokens, that of zeros
+  template <typed_handle Offsets>
+  constexpr auto packed(typed_handle auto const& x, Offsets const& offsets) const {
+    constexpr int texts = Offsets::dims[0] - 1;
+    auto const starts = slice<0, 0, texts>(offsets), ends = slice<0, 1, texts>(offsets);
+    return tanh(dense(take(x, where(less(starts, ends), starts, -1))));
   }
 };
 // tanh(dense(mean of all tokens)), padding included. [batch, seq, hidden] -> [batch, hidden]
@@ -103,10 +109,11 @@ struct bert {
                             typed_handle auto const& types) const {
     return encoder(embeddings(ids, types), mask);
   }
-  // Packed texts (text/packed_batch.hpp): ids, positions, slots [tokens], which may be bounded, places [texts, longest] -> [tokens, hidden]
-  constexpr auto packed(typed_handle auto const& ids, typed_handle auto const& positions, typed_handle auto const& places,
-                        typed_handle auto const& slots) const {
-    return encoder(embeddings.packed(ids, positions), places, slots);
+  // Packed texts (text/packed_batch.hpp) of at most Longest tokens each: ids, positions [tokens], which may be bounded, offsets [texts + 1]
+  // -> [tokens, hidden]
+  template <int Longest>
+  constexpr auto packed(typed_handle auto const& ids, typed_handle auto const& positions, typed_handle auto const& offsets) const {
+    return encoder(embeddings.packed(ids, positions), texts_at<Longest>(offsets));
   }
 };
 
@@ -119,10 +126,10 @@ struct bert_classifier {
   constexpr auto operator()(typed_handle auto const&... inputs) const {
     return classifier(dropout(bert.pooler(bert(inputs...))));
   }
-  // Packed texts: ids, positions, slots [tokens], places [texts, longest] -> logits [texts, Labels]
-  constexpr auto packed(typed_handle auto const& ids, typed_handle auto const& positions, typed_handle auto const& places,
-                        typed_handle auto const& slots) const {
-    return classifier(dropout(bert.pooler.packed(bert.packed(ids, positions, places, slots), places)));
+  // Packed texts: ids, positions [tokens], offsets [texts + 1] -> logits [texts, Labels]
+  template <int Longest>
+  constexpr auto packed(typed_handle auto const& ids, typed_handle auto const& positions, typed_handle auto const& offsets) const {
+    return classifier(dropout(bert.pooler.packed(bert.template packed<Longest>(ids, positions, offsets), offsets)));
   }
 };
 

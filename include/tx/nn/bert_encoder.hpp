@@ -13,9 +13,10 @@ struct bert_encoder {
   constexpr auto operator()(typed_handle auto const& x, typed_handle auto const&... mask) const {
     return layer(x, key_mask(mask)...);
   }
-  // Packed texts: [tokens, hidden], places [texts, longest], slots [tokens] -> [tokens, hidden]
-  constexpr auto operator()(typed_handle auto const& x, typed_handle auto const& places, typed_handle auto const& slots) const {
-    return layer(x, places, slots);
+  // Packed texts: [tokens, hidden] -> [tokens, hidden]
+  template <int Longest, typed_handle Offsets>
+  constexpr auto operator()(typed_handle auto const& x, packed_texts<Longest, Offsets> const& texts) const {
+    return layer(x, texts);
   }
 };
 

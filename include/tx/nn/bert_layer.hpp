@@ -45,7 +45,7 @@ struct bert_attention {
   self_attention<Config::hidden, Config::heads> self;
   bert_output<Config::hidden, Config> output;
 
-  constexpr auto operator()(typed_handle auto const& x, typed_handle auto const&... mask) const {
+  constexpr auto operator()(typed_handle auto const& x, auto const&... mask) const {
     return output(self(x, mask...), x);
   }
 };
@@ -64,8 +64,8 @@ struct bert_layer {
   bert_intermediate<Config::hidden, Config::ffn> intermediate;
   bert_output<Config::ffn, Config> output;
 
-  // [batch, seq, hidden], mask [batch, seq] -> [batch, seq, hidden]
-  constexpr auto operator()(typed_handle auto const& x, typed_handle auto const&... mask) const {
+  // [batch, seq, hidden], mask [batch, seq] -> [batch, seq, hidden]; or [tokens, hidden], texts_at<Longest>(offsets) -> [tokens, hidden]
+  constexpr auto operator()(typed_handle auto const& x, auto const&... mask) const {
     auto const attended = attention(x, mask...);
     return output(intermediate(attended), attended);
   }

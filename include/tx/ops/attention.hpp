@@ -4,7 +4,11 @@
 //   mask [texts, keys], bool: keys that take part; bias [texts, heads, queries, keys], or ones, is added to the scores
 //   noise [texts, heads, queries, keys], random numbers that are drawn, and rate, one number: dropout of the shares
 // Results: out [texts, queries, heads * head], lse [texts, heads, queries], the logarithm of the sum of exp of a query's scores.
-// Its gradient is an op too, which computes shares again from lse. nn/attend.hpp is the front end of models.
+// Texts may be packed one after the other, of unequal length: then q is [tokens, heads * head], k and v [tokens, key_heads * head], and in the
+// mask's place stand their offsets [texts + 1], i32: text t has the tokens from offsets[t] up to offsets[t + 1], `longest` at most. Queries and
+// keys above are places within a text then, `longest` of each; what lies past a text's end is not read, and is written neither. out is 0 of
+// tokens before the first text and behind the last.
+// Its gradient is an op too, which computes shares again from lse; one that is to be differentiated again is written out. nn/attend.hpp is the front end of models.
 // A query that sees no key has equal shares of all. Errors: shapes and types that do not fit each other.
 #pragma once
 
@@ -12,6 +16,7 @@
 #include <tx/ops/broadcast.hpp>
 #include <tx/ops/constant.hpp>
 #include <tx/ops/random.hpp>
+#include <tx/ops/written_attention.hpp>
 
 namespace tx {
 
@@ -21,18 +26,28 @@ constexpr bool bias_of_scores(shape const& from, std::int64_t const (&to)[4]) {
     if (from.dim[a] != 1 && from.dim[a] != to[a]) return false;
   return from.rank == 4;
 }
+constexpr void check_packed(attention_facts const& f, value_info const* in) {
+  value_info const &q = in[0], &k = in[1], &offsets = in[3];
+  if (q.dims.rank != 2 || k.dims.rank != 2 || q.dims.dim[0] != k.dims.dim[0] || q.dims.tag != k.dims.tag)
+    throw invalid("attention: of packed texts it takes q [tokens, heads * head], k and v [tokens, key_heads * head]. FIX: reshape them");
+  if (offsets.type != dtype::i32 || offsets.dims.rank != 1 || offsets.dims.tag || offsets.dims.dim[0] < 2)
+    throw invalid("attention: offsets of packed texts are i32 [texts + 1], of at least one text. FIX: a tensor<tx::i32, texts + 1>");
+  if (f.mask || f.first != 0 || f.longest < 0) throw invalid("attention: packed texts have no mask, and queries are at their keys' places. FIX: shorter texts, where some tokens take no part");
+}
 constexpr void check_attention(value_info const* in, int count, attributes const& at) {
   attention_facts const f = attention_facts_of(at);
-  if (count != 3 + f.operands()) throw invalid("attention: another number of operands than its attributes say. FIX: mask, bias, noise and rate, where there are such");
+  if (count != 3 + f.operands()) throw invalid("attention: another number of operands than its attributes say. FIX: offsets, mask, bias, noise and rate, where there are such");
   value_info const &q = in[0], &k = in[1], &v = in[2];
   if (!is_float(q.type) || k.type != q.type || !(v == k)) throw invalid("attention: queries, keys and values need one floating-point type. FIX: cast<T>(x)");
-  if (q.dims.rank != 3 || k.dims.rank != 3 || q.dims.dim[0] != k.dims.dim[0] || q.dims.tag != k.dims.tag)
+  if (f.packed()) check_packed(f, in);
+  else if (q.dims.rank != 3 || k.dims.rank != 3 || q.dims.dim[0] != k.dims.dim[0] || q.dims.tag != k.dims.tag)
     throw invalid("attention: it takes q [texts, queries, heads * head], k and v [texts, keys, key_heads * head]. FIX: reshape and transpose them");
-  if (f.heads < 1 || f.key_heads < 1 || f.heads % f.key_heads != 0 || q.dims.dim[2] % f.heads != 0 || k.dims.dim[2] * f.heads != q.dims.dim[2] * f.key_heads)
+  if (f.heads < 1 || f.key_heads < 1 || f.heads % f.key_heads != 0 || q.dims.last() % f.heads != 0 || k.dims.last() * f.heads != q.dims.last() * f.key_heads)
     throw invalid("attention: heads of one width, of which as many share each key head. FIX: a number of heads that the key heads divide");
-  if (k.dims.dim[1] == 0) throw invalid("attention: there are no keys to attend to. FIX: at least one of each text");
-  std::int64_t const scores[] = {q.dims.dim[0], f.heads, q.dims.dim[1], k.dims.dim[1]};
-  value_info const* next = in + 3;
+  attention_shape const s = attention_shape_of(f, q, k.dims, f.packed() ? in[3].dims : shape{});
+  if (s.keys == 0) throw invalid("attention: there are no keys to attend to. FIX: at least one of each text");
+  std::int64_t const scores[] = {s.texts, s.heads, s.queries, s.keys};
+  value_info const* next = in + 3 + f.packed();
   if (f.mask && (next->type != dtype::boolean || next->dims.rank != 2 || next->dims.dim[0] != scores[0] || (next++)->dims.dim[1] != scores[3]))
     throw invalid("attention: a mask is bool [texts, keys]. FIX: compare first, e.g. less(0, mask)");
   if (f.bias && (!is_float(next->type) || !bias_of_scores((next++)->dims, scores)))
@@ -46,10 +61,9 @@ constexpr value_info attention_infer(value_info const* in, int count, attributes
 }
 constexpr value_info attention_infer_result(value_info const* in, int, attributes const& at, int k) {
   if (k == 0) return in[0];
-  value_info lse{sum_type(in[0].type), in[0].dims};
-  lse.dims.dim[1] = static_cast<int>(at.v[0]);
-  lse.dims.dim[2] = in[0].dims.dim[1];
-  return lse;
+  attention_facts const f = attention_facts_of(at);
+  attention_shape const s = attention_shape_of(f, in[0], in[1].dims, f.packed() ? in[3].dims : shape{});
+  return {sum_type(in[0].type), {3, f.packed() ? bound_tag{} : in[0].dims.tag, {static_cast<int>(s.texts), f.heads, static_cast<int>(s.queries)}}};
 }
 // What out's queries `part` read of operand `number`.
 constexpr selection attention_part_read(selection const& part, int number, value_info const& of, attributes& at) {
@@ -65,7 +79,8 @@ constexpr selection attention_part_read(selection const& part, int number, value
   return noise || (bias && of.dims.dim[2] != 1) ? of_scores : selection{};
 }
 constexpr bool attention_can_narrow(selection const& part, attributes const& at) {
-  return part.axis == 1 && (part.step == 1 || !attention_facts_of(at).bounds());
+  attention_facts const f = attention_facts_of(at);
+  return !f.packed() && part.axis == 1 && (part.step == 1 || !f.bounds());
 }
 constexpr value_info attention_gradient_infer_result(value_info const* in, int, attributes const& at, int k) {
   value_info const& like = in[k < 3 ? 3 + k : 6 + attention_facts_of(at).bias_at()];
@@ -132,6 +147,16 @@ constexpr void attention_vjp(vjp_context& c) {
   vec<var> in{of_out, c.out(0), c.out(1)};
   for (int k = 0; k < c.self().inputs; ++k) in.push_back(c.in(k));
   bool const of_bias = f.bias && c.needs(3 + f.bias_at());
+  if (c.g->gradients_again) {
+    vec<int> written{};
+    vec<int> operands{};
+    for (int k = 3; k < in.size(); ++k) operands.push_back(in[k].id);
+    written_attention(*c.g, at, operands.data()).backward(of_out, {}, of_bias, written);
+    for (int k = 0; k < 3; ++k)
+      if (c.needs(k)) c.accumulate(k, {c.g, written[k]});
+    if (of_bias) c.accumulate(3 + f.bias_at(), {c.g, written[3]});
+    return;
+  }
   var const all = emit_several(of_bias ? biased_attention_gradient_info : attention_gradient_info, in, at);
   for (int k = 0; k < 3; ++k)
     if (c.needs(k)) c.accumulate(k, result_of(all, k));

@@ -12,9 +12,14 @@ namespace tx::rules {
 
 namespace attention_parts {
 
-// A score's place: text, head, query, key.
+// One text: its number, its rows of q and of k.
+struct text {
+  std::int64_t t, first_query, queries, first_key, keys;
+};
+// A score's place: text, head, query and key within the text.
 struct place {
-  std::int64_t t, h, i, j;
+  text of;
+  std::int64_t h, i, j;
 };
 
 template <class T>
@@ -26,16 +31,16 @@ TX_HD T element(double x) {
 // What one of the operands behind the values says of a score; `at`: which of them it is.
 template <class T>
 TX_HD double bias_of(attention_facts const& f, int at, whole_operand<T const> const& x, place const& p) {
-  if (!f.bias || at != f.mask) return 0;
+  if (!f.bias || at != f.bias_at()) return 0;
   auto const along = [&](int axis, std::int64_t k) { return x.dims.dim[axis] == 1 ? 0 : k; };
   return static_cast<double>(number_of(
-      x.data[((along(0, p.t) * x.dims.dim[1] + along(1, p.h)) * x.dims.dim[2] + along(2, p.i)) * x.dims.dim[3] + along(3, p.j)]));
+      x.data[((along(0, p.of.t) * x.dims.dim[1] + along(1, p.h)) * x.dims.dim[2] + along(2, p.i)) * x.dims.dim[3] + along(3, p.j)]));
 }
 TX_HD inline double bias_of(attention_facts const&, int, drawn_operand const&, place const&) { return 0; }
 
 template <class T>
 TX_HD bool takes_part(attention_facts const& f, int at, whole_operand<T const> const& x, place const& p) {
-  return !f.mask || at != 0 || number_of(x.data[p.t * x.dims.last() + p.j]) != 0;
+  return !f.mask || at != 0 || number_of(x.data[p.of.t * x.dims.last() + p.j]) != 0;
 }
 TX_HD inline bool takes_part(attention_facts const&, int, drawn_operand const&, place const&) { return true; }
 
@@ -44,6 +49,20 @@ TX_HD double rate_of(attention_facts const& f, int at, whole_operand<T const> co
   return at == f.noise_at() + 1 ? static_cast<double>(number_of(x.data[0])) : 0;
 }
 TX_HD inline double rate_of(attention_facts const&, int, drawn_operand const&) { return 0; }
+
+// Where packed text t begins, of rows of q.
+template <class T>
+TX_HD std::int64_t start_of(attention_facts const& f, int at, whole_operand<T const> const& x, std::int64_t t, std::int64_t rows) {
+  if (!f.packed() || at != 0) return 0;
+  auto const start = static_cast<std::int64_t>(number_of(x.data[t]));
+  return start < 0 ? 0 : start > rows ? rows : start;  // whatever they are, no row is read that is not there
+}
+TX_HD inline std::int64_t start_of(attention_facts const&, int, drawn_operand const&, std::int64_t, std::int64_t) { return 0; }
+template <class T>
+TX_HD std::int64_t texts_of(attention_facts const& f, int at, whole_operand<T const> const& x) {
+  return f.packed() && at == 0 ? x.dims.dim[0] - 1 : 0;
+}
+TX_HD inline std::int64_t texts_of(attention_facts const&, int, drawn_operand const&) { return 0; }
 
 template <class U>
 TX_HD double noise_of(attention_facts const& f, int at, U const& u, std::int64_t row, std::int64_t col) {
@@ -59,13 +78,36 @@ struct scores {
   std::int64_t queries, keys, head, group;
 
   TX_HD scores(attributes const& at, whole_operand<T const> const& queries_of, whole_operand<T const> const& keys_of)
-      : f(attention_facts_of(at)), q(queries_of), k(keys_of), queries(q.dims.dim[1]), keys(k.dims.dim[1]), head(q.dims.dim[2] / f.heads),
-        group(f.heads / f.key_heads) {}
+      : f(attention_facts_of(at)), q(queries_of), k(keys_of), queries(f.packed() ? f.longest : q.dims.dim[1]), keys(f.packed() ? f.longest : k.dims.dim[1]),
+        head(q.dims.last() / f.heads), group(f.heads / f.key_heads) {}
+
+  TX_HD std::int64_t texts(Behind const&... behind) const {
+    if (!f.packed()) return q.dims.dim[0];
+    int at = 0;
+    std::int64_t n = 0;
+    ((n += texts_of(f, at++, behind)), ...);
+    return n;
+  }
+  TX_HD text text_of(std::int64_t t, Behind const&... behind) const {
+    if (!f.packed()) return {t, t * queries, queries, t * keys, keys};
+    std::int64_t const first = start(t, behind...), end = start(t + 1, behind...);
+    std::int64_t const length = end < first ? 0 : end - first < f.longest ? end - first : f.longest;
+    return {t, first, length, first, length};
+  }
+  // The text that has a row of q, or of k where `of_keys`; t is -1 where none has it.
+  TX_HD text text_with(std::int64_t row, bool of_keys, Behind const&... behind) const {
+    if (!f.packed()) return text_of(row / (of_keys ? keys : queries), behind...);
+    for (std::int64_t t = 0; t < texts(behind...); ++t) {
+      text const one = text_of(t, behind...);
+      if (row >= one.first_query && row < one.first_query + one.queries) return one;
+    }
+    return {-1, 0, 0, 0, 0};
+  }
 
   // Elements of a query or of what has its shape, and of a key or of what has its.
-  TX_HD std::int64_t query(std::int64_t t, std::int64_t h, std::int64_t i) const { return ((t * queries + i) * f.heads + h) * head; }
-  TX_HD std::int64_t key(std::int64_t t, std::int64_t h, std::int64_t j) const { return ((t * keys + j) * f.key_heads + h / group) * head; }
-  TX_HD std::int64_t row(std::int64_t t, std::int64_t h, std::int64_t i) const { return (t * f.heads + h) * queries + i; }
+  TX_HD std::int64_t query(place const& p) const { return ((p.of.first_query + p.i) * f.heads + p.h) * head; }
+  TX_HD std::int64_t key(place const& p) const { return ((p.of.first_key + p.j) * f.key_heads + p.h / group) * head; }
+  TX_HD std::int64_t row(place const& p) const { return (p.of.t * f.heads + p.h) * queries + p.i; }
 
   template <class A, class B>
   TX_HD double dot(A const* a, B const* b) const {
@@ -82,7 +124,7 @@ struct scores {
   TX_HD double score(place const& p, Behind const&... behind) const {
     if (!sees(p, behind...)) return masked_score;
     int at = 0;
-    double s = dot(q.data + query(p.t, p.h, p.i), k.data + key(p.t, p.h, p.j));
+    double s = dot(q.data + query(p), k.data + key(p));
     ((s += bias_of(f, at++, behind, p)), ...);
     return s;
   }
@@ -92,8 +134,16 @@ struct scores {
     int at = 0;
     float rate = 0;  // and its scale as ops/dropout.hpp has it
     double u = 0;
-    ((rate += static_cast<float>(rate_of(f, at, behind)), u += noise_of(f, at, behind, row(p.t, p.h, p.i), p.j), ++at), ...);
+    ((rate += static_cast<float>(rate_of(f, at, behind)), u += noise_of(f, at, behind, row(p), p.j), ++at), ...);
     return u < rate || rate >= 1 ? 0 : static_cast<double>(1 / (1 - rate));
+  }
+
+ private:
+  TX_HD std::int64_t start([[maybe_unused]] std::int64_t t, Behind const&... behind) const {
+    int at = 0;
+    std::int64_t sum = 0;
+    ((sum += start_of(f, at++, behind, t, q.dims.dim[0])), ...);
+    return sum;
   }
 };
 
@@ -105,29 +155,35 @@ struct attention {
   static TX_HD void run(int part, int parts, attributes const& at, whole_operand<T> out, whole_operand<L> lse, whole_operand<T const> q,
                         whole_operand<T const> k, whole_operand<T const> v, Behind const&... behind) {
     attention_parts::scores<T, Behind...> const s(at, q, k);
-    std::int64_t const rows = q.dims.dim[0] * s.f.heads * s.queries;
+    std::int64_t const rows = s.texts(behind...) * s.f.heads * s.queries;
     for (std::int64_t r = rows * part / parts; r < rows * (part + 1) / parts; ++r) {
-      std::int64_t const t = r / s.queries / s.f.heads, h = r / s.queries % s.f.heads, i = r % s.queries;
+      attention_parts::text const text = s.text_of(r / s.queries / s.f.heads, behind...);
+      std::int64_t const h = r / s.queries % s.f.heads, i = r % s.queries;
+      if (i >= text.queries) continue;
       double most = -std::numeric_limits<double>::infinity(), sum = 0;
-      for (std::int64_t j = 0; j < s.keys; ++j) {
-        double const x = s.score({t, h, i, j}, behind...);
+      for (std::int64_t j = 0; j < text.keys; ++j) {
+        double const x = s.score({text, h, i, j}, behind...);
         if (x > most) most = x;
       }
-      for (std::int64_t j = 0; j < s.keys; ++j) sum += math::exp(s.score({t, h, i, j}, behind...) - most);
+      for (std::int64_t j = 0; j < text.keys; ++j) sum += math::exp(s.score({text, h, i, j}, behind...) - most);
       lse.data[r] = attention_parts::element<L>(most + math::log(sum));
       constexpr std::int64_t together = 32;  // elements of a head
       for (std::int64_t first = 0; first < s.head; first += together) {
         double all[together] = {};
         std::int64_t const count = s.head - first < together ? s.head - first : together;
-        for (std::int64_t j = 0; j < s.keys; ++j) {
-          attention_parts::place const p{t, h, i, j};
+        for (std::int64_t j = 0; j < text.keys; ++j) {
+          attention_parts::place const p{text, h, i, j};
           double const share = math::exp(s.score(p, behind...) - most) / sum * s.kept(p, behind...);
-          T const* const value = v.data + s.key(t, h, j) + first;
+          T const* const value = v.data + s.key(p) + first;
           for (std::int64_t d = 0; d < count; ++d) all[d] += share * static_cast<double>(number_of(value[d]));
         }
-        for (std::int64_t d = 0; d < count; ++d) out.data[s.query(t, h, i) + first + d] = attention_parts::element<T>(all[d]);
+        for (std::int64_t d = 0; d < count; ++d) out.data[s.query({text, h, i, 0}) + first + d] = attention_parts::element<T>(all[d]);
       }
     }
+    // Tokens of no text.
+    for (std::int64_t n = 0; s.f.packed() && part == 0 && n < q.dims.dim[0]; ++n)
+      if (s.text_with(n, false, behind...).t < 0)
+        for (std::int64_t d = 0; d < q.dims.last(); ++d) out.data[n * q.dims.last() + d] = attention_parts::element<T>(0);
   }
 };
 
@@ -137,25 +193,26 @@ struct attention_gradient {
                         whole_operand<T const> d_out, whole_operand<T const> out, whole_operand<L const> lse, whole_operand<T const> q,
                         whole_operand<T const> k, whole_operand<T const> v, Behind const&... behind) {
     call<T, L, Behind...> const c{{at, q, k}, d_out, out, lse, v};
-    std::int64_t const texts = q.dims.dim[0];
-    std::int64_t const elements = d_q.dims.count(), more = d_k.dims.count();
+    std::int64_t const width = d_q.dims.last(), elements = d_q.dims.count(), more = d_k.dims.count();
     for (std::int64_t e = elements * part / parts; e < elements * (part + 1) / parts; ++e) {
-      std::int64_t const d = e % c.s.head, h = e / c.s.head % c.s.f.heads, i = e / c.s.head / c.s.f.heads % c.s.queries;
-      std::int64_t const t = e / d_q.dims.last() / c.s.queries;
+      std::int64_t const d = e % c.s.head, h = e / c.s.head % c.s.f.heads, n = e / width;
+      attention_parts::text const text = c.s.text_with(n, false, behind...);
       double sum = 0;
-      for (std::int64_t j = 0; j < c.s.keys; ++j)
-        sum += c.slope({t, h, i, j}, behind...) * static_cast<double>(number_of(k.data[c.s.key(t, h, j) + d]));
+      for (std::int64_t j = 0; j < text.keys; ++j) {
+        attention_parts::place const p{text, h, n - text.first_query, j};
+        sum += c.slope(p, behind...) * static_cast<double>(number_of(k.data[c.s.key(p) + d]));
+      }
       d_q.data[e] = attention_parts::element<G>(sum);
     }
-    for (std::int64_t e = more * part / parts; texts > 0 && e < more * (part + 1) / parts; ++e) {
-      std::int64_t const d = e % c.s.head, of = e / c.s.head % c.s.f.key_heads, j = e / c.s.head / c.s.f.key_heads % c.s.keys;
-      std::int64_t const t = e / d_k.dims.last() / c.s.keys;
+    for (std::int64_t e = more * part / parts; e < more * (part + 1) / parts; ++e) {
+      std::int64_t const d = e % c.s.head, of = e / c.s.head % c.s.f.key_heads, n = e / d_k.dims.last();
+      attention_parts::text const text = c.s.text_with(n, true, behind...);
       double to_key = 0, to_value = 0;
       for (std::int64_t h = of * c.s.group; h < (of + 1) * c.s.group; ++h)
-        for (std::int64_t i = 0; i < c.s.queries; ++i) {
-          attention_parts::place const p{t, h, i, j};
-          to_key += c.slope(p, behind...) * static_cast<double>(number_of(q.data[c.s.query(t, h, i) + d]));
-          to_value += c.share(p, behind...) * c.s.kept(p, behind...) * static_cast<double>(number_of(d_out.data[c.s.query(t, h, i) + d]));
+        for (std::int64_t i = 0; i < text.queries; ++i) {
+          attention_parts::place const p{text, h, i, n - text.first_key};
+          to_key += c.slope(p, behind...) * static_cast<double>(number_of(q.data[c.s.query(p) + d]));
+          to_value += c.share(p, behind...) * c.s.kept(p, behind...) * static_cast<double>(number_of(d_out.data[c.s.query(p) + d]));
         }
       d_k.data[e] = attention_parts::element<G>(to_key);
       d_v.data[e] = attention_parts::element<G>(to_value);
@@ -169,7 +226,7 @@ struct attention_gradient {
     run(part, parts, at, d_q, d_k, d_v, d_out, out, lse, q, k, v, behind...);
     call<T, L, Behind...> const c{{at, q, k}, d_out, out, lse, v};
     shape const& b = d_bias.dims;
-    std::int64_t const all[] = {q.dims.dim[0], c.s.f.heads, c.s.queries, c.s.keys};
+    std::int64_t const all[] = {c.s.texts(behind...), c.s.f.heads, c.s.queries, c.s.keys};
     std::int64_t const elements = b.count();
     for (std::int64_t e = elements * part / parts; e < elements * (part + 1) / parts; ++e) {
       std::int64_t first[4], end[4], rest = e;
@@ -180,10 +237,12 @@ struct attention_gradient {
         rest /= b.dim[a];
       }
       double sum = 0;
-      for (std::int64_t t = first[0]; t < end[0]; ++t)
+      for (std::int64_t t = first[0]; t < end[0]; ++t) {
+        attention_parts::text const text = c.s.text_of(t, behind...);
         for (std::int64_t h = first[1]; h < end[1]; ++h)
-          for (std::int64_t i = first[2]; i < end[2]; ++i)
-            for (std::int64_t j = first[3]; j < end[3]; ++j) sum += c.slope({t, h, i, j}, behind...);
+          for (std::int64_t i = first[2]; i < end[2] && i < text.queries; ++i)
+            for (std::int64_t j = first[3]; j < end[3] && j < text.keys; ++j) sum += c.slope({text, h, i, j}, behind...);
+      }
       d_bias.data[e] = attention_parts::element<G>(sum);
     }
   }
@@ -198,15 +257,15 @@ struct attention_gradient {
 
     // Of a query that sees no key, all have equal shares: beside such numbers their scores are lost in lse.
     TX_HD double share(attention_parts::place const& p, Behind const&... behind) const {
-      auto const all = static_cast<double>(lse.data[s.row(p.t, p.h, p.i)]);
-      return all < masked_score / 2 ? 1.0 / static_cast<double>(s.keys) : math::exp(s.score(p, behind...) - all);
+      auto const all = static_cast<double>(lse.data[s.row(p)]);
+      return all < masked_score / 2 ? 1.0 / static_cast<double>(p.of.keys) : math::exp(s.score(p, behind...) - all);
     }
     // The gradient of a score.
     TX_HD double slope(attention_parts::place const& p, Behind const&... behind) const {
       if (!s.sees(p, behind...)) return 0;
-      T const* const of_query = d_out.data + s.query(p.t, p.h, p.i);
-      double const of_share = s.dot(of_query, v.data + s.key(p.t, p.h, p.j)) * s.kept(p, behind...);
-      return share(p, behind...) * (of_share - s.dot(of_query, out.data + s.query(p.t, p.h, p.i)));
+      T const* const of_query = d_out.data + s.query(p);
+      double const of_share = s.dot(of_query, v.data + s.key(p)) * s.kept(p, behind...);
+      return share(p, behind...) * (of_share - s.dot(of_query, out.data + s.query(p)));
     }
   };
 };

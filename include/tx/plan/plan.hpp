@@ -118,6 +118,8 @@ struct range_check {
   std::int64_t first = 0;
   std::int64_t end = 0;
   std::int64_t also = 0;
+  std::int64_t most_rise = 0;  // if not 0, none along the last axis is less than the one before it, or more than so much above it
+  int tag = 0;                 // if not 0, `end` is behind what there is of this bounded extent
   std::int64_t offset = 0;
   std::int64_t extent[max_axes] = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
   std::int64_t stride[max_axes] = {};

@@ -21,6 +21,7 @@ struct shown_elements {
   int input = -1;
   std::int64_t offset = 0;
   vec<axis> axes{};
+  bool ordered = true;  // the last axis is that of the value; else, which elements there are
 };
 
 // What the elements of a value show, a part of an argument each.
@@ -72,6 +73,7 @@ constexpr void add_shown(graph const& g, int id, vec<shown_elements>& all) {
     }
   }
   e.offset = at.offset;
+  e.ordered = ordered;
   for (int a = 0; a < dims.rank; ++a) e.axes.push_back({dims.dim[a], at.stride[a]});
   for (shown_elements::axis const& a : e.axes)
     if (a.extent == 0) return;
@@ -80,7 +82,7 @@ constexpr void add_shown(graph const& g, int id, vec<shown_elements>& all) {
 
 // As few axes as say the same, the widest stride first.
 constexpr range_check check_of(shown_elements const& e, node const& promise) {
-  range_check c{e.input, promise.at.v[0], promise.at.v[1], promise.at.v[2], e.offset};
+  range_check c{e.input, promise.at.v[0], promise.at.v[1], promise.at.v[2], e.ordered ? promise.at.v[3] : 0, static_cast<int>(promise.at.v[4]), e.offset};
   vec<shown_elements::axis> axes{};
   for (shown_elements::axis a : e.axes) {
     if (a.extent == 1 || a.stride == 0) continue;
@@ -94,7 +96,7 @@ constexpr range_check check_of(shown_elements const& e, node const& promise) {
   stable_sort(axes, [](auto const& a, auto const& b) { return a.stride > b.stride; });
   int n = 0;
   for (auto const& a : axes) {
-    if (n > 0 && c.stride[n - 1] == a.extent * a.stride) {
+    if (n > 0 && c.most_rise == 0 && c.stride[n - 1] == a.extent * a.stride) {
       c.extent[n - 1] *= a.extent;
       c.stride[n - 1] = a.stride;
     } else {
@@ -107,7 +109,7 @@ constexpr range_check check_of(shown_elements const& e, node const& promise) {
 
 // Does b begin where a ends, as shards of one argument do?
 constexpr bool goes_on(range_check const& a, range_check b) {
-  if (b.offset != a.offset + a.extent[0] * a.stride[0]) return false;
+  if (a.most_rise != 0 || b.offset != a.offset + a.extent[0] * a.stride[0]) return false;
   b.offset = a.offset;
   b.extent[0] = a.extent[0];
   return a == b;

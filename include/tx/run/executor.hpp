@@ -237,7 +237,7 @@ class executor {
       [[maybe_unused]] int k = 0;
       ([&] {
         if (k++ != c.input) return;
-        check_range(std::span(a), c);
+        check_range(std::span(a), c, c.tag != 0 && frame_.extent[c.tag] >= 0 ? frame_.extent[c.tag] + 1 : c.end);
       }(), ...);
     }
     exec::write_scalars(scalars_, settings, groups, steps_run(), exec::trains<Step>);
@@ -293,7 +293,7 @@ class executor {
   }
 
   template <class T, std::size_t N>
-  static void check_range(std::span<T, N> values, exec::range_check const& c) {
+  static void check_range(std::span<T, N> values, exec::range_check const& c, std::int64_t end) {
     if constexpr (std::is_integral_v<T>) {
       auto const all = static_cast<std::int64_t>(values.size());
       auto const along = [&](auto const& self, int axis, std::int64_t from) -> void {
@@ -303,11 +303,17 @@ class executor {
             continue;
           }
           auto const value = static_cast<std::int64_t>(values[static_cast<std::size_t>(i)]);
-          if ((value >= c.first && value < c.end) || value == c.also) continue;
-          std::string const bound =
-              value < c.first ? "at least " + std::to_string(c.first) : "below " + std::to_string(c.end);
-          throw value_error("executor: argument " + std::to_string(c.input) + " holds " + std::to_string(value) +
-                            " at element " + std::to_string(i) + "; an id or label must be " + bound);
+          std::string bound;
+          if ((value < c.first || value >= end) && value != c.also) {
+            bound = value < c.first ? "at least " + std::to_string(c.first) : "below " + std::to_string(end);
+          } else if (c.most_rise != 0 && k > 0) {
+            auto const before = static_cast<std::int64_t>(values[static_cast<std::size_t>(i - c.stride[axis])]);
+            if (value < before) bound = "at least the one before it, " + std::to_string(before);
+            else if (value > before + c.most_rise) bound = "at most " + std::to_string(c.most_rise) + " above the one before it, " + std::to_string(before);
+          }
+          if (bound.empty()) continue;
+          throw value_error("executor: argument " + std::to_string(c.input) + " holds " + std::to_string(value) + " at element " +
+                            std::to_string(i) + (c.most_rise != 0 ? "; an offset must be " : "; an id or label must be ") + bound);
         }
       };
       along(along, 0, c.offset);

@@ -1,5 +1,6 @@
 // A batch of texts of unequal length, one after the other instead of each padded to the longest: what the packed forms of nn::bert and
-// nn::self_attention take: tensor<i32, dyn<Tokens>> for what is per token, so that only the tokens there are are computed.
+// nn::self_attention take: tensor<i32, dyn<Tokens>> for what is per token, so that only the tokens there are are computed, and
+// tensor<i32, Texts + 1> for where texts begin.
 #pragma once
 
 #include <tx/core/dtype.hpp>
@@ -21,12 +22,11 @@ class packed_batch {
   // Per token:
   std::vector<i32> ids;
   std::vector<i32> positions;  // within its text
-  std::vector<i32> slots;      // where it is in `places`
-  // [Texts, Longest]: the number of each token of each text, -1 past its end.
-  std::vector<i32> places = std::vector<i32>(Texts * Longest, -1);
+  // [Texts + 1]: text t has the tokens from offsets[t] up to offsets[t + 1]; texts that are not there have none.
+  std::vector<i32> offsets = std::vector<i32>(Texts + 1, 0);
 
   packed_batch() {
-    for (auto* per_token : {&ids, &positions, &slots}) per_token->reserve(Tokens);
+    for (auto* per_token : {&ids, &positions}) per_token->reserve(Tokens);
   }
   int texts() const { return texts_; }
   int tokens() const { return static_cast<int>(ids.size()); }
@@ -38,19 +38,17 @@ class packed_batch {
       throw value_error("packed_batch: a text has " + std::to_string(text.size()) + " tokens; there is room for " + std::to_string(std::min(Longest, Tokens)));
     if (texts_ == Texts || tokens() + count > Tokens) return false;
     for (int i = 0; i < count; ++i) {
-      int const slot = texts_ * Longest + i;
-      places[static_cast<std::size_t>(slot)] = tokens();
       ids.push_back(text[static_cast<std::size_t>(i)]);
       positions.push_back(i);
-      slots.push_back(slot);
     }
     ++texts_;
+    std::fill(offsets.begin() + texts_, offsets.end(), tokens());
     return true;
   }
 
   void clear() {
-    for (auto* per_token : {&ids, &positions, &slots}) per_token->clear();
-    std::fill(places.begin(), places.end(), -1);
+    for (auto* per_token : {&ids, &positions}) per_token->clear();
+    std::fill(offsets.begin(), offsets.end(), 0);
     texts_ = 0;
   }
 

@@ -17,15 +17,16 @@ struct tiny {
 using model = tx::nn::bert_classifier<tiny, 3>;
 constexpr int texts = 4, longest = 12, tokens = 28;
 using per_token = tx::tensor<tx::i32, tx::dyn<tokens>>;
+using begins = tx::tensor<tx::i32, texts + 1>;
 using padded_ids = tx::tensor<tx::i32, texts, longest>;
 using labels = tx::tensor<tx::i32, texts>;
 
-constexpr auto packed_logits = [](model const& m, per_token ids, per_token positions, padded_ids places, per_token slots) {
-  return m.packed(ids, positions, places, slots);
+constexpr auto packed_logits = [](model const& m, per_token ids, per_token positions, begins offsets) {
+  return m.packed<longest>(ids, positions, offsets);
 };
 constexpr auto padded_logits = [](model const& m, padded_ids ids, padded_ids mask) { return m(ids, mask); };
-constexpr auto packed_loss = [](model const& m, per_token ids, per_token positions, padded_ids places, per_token slots, labels label) {
-  return tx::cross_entropy(m.packed(ids, positions, places, slots), label);
+constexpr auto packed_loss = [](model const& m, per_token ids, per_token positions, begins offsets, labels label) {
+  return tx::cross_entropy(m.packed<longest>(ids, positions, offsets), label);
 };
 constexpr auto padded_loss = [](model const& m, padded_ids ids, padded_ids mask, labels label) { return tx::cross_entropy(m(ids, mask), label); };
 
@@ -55,7 +56,7 @@ TEST_CASE("packed texts have the logits of padded ones", "[packed]") {
   both const b;
   tx::executor<tx::function<packed_logits, model>, tx::cpu> packed{tx::seed(4)};
   tx::executor<tx::function<padded_logits, model>, tx::cpu> padded{tx::seed(4)};
-  auto const got = packed(b.packed.ids, b.packed.positions, b.packed.places, b.packed.slots);
+  auto const got = packed(b.packed.ids, b.packed.positions, b.packed.offsets);
   auto const want = padded(b.ids, b.mask);
   REQUIRE(got.value.size() == 12);
   for (std::size_t i = 0; i < 12; ++i) CHECK(got.value[i] == Approx(want.value[i]).margin(1e-6));
@@ -68,7 +69,7 @@ TEST_CASE("packed texts train as padded ones", "[packed]") {
   packed.settings.dropout = padded.settings.dropout = 0;
   float first = 0, last = 0;
   for (int i = 0; i < 8; ++i) {
-    last = packed(b.packed.ids, b.packed.positions, b.packed.places, b.packed.slots, b.label).loss;
+    last = packed(b.packed.ids, b.packed.positions, b.packed.offsets, b.label).loss;
     CHECK(last == Approx(float(padded(b.ids, b.mask, b.label).loss)).margin(1e-4));
     if (i == 0) first = last;
   }
@@ -76,8 +77,8 @@ TEST_CASE("packed texts train as padded ones", "[packed]") {
 }
 
 namespace {
-constexpr auto weighed_loss = [](model const& m, per_token ids, per_token positions, padded_ids places, per_token slots, labels label,
-                                 tx::tensor<float, texts> weight) { return tx::cross_entropy(m.packed(ids, positions, places, slots), label, weight); };
+constexpr auto weighed_loss = [](model const& m, per_token ids, per_token positions, begins offsets, labels label,
+                                 tx::tensor<float, texts> weight) { return tx::cross_entropy(m.packed<longest>(ids, positions, offsets), label, weight); };
 constexpr auto two_loss = [](model const& m, tx::tensor<tx::i32, 2, longest> ids, tx::tensor<tx::i32, 2, longest> mask, tx::tensor<tx::i32, 2> label) {
   return tx::cross_entropy(m(ids, mask), label);
 };
@@ -117,7 +118,7 @@ TEST_CASE("places for texts that are not there change nothing", "[packed]") {
   std::vector<float> const weight{1, 1, 0, 0};
   auto const first = [](auto const& v, std::size_t n) { return std::span(v).first(n); };
   for (int i = 0; i < 3; ++i) {
-    float const got = packed(two.ids, two.positions, two.places, two.slots, b.label, weight).loss;
+    float const got = packed(two.ids, two.positions, two.offsets, b.label, weight).loss;
     float const want = padded(first(b.ids, 2 * longest), first(b.mask, 2 * longest), first(b.label, 2)).loss;
     CHECK(got == Approx(want).margin(1e-4));
   }
@@ -149,10 +150,8 @@ TEST_CASE("a batch has room for so many texts and tokens", "[packed]") {
   CHECK(b.tokens() == 7);
   CHECK(b.ids == std::vector<tx::i32>{1, 2, 3, 4, 5, 6, 7});
   CHECK(b.positions == std::vector<tx::i32>{0, 1, 2, 3, 0, 1, 2});
-  CHECK(b.slots == std::vector<tx::i32>{0, 1, 2, 3, 4, 5, 6});
-  CHECK(b.places == std::vector<tx::i32>{0, 1, 2, 3, 4, 5, 6, -1, -1, -1, -1, -1});
+  CHECK(b.offsets == std::vector<tx::i32>{0, 4, 7, 7});
   b.clear();
   CHECK(b.add(three));
-  CHECK(b.slots == std::vector<tx::i32>{0, 1, 2});
-  CHECK(b.places == std::vector<tx::i32>{0, 1, 2, -1, -1, -1, -1, -1, -1, -1, -1, -1});
+  CHECK(b.offsets == std::vector<tx::i32>{0, 3, 3, 3});
 }

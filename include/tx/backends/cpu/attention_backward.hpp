@@ -27,12 +27,10 @@ class backward_unit {
   void run(attention_view<T> const& view, std::int64_t key_head, std::int64_t stripe, std::int64_t stripes) {
     attention_sizes const& s = p_.sizes;
     std::int64_t const row = s.heads * s.head, heads = s.heads / s.key_heads, chunks = attention_chunks(view.t.keys, s.head);
-    bool const direct = attention_direct(s, view.t.keys, dtype_v<T>);
+    bool const direct = attention_direct(s, view.t.keys);
     std::int64_t const start = view.t.first_query * row + key_head * heads * s.head;
-    T* const d_q = direct && view.t.queries > 0 ? g_.d_q + start : nullptr;
-    f32* const sums = direct ? nullptr : sums_ + stripe * rows_of_q(p_) * row + start;
-    if (direct) zero_rows(d_q, row, view.t.queries, heads * s.head);
-    else zero_rows(sums, row, view.t.queries, heads * s.head);
+    f32* const sums = (direct ? g_.d_q : sums_ + stripe * rows_of_q(p_) * row) + start;
+    zero_rows(sums, row, view.t.queries, heads * s.head);
     if (stripe == 0) clear_rest(view, key_head);
     for (std::int64_t c = chunks * stripe / stripes; c < chunks * (stripe + 1) / stripes; ++c) {
       std::int64_t const first = c * attention_chunk(s.head), end = std::min(view.t.keys, first + attention_chunk(s.head));
@@ -45,8 +43,7 @@ class backward_unit {
         for (std::int64_t i = 0; i < attention_blocks(view.t.queries); ++i) {
           auto const b = block_of(view.t.queries, key_head * heads + g, i);
           if (!add(view, b, first, end)) continue;
-          std::int64_t const q = g * s.head + b.first * row;
-          write(b, direct ? d_q + q : nullptr, direct ? nullptr : sums + q);
+          add_rows(b, sums + g * s.head + b.first * row);
         }
       store_rows(d_keys_, columns_, end - first, s.head, ln_2, g_.d_k + at, key_row);
       store_rows(d_values_, columns_, end - first, s.head, 1.f, g_.d_v + at, key_row);
@@ -84,14 +81,13 @@ class backward_unit {
     return any;
   }
 
-  // The gradient of a block's queries: written where it is the only one, else added.
-  void write(attention_block const& b, T* to, f32* sums) {
+  // The gradient of a block's queries, added to what other keys have given.
+  void add_rows(attention_block const& b, f32* to) {
     attention_sizes const& s = p_.sizes;
     extent const n = b.lanes_used();
     f32* const rows = block_.q;  // not needed any more
     turn(d_turned_, n, whole_vectors(s.head), n, rows, columns_);
-    if (sums != nullptr) store_rows<f32, true>(rows, columns_, b.rows, s.head, p_.scale, sums, s.heads * s.head);
-    else store_rows<T, std::is_same_v<T, f32>>(rows, columns_, b.rows, s.head, p_.scale, to, s.heads * s.head);
+    store_rows<f32, true>(rows, columns_, b.rows, s.head, p_.scale, to, s.heads * s.head);
   }
 
   attention_problem<T> const& p_;
@@ -123,12 +119,12 @@ void attention_backward(int part, int parts, attention_problem<T> const& problem
   if (part != 0) return;
   for_rows_of_no_text(problem.key_offsets, s.texts, s.keys, [&](std::int64_t first, std::int64_t end) {
     std::int64_t const row = s.key_heads * s.head;
-    std::fill(gradients.d_k + first * row, gradients.d_k + end * row, T{});
-    std::fill(gradients.d_v + first * row, gradients.d_v + end * row, T{});
+    std::fill(gradients.d_k + first * row, gradients.d_k + end * row, 0.f);
+    std::fill(gradients.d_v + first * row, gradients.d_v + end * row, 0.f);
   });
   for_rows_of_no_text(problem.query_offsets, s.texts, s.queries, [&](std::int64_t first, std::int64_t end) {
     std::int64_t const row = s.heads * s.head;
-    std::fill(gradients.d_q + first * row, gradients.d_q + end * row, T{});
+    std::fill(gradients.d_q + first * row, gradients.d_q + end * row, 0.f);
   });
 }
 

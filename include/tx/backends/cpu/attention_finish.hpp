@@ -18,7 +18,7 @@ void add_stripes(attention_problem<T> const& p, attention_gradients<T> const& g,
       auto const n = static_cast<int>(std::min<extent>(lanes, s.head - c));
       simd<f32> sum = simd<f32>::load_n(sums + at, n);
       for (std::int64_t k = 1; k < stripes; ++k) sum = sum + simd<f32>::load_n(sums + k * rows_of_q(p) * row + at, n);
-      store_lanes<dtype_v<T>, false>(reinterpret_cast<std::byte*>(g.d_q + at), sum, n);
+      sum.store_n(g.d_q + at, n);
     }
 }
 
@@ -29,7 +29,7 @@ void attention_backward_finish(int part, int parts, attention_problem<T> const& 
                                std::byte* scratch) {
   using namespace detail;
   attention_sizes const& s = problem.sizes;
-  auto const cost = [&](attention_view<T> const& view) { return attention_direct(s, view.t.keys, dtype_v<T>) ? 0 : attention_stripes(s, view.t.keys) * view.t.queries; };
+  auto const cost = [&](attention_view<T> const& view) { return attention_direct(s, view.t.keys) ? 0 : attention_stripes(s, view.t.keys) * view.t.queries; };
   for_texts(part, parts, problem, [&](attention_view<T> const& view) { return s.heads * cost(view); },
             [&](attention_view<T> const& view, work_range const& mine) {
               for (std::int64_t h = 0; h < s.heads && cost(view) > 0; ++h)

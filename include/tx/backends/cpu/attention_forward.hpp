@@ -211,7 +211,6 @@ void attention_forward(int part, int parts, attention_problem<T> const& problem,
   if (part == 0)
     for_rows_of_no_text(problem.query_offsets, s.texts, s.queries, [&](std::int64_t first, std::int64_t end) {
       std::fill(result.out + first * row, result.out + end * row, T{});
-      for (std::int64_t h = 0; h < s.heads; ++h) std::fill(result.lse + h * s.queries + first, result.lse + h * s.queries + end, 0.f);
     });
 }
 

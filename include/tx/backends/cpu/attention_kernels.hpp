@@ -1,5 +1,5 @@
-// Attention as a kernel of the CPU backend: a call's operands become the problem that attention.hpp solves. It is planned for f32
-// (target.hpp); what the fast kernels do not take, as queries in places of their own, is computed by the op's own rule.
+// Attention as a kernel of the CPU backend: a call's operands become the problem that attention.hpp solves. Where it is planned is told in
+// target.hpp; what the fast kernels do not take, as queries in places of their own, is computed by the op's own rule.
 #pragma once
 
 #include <tx/backends/cpu/attention_backward.hpp>
@@ -14,7 +14,8 @@ namespace tx::backends::cpu {
 namespace detail {
 
 // Operands of a call behind the values: which of them are the mask, the bias, the noise and the rate is told by the attributes.
-template <class... In>
+// T: of q, k and v.
+template <class T, class... In>
 struct attention_call {
   exec::frame const& f;
   exec::call const& c;
@@ -24,9 +25,9 @@ struct attention_call {
 
   static constexpr exec::in_sig signatures[] = {In::sig...};
 
-  template <class T>
-  T* data(int k) const {
-    return f.at<T>(operands[k]);
+  template <class E>
+  E* data(int k) const {
+    return f.at<E>(operands[k]);
   }
   attention_bias bias() const {
     if (!facts.bias) return {};
@@ -42,10 +43,17 @@ struct attention_call {
   }
   f32 rate() const { return facts.dropout ? *data<f32 const>(first + 3 + facts.noise_at() + 1) : 0; }
 
-  attention_problem<f32> problem() const {
+  attention_problem<T> problem() const {
     shape const q = f.dims(operands[first]), k = f.dims(operands[first + 1]);
-    attention_problem<f32> p{{q.dim[0], q.dim[1], k.dim[1], facts.heads, facts.key_heads, q.dim[2] / facts.heads}, data<f32 const>(first),
-                             data<f32 const>(first + 1), data<f32 const>(first + 2)};
+    attention_problem<T> p{{q.dim[0], q.dim[1], k.dim[1], facts.heads, facts.key_heads, q.last() / facts.heads}, data<T const>(first),
+                           data<T const>(first + 1), data<T const>(first + 2)};
+    if (facts.packed()) {
+      p.sizes.texts = f.dims(operands[first + 3]).dim[0] - 1;
+      p.sizes.queries = q.dim[0];
+      p.sizes.keys = k.dim[0];
+      p.query_offsets = p.key_offsets = data<i32 const>(first + 3);
+      p.longest = facts.longest;
+    }
     if (facts.mask) p.key_mask = data<std::uint8_t const>(first + 3);
     p.causal = facts.causal;
     p.window = facts.window;
@@ -63,14 +71,15 @@ struct attention_call {
     if (facts.dropout && (signatures[first + 3 + facts.noise_at()].how != exec::access::random || signatures[first + 4 + facts.noise_at()].type != dtype::f32)) return false;
     if (facts.dropout && !(rate() >= 0 && rate() < 1)) return false;
     shape const q = f.dims(operands[first]), k = f.dims(operands[first + 1]);
-    return !facts.bounds() || facts.first == k.dim[1] - q.dim[1];
+    return facts.packed() || !facts.bounds() || facts.first == k.dim[1] - q.dim[1];
   }
 };
 
 // Multiplications and more for each score: what for_shares weighs against waking threads.
 template <class T>
 std::int64_t attention_work(attention_problem<T> const& p) {
-  return p.sizes.texts * p.sizes.heads * p.sizes.queries * p.sizes.keys;
+  std::int64_t const keys = p.query_offsets == nullptr ? p.sizes.texts * p.sizes.keys : p.longest;
+  return p.sizes.heads * p.sizes.queries * keys;
 }
 
 // By the op's rule.
@@ -81,18 +90,20 @@ void run_rule(exec::frame const& f, exec::call const& c, exec::operand_ref const
 
 }  // namespace detail
 
-template <class... In>
-struct kernel<exec::whole<rules::attention, exec::elements<dtype::f32, dtype::f32>, exec::ins<In...>>> {
-  using signature = exec::whole<rules::attention, exec::elements<dtype::f32, dtype::f32>, exec::ins<In...>>;
+template <dtype D, class... In>
+  requires(D == dtype::f32 || is_half(D))
+struct kernel<exec::whole<rules::attention, exec::elements<D, dtype::f32>, exec::ins<In...>>> {
+  using signature = exec::whole<rules::attention, exec::elements<D, dtype::f32>, exec::ins<In...>>;
+  using T = element_t<D>;
 
   static void run(exec::frame const& f, exec::call const& c, exec::operand_ref const* operands) {
     constexpr int out = static_cast<int>(sizeof...(In));
-    detail::attention_call<In...> const call{f, c, operands, 0};
+    detail::attention_call<T, In...> const call{f, c, operands, 0};
     if (!call.is_taken()) return detail::run_rule<signature>(f, c, operands, out);
-    attention_problem<f32> const p = call.problem();
-    attention_result<f32> const result{call.template data<f32>(out), call.template data<f32>(out + 1)};
+    attention_problem<T> const p = call.problem();
+    attention_result<T> const result{call.template data<T>(out), call.template data<f32>(out + 1)};
     std::int64_t const each = aligned(attention_scratch_bytes(p.sizes.head));
-    for_shares(f.threads, detail::attention_work(p), [&](int s) { attention_forward<f32>(s, shares, p, result, f.scratch(c) + s * each); });
+    for_shares(f.threads, detail::attention_work(p), [&](int s) { attention_forward<T>(s, shares, p, result, f.scratch(c) + s * each); });
   }
 };
 
@@ -100,23 +111,26 @@ template <dtype... Results, class... In>
   requires(((Results == dtype::f32) && ...) && ((In::sig.type != dtype::f64) && ...))
 struct kernel<exec::whole<rules::attention_gradient, exec::elements<Results...>, exec::ins<In...>>> {
   using signature = exec::whole<rules::attention_gradient, exec::elements<Results...>, exec::ins<In...>>;
+  static constexpr exec::in_sig signatures[] = {In::sig...};
+  using T = element_t<signatures[3].type>;
 
   static void run(exec::frame const& f, exec::call const& c, exec::operand_ref const* operands) {
     constexpr int d_q = static_cast<int>(sizeof...(In));
-    detail::attention_call<In...> const call{f, c, operands, 3};
-    if (detail::attention_call<In...>::signatures[3].type != dtype::f32 || !call.is_taken()) return detail::run_rule<signature>(f, c, operands, d_q);
-    attention_problem<f32> const p = call.problem();
-    attention_gradients<f32> g{call.template data<f32 const>(1), call.template data<f32 const>(2), call.template data<f32 const>(0),
-                               call.template data<f32>(d_q), call.template data<f32>(d_q + 1), call.template data<f32>(d_q + 2)};
+    detail::attention_call<T, In...> const call{f, c, operands, 3};
+    if (signatures[0].type != dtype_v<T> || signatures[1].type != dtype_v<T> || !call.is_taken()) return detail::run_rule<signature>(f, c, operands, d_q);
+    attention_problem<T> const p = call.problem();
+    attention_gradients<T> g{call.template data<T const>(1), call.template data<f32 const>(2), call.template data<T const>(0),
+                             call.template data<f32>(d_q), call.template data<f32>(d_q + 1), call.template data<f32>(d_q + 2)};
     if constexpr (sizeof...(Results) == 4) {
       g.d_bias = {call.template data<f32>(d_q + 3), true, {}};
       for (int a = 0; a < 4; ++a) g.d_bias.stride[a] = p.bias.stride[a];
+      if (call.facts.packed()) std::fill_n(static_cast<f32*>(g.d_bias.data), f.dims(operands[d_q + 3]).count(), 0.f);  // past a text's end are no scores
     }
     std::int64_t const each = aligned(attention_backward_scratch_bytes(p.sizes.head));
     std::byte* const sums = f.scratch(c) + shares * each;
     std::int64_t const work = 2 * detail::attention_work(p);
-    for_shares(f.threads, work, [&](int s) { attention_backward<f32>(s, shares, p, g, sums, f.scratch(c) + s * each); });
-    for_shares(f.threads, work, [&](int s) { attention_backward_finish<f32>(s, shares, p, g, sums, f.scratch(c) + s * each); });
+    for_shares(f.threads, work, [&](int s) { attention_backward<T>(s, shares, p, g, sums, f.scratch(c) + s * each); });
+    for_shares(f.threads, work, [&](int s) { attention_backward_finish<T>(s, shares, p, g, sums, f.scratch(c) + s * each); });
   }
 };
 

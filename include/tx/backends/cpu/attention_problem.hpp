@@ -4,7 +4,8 @@
 //   q, out, d_out, d_q  [texts, queries, heads * head]
 //   k, v, d_k, d_v      [texts, keys, key_heads * head]
 //   lse                 [texts, heads, queries], f32: log of the sum of exp of a query's scores
-// Texts may be packed one after the other instead, of unequal length: then q is [tokens, heads * head], lse [heads, tokens].
+// Texts may be packed one after the other instead, of unequal length: then q is [tokens, heads * head], and lse has `longest` queries of each,
+// those past a text's end untouched.
 #pragma once
 
 #include <tx/core/dtype.hpp>
@@ -22,7 +23,7 @@ struct attention_sizes {
 };
 
 // Dropout of the shares, as tx::dropout draws it for a tensor [texts, heads, queries, keys]: column j of row (t * heads + h) * queries + i.
-// Of packed texts: column j within the text, row h * tokens + token.
+// Of packed texts `queries` is that of the longest.
 struct attention_dropout {
   f32 rate = 0;  // 0: nothing is drawn
   philox_key key{};
@@ -63,6 +64,7 @@ struct attention_problem {
   attention_dropout dropout{};
   i32 const* query_offsets = nullptr;       // packed texts: [texts + 1], where texts begin among the rows of q; they never fall
   i32 const* key_offsets = nullptr;         // and among those of k
+  std::int64_t longest = 0;                 // packed texts: queries of each, at most
 };
 
 // What forward gives, and backward reads.
@@ -77,9 +79,9 @@ struct attention_gradients {
   T const* out = nullptr;
   f32 const* lse = nullptr;
   T const* d_out = nullptr;
-  T* d_q = nullptr;
-  T* d_k = nullptr;
-  T* d_v = nullptr;
+  f32* d_q = nullptr;  // f32 whatever T is
+  f32* d_k = nullptr;
+  f32* d_v = nullptr;
   attention_bias_gradient d_bias{};
 };
 
@@ -104,9 +106,7 @@ constexpr std::int64_t attention_stripes(attention_sizes const& s, std::int64_t 
   return std::clamp<std::int64_t>(attention_chunks(keys_of_text, s.head), 1, wanted);
 }
 // Is d_q of such a text written at once, not through sums of its stripes?
-constexpr bool attention_direct(attention_sizes const& s, std::int64_t keys_of_text, dtype type) {
-  return is_half(type) ? attention_chunks(keys_of_text, s.head) <= 1 : attention_stripes(s, keys_of_text) == 1;
-}
+constexpr bool attention_direct(attention_sizes const& s, std::int64_t keys_of_text) { return attention_stripes(s, keys_of_text) == 1; }
 
 // Bytes of scratch of one share, 64-byte aligned. It holds nothing from one share to the next.
 constexpr std::int64_t attention_scratch_bytes(std::int64_t head) {
@@ -120,8 +120,8 @@ constexpr std::int64_t attention_backward_scratch_bytes(std::int64_t head) {
   return 4 * (6 * block + 4 * scores + 3 * attention_queries + 4 * chunk);
 }
 // Bytes that all shares of backward have in common, from the end of attention_backward to that of attention_backward_finish. `s` has bounds.
-constexpr std::int64_t attention_sums_bytes(attention_sizes const& s, dtype type, bool packed) {
-  if (attention_direct(s, s.keys, type)) return 0;
+constexpr std::int64_t attention_sums_bytes(attention_sizes const& s, bool packed) {
+  if (attention_direct(s, s.keys)) return 0;
   return attention_stripes(s, s.keys) * (packed ? 1 : s.texts) * s.queries * s.heads * s.head * 4;
 }
 

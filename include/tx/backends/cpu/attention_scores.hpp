@@ -8,7 +8,7 @@
 
 namespace tx::backends::cpu::detail {
 
-// One text: its rows of q and k, and where the first query of a head is in lse, which is also its row of dropout but for the head.
+// One text: its rows of q and k, and where the first query of head 0 is in lse, which is also its row of dropout.
 struct attention_text {
   std::int64_t index, first_query, queries, first_key, keys, first_row, rows_of_head;
 
@@ -21,7 +21,8 @@ attention_text text_of(attention_problem<T> const& p, std::int64_t t) {
   // Whatever the offsets are, no row is touched that is not there.
   auto const at = [t](i32 const* offsets, std::int64_t k, std::int64_t rows) { return std::clamp<std::int64_t>(offsets[t + k], 0, rows); };
   std::int64_t const q = at(p.query_offsets, 0, s.queries), k = at(p.key_offsets, 0, s.keys);
-  return {t, q, std::max<std::int64_t>(0, at(p.query_offsets, 1, s.queries) - q), k, std::max<std::int64_t>(0, at(p.key_offsets, 1, s.keys) - k), q, s.queries};
+  return {t, q, std::clamp<std::int64_t>(at(p.query_offsets, 1, s.queries) - q, 0, p.longest), k, std::max<std::int64_t>(0, at(p.key_offsets, 1, s.keys) - k),
+          t * s.heads * p.longest, p.longest};
 }
 
 // Rows of q and of lse, over all texts.

@@ -81,7 +81,17 @@ constexpr std::int64_t product_scratch(call const& c, operand_ref const& left, o
 
 // Scores of one head that stay in the second-level cache go from product to product in bands; longer ones are never computed as a whole.
 constexpr std::int64_t band_bytes = std::int64_t{1} << 20;
-constexpr bool runs_attention(attention_shape const& a) { return a.type == dtype::f32 && a.queries * a.keys * size_of(a.type) > band_bytes; }
+// Packed texts are never laid out as long as the longest. The kernels compute in f32: where a processor multiplies bf16 by itself, products of those
+// stay products.
+#if defined(__AVX512BF16__)
+inline constexpr bool multiplies_bf16 = true;
+#else
+inline constexpr bool multiplies_bf16 = false;
+#endif
+constexpr bool runs_attention(attention_shape const& a) {
+  if (a.type == dtype::f64 || (a.type == dtype::bf16 && multiplies_bf16)) return false;
+  return a.packed || a.queries * a.keys * size_of(dtype::f32) > band_bytes;
+}
 
 // Of a call of attention or of its gradient (attention_kernels.hpp).
 constexpr std::int64_t whole_scratch(op_info const& op, call const& c, operand_ref const* operands) {
@@ -90,10 +100,11 @@ constexpr std::int64_t whole_scratch(op_info const& op, call const& c, operand_r
   operand_ref const& q = operands[forward ? 0 : 3];
   operand_ref const& k = operands[forward ? 1 : 4];
   attention_facts const facts = attention_facts_of(c.at);
-  std::int64_t const head = q.extent[2] / facts.heads;
+  std::int64_t const head = q.extent[q.rank - 1] / facts.heads;
   if (forward) return shares * aligned(attention_scratch_bytes(head));
-  attention_sizes const sizes{q.extent[0], q.extent[1], k.extent[1], facts.heads, facts.key_heads, head};
-  return shares * aligned(attention_backward_scratch_bytes(head)) + attention_sums_bytes(sizes, q.type, false);
+  attention_sizes sizes{q.extent[0], q.extent[1], k.extent[1], facts.heads, facts.key_heads, head};
+  if (facts.packed()) sizes = {1, q.extent[0], facts.longest, facts.heads, facts.key_heads, head};
+  return shares * aligned(attention_backward_scratch_bytes(head)) + attention_sums_bytes(sizes, facts.packed());
 }
 
 }  // namespace tx::backends::cpu

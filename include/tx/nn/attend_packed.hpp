@@ -1,0 +1,47 @@
+// attend_packed<Heads>(q, k, v, texts_at<Longest>(offsets), how...): attention (attend.hpp) of texts of unequal length that lie one after the other,
+// without padding. q [tokens, heads * head], k and v [tokens, key heads * head], offsets [texts + 1], i32, from the first token of the first text
+// to behind the last of the last -> [tokens, heads * head], 0 of tokens that no text has. q has not been scaled. `how`: causal, local<W>, and a bias
+// [texts, heads, Longest, Longest] or what broadcasts to that. The tokens' extent may be bounded.
+//
+// A text has Longest tokens at most: the executor checks that before a run, and that no offset is less than the one before it or beyond the tokens
+// there are; it throws value_error.
+#pragma once
+
+#include <tx/nn/attend.hpp>
+#include <tx/ops/in_range.hpp>
+
+namespace tx::nn {
+
+// Of packed texts: where they begin, and of how many tokens each may be.
+template <int Longest, typed_handle Offsets>
+struct packed_texts {
+  static_assert(Longest > 0, "tx::nn::texts_at: a text has at least one token. FIX: texts_at<N>(offsets) with N of at least 1");
+  static_assert(Offsets::info.type == dtype::i32 && Offsets::dims.rank == 1 && !Offsets::dims.tag && Offsets::dims[0] > 1,
+                "tx::nn::texts_at: where texts begin, and the last one ends, is told by tensor<tx::i32, texts + 1>. FIX: packed_batch's offsets");
+  static constexpr int texts = Offsets::dims[0] - 1, longest = Longest;
+  Offsets offsets;
+};
+template <int Longest, typed_handle Offsets>
+constexpr packed_texts<Longest, Offsets> texts_at(Offsets const& offsets) {
+  return {offsets};
+}
+
+template <int Heads, typed_handle Q, typed_handle K, typed_handle V, int Longest, typed_handle Offsets, class... How>
+constexpr auto attend_packed(Q const& q, K const& k, V const& v, packed_texts<Longest, Offsets> const& texts, How const&... how) {
+  constexpr shape of_q = Q::dims, of_k = K::dims;
+  static_assert(of_q.rank == 2 && of_k.rank == 2 && V::info == K::info && of_q.dim[0] == of_k.dim[0] && of_q.tag == of_k.tag,
+                "tx::nn::attend_packed: it takes q [tokens, heads * head], k and v [tokens, key heads * head]. FIX: reshape them");
+  static_assert(of_q.dim[1] % Heads == 0 && of_k.dim[1] % (of_q.dim[1] / Heads) == 0 && Heads % (of_k.dim[1] / (of_q.dim[1] / Heads)) == 0,
+                "tx::nn::attend_packed: heads of one width, of which as many share each key head. FIX: a number of heads that divides the width");
+  constexpr int head = of_q.dim[1] / Heads;
+  constexpr shape scores{4, {}, {packed_texts<Longest, Offsets>::texts, Heads, Longest, Longest}};
+  detail::attention_bounds bounds{};
+  (detail::add_bound<scores>(bounds, how), ...);
+  bounds.facts.heads = Heads;
+  bounds.facts.key_heads = of_k.dim[1] / head;
+  bounds.facts.longest = Longest;
+  var const mixed = detail::recorded_attention({q * attention_scale<head>, k, v, rising(texts.offsets, of_q, Longest)}, bounds, scores);
+  return tensor_of<Q::info>{mixed.g, mixed.id};
+}
+
+}  // namespace tx::nn
