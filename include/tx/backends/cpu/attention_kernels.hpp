@@ -107,17 +107,17 @@ struct kernel<exec::whole<rules::attention, exec::elements<D, dtype::f32>, exec:
   }
 };
 
-template <dtype... Results, class... In>
-  requires(((Results == dtype::f32) && ...) && ((In::sig.type != dtype::f64) && ...))
-struct kernel<exec::whole<rules::attention_gradient, exec::elements<Results...>, exec::ins<In...>>> {
-  using signature = exec::whole<rules::attention_gradient, exec::elements<Results...>, exec::ins<In...>>;
-  static constexpr exec::in_sig signatures[] = {In::sig...};
-  using T = element_t<signatures[3].type>;
+template <dtype... Results, class SlopeOut, class Out, class Lse, class Q, class... In>
+  requires(((Results == dtype::f32) && ...) && (Q::sig.type == dtype::f32 || is_half(Q::sig.type)))
+struct kernel<exec::whole<rules::attention_gradient, exec::elements<Results...>, exec::ins<SlopeOut, Out, Lse, Q, In...>>> {
+  using signature = exec::whole<rules::attention_gradient, exec::elements<Results...>, exec::ins<SlopeOut, Out, Lse, Q, In...>>;
+  using T = element_t<Q::sig.type>;
 
   static void run(exec::frame const& f, exec::call const& c, exec::operand_ref const* operands) {
-    constexpr int d_q = static_cast<int>(sizeof...(In));
-    detail::attention_call<T, In...> const call{f, c, operands, 3};
-    if (signatures[0].type != dtype_v<T> || signatures[1].type != dtype_v<T> || !call.is_taken()) return detail::run_rule<signature>(f, c, operands, d_q);
+    constexpr int d_q = 4 + static_cast<int>(sizeof...(In));
+    constexpr bool of_one_type = SlopeOut::sig.type == Q::sig.type && Out::sig.type == Q::sig.type;
+    detail::attention_call<T, SlopeOut, Out, Lse, Q, In...> const call{f, c, operands, 3};
+    if (!of_one_type || !call.is_taken()) return detail::run_rule<signature>(f, c, operands, d_q);
     attention_problem<T> const p = call.problem();
     attention_gradients<T> g{call.template data<T const>(1), call.template data<f32 const>(2), call.template data<T const>(0),
                              call.template data<f32>(d_q), call.template data<f32>(d_q + 1), call.template data<f32>(d_q + 2)};
