@@ -79,18 +79,19 @@ constexpr std::int64_t product_scratch(call const& c, operand_ref const& left, o
   return may_swap && swapped > whole ? swapped : whole;
 }
 
-// Scores of one head that stay in the second-level cache go from product to product in bands; longer ones are never computed as a whole.
+// Scores of one head that stay in the second-level cache go from product to product in bands; longer ones are never computed as a whole, nor are
+// packed texts laid out as long as the longest. The kernels compute in f32: where a program is compiled for a matrix unit, products of bf16 stay
+// products however long texts are.
 constexpr std::int64_t band_bytes = std::int64_t{1} << 20;
-// Packed texts are never laid out as long as the longest. The kernels compute in f32: where a processor multiplies bf16 by itself, products of those
-// stay products.
-#if defined(__AVX512BF16__)
+#if defined(__AMX_BF16__) || defined(__AMXBF16__)
 inline constexpr bool multiplies_bf16 = true;
 #else
 inline constexpr bool multiplies_bf16 = false;
 #endif
 constexpr bool runs_attention(attention_shape const& a) {
-  if (a.type == dtype::f64 || (a.type == dtype::bf16 && multiplies_bf16)) return false;
-  return a.packed || a.queries * a.keys * size_of(dtype::f32) > band_bytes;
+  if (a.type == dtype::f64) return false;
+  if (a.packed) return true;
+  return !(a.type == dtype::bf16 && multiplies_bf16) && a.queries * a.keys * size_of(dtype::f32) >= band_bytes;
 }
 
 // Of a call of attention or of its gradient (attention_kernels.hpp).
