@@ -5,12 +5,16 @@
 //   back     slots = where(a text has the token, its number * longest + place, -1) [tokens], take(padded, slots) [tokens, width]
 #pragma once
 
+#include <tx/ops/add.hpp>
 #include <tx/ops/iota.hpp>
 #include <tx/ops/less.hpp>
 #include <tx/ops/less_equal.hpp>
 #include <tx/ops/logical_and.hpp>
 #include <tx/ops/minimum.hpp>
+#include <tx/ops/mul.hpp>
+#include <tx/ops/reshape.hpp>
 #include <tx/ops/slice.hpp>
+#include <tx/ops/sub.hpp>
 #include <tx/ops/sum.hpp>
 #include <tx/ops/take.hpp>
 #include <tx/ops/where.hpp>

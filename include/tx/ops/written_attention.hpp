@@ -13,13 +13,25 @@
 
 #include <tx/ops/add.hpp>
 #include <tx/ops/attention_facts.hpp>
+#include <tx/ops/broadcast.hpp>
+#include <tx/ops/cast.hpp>
+#include <tx/ops/constant.hpp>
 #include <tx/ops/dropout.hpp>
+#include <tx/ops/exp.hpp>
 #include <tx/ops/iota.hpp>
+#include <tx/ops/less.hpp>
 #include <tx/ops/less_equal.hpp>
+#include <tx/ops/log.hpp>
 #include <tx/ops/logical_and.hpp>
 #include <tx/ops/matmul.hpp>
+#include <tx/ops/max.hpp>
+#include <tx/ops/maximum.hpp>
 #include <tx/ops/padded_texts.hpp>
+#include <tx/ops/reshape.hpp>
 #include <tx/ops/softmax.hpp>
+#include <tx/ops/sum.hpp>
+#include <tx/ops/transpose.hpp>
+#include <tx/ops/where.hpp>
 
 namespace tx::detail {
 

@@ -29,7 +29,8 @@ class backward_unit {
     std::int64_t const row = s.heads * s.head, heads = s.heads / s.key_heads, chunks = attention_chunks(view.t.keys, s.head);
     bool const direct = attention_direct(s, view.t.keys);
     std::int64_t const start = view.t.first_query * row + key_head * heads * s.head;
-    f32* const sums = (direct ? g_.d_q : sums_ + stripe * rows_of_q(p_) * row) + start;
+    f32* const to = direct ? g_.d_q : sums_ + stripe * rows_of_q(p_) * row;
+    f32* const sums = view.t.queries > 0 ? to + start : nullptr;
     zero_rows(sums, row, view.t.queries, heads * s.head);
     if (stripe == 0) clear_rest(view, key_head);
     for (std::int64_t c = chunks * stripe / stripes; c < chunks * (stripe + 1) / stripes; ++c) {
