@@ -43,3 +43,11 @@ inline array attended(std::vector<array> const& in, tx::attention_facts const& f
       }
   return out;
 }
+
+// Random numbers of dropout, none so near the rate that rounding decides.
+inline array noise_beside(double rate, number_source& numbers, tx::shape const& of_scores) {
+  array noise = numbers.spread(of_scores, 0, 1);
+  noise.type = tx::dtype::f32;
+  for (double& u : noise.v) u = std::abs(u - rate) < 0.01 ? 0.25 : u;
+  return noise;
+}

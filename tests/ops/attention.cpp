@@ -41,12 +41,7 @@ void check(option const& o) {
   }
   if (f.bias) in.push_back(numbers.spread(o.bias, -2, 2));
   double const rate = 0.5;  // its scale is exact in f32 too
-  if (f.dropout) {
-    array noise = numbers.spread(make_dims({texts, f.heads, o.of_queries, o.of_keys}), 0, 1);
-    noise.type = tx::dtype::f32;
-    for (double& u : noise.v) u = std::abs(u - rate) < 0.01 ? 0.25 : u;
-    in.push_back(noise);
-  }
+  if (f.dropout) in.push_back(noise_beside(rate, numbers, make_dims({texts, f.heads, o.of_queries, o.of_keys})));
   check_op(
       o.name, in,
       [&](vars const& v) {

@@ -64,12 +64,7 @@ void check(char const* name, attention_facts f, tx::shape const& bias = {}) {
             numbers.spread(make_dims({tokens, f.key_heads * head}), -1, 1), offsets()};
   if (f.bias) in.push_back(numbers.spread(bias, -2, 2));
   double const rate = 0.5;
-  if (f.dropout) {
-    array noise = numbers.spread(make_dims({texts, f.heads, longest, longest}), 0, 1);
-    noise.type = tx::dtype::f32;
-    for (double& u : noise.v) u = std::abs(u - rate) < 0.01 ? 0.25 : u;
-    in.push_back(noise);
-  }
+  if (f.dropout) in.push_back(noise_beside(rate, numbers, make_dims({texts, f.heads, longest, longest})));
   check_op(
       name, in,
       [&](vars const& v) {

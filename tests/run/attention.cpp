@@ -1,5 +1,6 @@
 // Attention whose scores do not stay in the cache runs as one kernel on the CPU: values and training are those of attention written out.
 #include "../furthest.hpp"
+#include "in_products.hpp"
 
 #include <tx/backends/cpu.hpp>
 #include <tx/backends/reference.hpp>
@@ -32,22 +33,6 @@ constexpr auto loss = [](model const& m, text x, tx::tensor<bool, 1, places> mas
 };
 using step = tx::train_step<model, loss, tx::adamw>;
 
-inline constexpr tx::target writes_out = [] {
-  tx::target to = tx::cpu_target;
-  to.runs_attention = nullptr;
-  return to;
-}();
-struct in_products : tx::cpu {
-  static constexpr tx::target const& target = writes_out;
-};
-
-template <tx::target const& To>
-int attentions() {
-  int n = 0;
-  for (auto const& k : step::program<To>::kernels) n += k.op == &tx::attention_info || k.op == &tx::biased_attention_gradient_info;
-  return n;
-}
-
 template <class Backend>
 std::vector<std::vector<double>> trained(int threads) {
   tx::executor<step, Backend> run{tx::seed(6), {.threads = threads}};
@@ -69,8 +54,8 @@ std::vector<std::vector<double>> trained(int threads) {
 }  // namespace
 
 TEST_CASE("attention whose scores leave the cache is one kernel, and gives what products give") {
-  CHECK(attentions<tx::cpu_target>() == 2);
-  CHECK(attentions<writes_out>() == 0);
+  CHECK(attentions<step, tx::cpu_target>() == 2);
+  CHECK(attentions<step, writes_out>() == 0);
   CHECK(step::memory_on<writes_out>.arena > step::memory.arena + (std::int64_t{1} << 20));
   auto const one = trained<tx::cpu>(1), two = trained<tx::cpu>(2), products = trained<in_products>(2), plain = trained<tx::reference>(1);
   for (std::size_t k = 0; k < one.size(); ++k) {

@@ -1,6 +1,7 @@
 // Attention of packed texts: the CPU's kernel gives what products of padded texts give, and what the same texts give when they come padded, dropout
 // included; offsets that fit nothing are refused before anything runs.
 #include "../furthest.hpp"
+#include "in_products.hpp"
 
 #include <tx/backends/cpu.hpp>
 #include <tx/backends/reference.hpp>
@@ -49,22 +50,6 @@ constexpr auto padded_loss = [](model const& m, padded_rows x, mask there) {
   return tx::sum(of_texts * of_texts) * small;
 };
 using padded_step = tx::train_step<model, padded_loss, tx::adamw>;
-
-inline constexpr tx::target writes_out = [] {
-  tx::target to = tx::cpu_target;
-  to.runs_attention = nullptr;
-  return to;
-}();
-struct in_products : tx::cpu {
-  static constexpr tx::target const& target = writes_out;
-};
-
-template <class Step, tx::target const& To>
-int attentions() {
-  int n = 0;
-  for (auto const& k : Step::template program<To>::kernels) n += k.op == &tx::attention_info || k.op == &tx::biased_attention_gradient_info;
-  return n;
-}
 
 std::vector<float> numbers(std::size_t n) {
   std::vector<float> x(n);

@@ -147,20 +147,20 @@ constexpr void attention_vjp(vjp_context& c) {
   vec<var> in{of_out, c.out(0), c.out(1)};
   for (int k = 0; k < c.self().inputs; ++k) in.push_back(c.in(k));
   bool const of_bias = f.bias && c.needs(3 + f.bias_at());
+  auto const hand_on = [&](auto const& gradient) {
+    for (int k = 0; k < 3; ++k)
+      if (c.needs(k)) c.accumulate(k, gradient(k));
+    if (of_bias) c.accumulate(3 + f.bias_at(), gradient(3));
+  };
   if (c.g->gradients_again) {
-    vec<int> written{};
-    vec<int> operands{};
+    vec<int> written{}, operands{};
     for (int k = 3; k < in.size(); ++k) operands.push_back(in[k].id);
     written_attention(*c.g, at, operands.data()).backward(of_out, {}, of_bias, written);
-    for (int k = 0; k < 3; ++k)
-      if (c.needs(k)) c.accumulate(k, {c.g, written[k]});
-    if (of_bias) c.accumulate(3 + f.bias_at(), {c.g, written[3]});
+    hand_on([&](int k) { return var{c.g, written[k]}; });
     return;
   }
   var const all = emit_several(of_bias ? biased_attention_gradient_info : attention_gradient_info, in, at);
-  for (int k = 0; k < 3; ++k)
-    if (c.needs(k)) c.accumulate(k, result_of(all, k));
-  if (of_bias) c.accumulate(3 + f.bias_at(), result_of(all, 3));
+  hand_on([&](int k) { return result_of(all, k); });
 }
 }  // namespace detail
 

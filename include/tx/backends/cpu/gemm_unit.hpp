@@ -3,6 +3,7 @@
 #pragma once
 
 #include <tx/backends/cpu/halves.hpp>
+#include <tx/backends/cpu/matrix_unit.hpp>
 
 #include <cstddef>
 
@@ -82,13 +83,7 @@ constexpr extent steps_of(extent k) {
   return (k + detail::product_of<T>::elements - 1) / detail::product_of<T>::elements;
 }
 
-// Was the program compiled for a matrix unit that multiplies tiles of such elements? (Whether the process may use it is another
-// question: see gemm_amx.hpp.)
-#if defined(__x86_64__) && defined(__linux__) && (defined(__AMX_BF16__) || defined(__AMXBF16__))  // as GCC and clang before 15 spell it
-#define TX_HAS_AMX 1
-#else
-#define TX_HAS_AMX 0
-#endif
+// Was the program compiled for a matrix unit that multiplies tiles of such elements?
 template <class T>
 inline constexpr bool has_matrix_unit = TX_HAS_AMX && std::is_same_v<T, bf16> && lanes == 16;
 

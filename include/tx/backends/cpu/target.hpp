@@ -2,6 +2,7 @@
 #pragma once
 
 #include <tx/backends/cpu/attention_problem.hpp>
+#include <tx/backends/cpu/matrix_unit.hpp>
 #include <tx/ops/attention.hpp>
 #include <tx/plan/target.hpp>
 
@@ -83,15 +84,10 @@ constexpr std::int64_t product_scratch(call const& c, operand_ref const& left, o
 // packed texts laid out as long as the longest. The kernels compute in f32: where a program is compiled for a matrix unit, products of bf16 stay
 // products however long texts are.
 constexpr std::int64_t band_bytes = std::int64_t{1} << 20;
-#if defined(__AMX_BF16__) || defined(__AMXBF16__)
-inline constexpr bool multiplies_bf16 = true;
-#else
-inline constexpr bool multiplies_bf16 = false;
-#endif
 constexpr bool runs_attention(attention_shape const& a) {
   if (a.type == dtype::f64) return false;
   if (a.packed) return true;
-  return !(a.type == dtype::bf16 && multiplies_bf16) && a.queries * a.keys * size_of(dtype::f32) >= band_bytes;
+  return !(TX_HAS_AMX && a.type == dtype::bf16) && a.queries * a.keys * size_of(dtype::f32) >= band_bytes;
 }
 
 // Of a call of attention or of its gradient (attention_kernels.hpp).
