@@ -60,7 +60,7 @@ struct network {
   // Logits of the byte behind each: [batch, places] -> [batch, places, bytes]
   template <tx::typed_handle Ids>
   constexpr auto operator()(Ids const& ids) const {
-    return logits(h(tx::dropout(wte(ids) + wpe.template first<Ids::dims[1]>())));
+    return logits(h(tx::dropout(wte(ids) + wpe.template of_places<1>(ids))));
   }
   // Of one: [1, 1], its place -> [1, 1, bytes]
   constexpr auto next(tx::typed_handle auto const& id, tx::typed_handle auto const& place) const {

@@ -11,7 +11,9 @@ namespace drawn {
 // A graph under construction and what its leaves are.
 class builder {
  public:
-  builder(program const& p, row_count rows) : type_(p.type), rows_(rows) {}
+  builder(program const& p, row_count rows) : type_(p.type), rows_(rows) {
+    if (rows.most > 0 && rows.fixed < 0) g.bound_of = rows.bounds();
+  }
   builder(builder const&) = delete;
 
   graph g{};
@@ -83,7 +85,6 @@ class builder {
         return {};
       }
       case what::carry:
-        if (in(d, 0).dims().tag.axis != 0) throw tx::invalid("a carry whose bounded extent is not in front");  // as tx refuses it
         bodies_.at(d.in[1]).carries.push_back(d.id);
         return body(d.in[1]).carry(in(d, 0));
       case what::same: return body(d.in[1]).same(in(d, 0));

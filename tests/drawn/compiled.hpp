@@ -28,6 +28,7 @@ template <compiled_program const& P, tx::compile_options Options>
 struct source {
   static constexpr tx::exec::lowered lower(tx::target const& to, tx::exec::inspection* seen = nullptr) {
     graph g{};
+    if (P.most > 0) g.bound_of = row_count{P.most}.bounds();
     P.record(g, {P.most, -1});
     graph const all = finished(g, P.end);
     return tx::exec::compile(all, to, Options, seen);
@@ -38,6 +39,7 @@ namespace detail {
 
 inline recorded leaves_of(compiled_program const& p, row_count rows) {
   graph g{};
+  if (rows.most > 0 && rows.fixed < 0) g.bound_of = rows.bounds();
   p.record(g, rows);
   return with_leaves(finished(g, p.end), p.type, rows);
 }

@@ -46,7 +46,14 @@ struct coverage {
       if (s.dim[i] == 1 && s.rank > 1) feature(std::string("a one, ") + where);
       if (s.dim[i] == 0) feature("no elements");
     }
-    if (s.tag && s.tag.axis != 0) feature("a bounded extent that is not in front");
+    int bounded = 0, squared = 0;
+    for (int i = 0; i < s.rank; ++i) {
+      bounded += s.is_bounded(i);
+      if (s.is_bounded(i) && i > 0) feature("a bounded extent that is not in front");
+    }
+    for (int tag : {1, 2}) squared += s.of_count().count(tag) > 1;
+    if (bounded > 1) feature("several bounded extents");
+    if (squared > 0) feature("a bounded extent that stands twice");
     if (n.op->kind == tx::op_kind::product) {
       if (s.rank > 2) feature("batched product");
       for (int k = 0; k < 2; ++k) {

@@ -117,14 +117,14 @@ class grower {
     int const body = open_;
     std::vector<int> const around = bodies_around(body);  // outermost first
     open_ = -1;
-    std::vector<int> extents = extents_of(w.dims);
+    std::vector<int> extents = extents_of(w.dims, p_.most);
     std::vector<what> ways(around.size(), what::same);
     for (std::size_t k = around.size(); k-- > 0;)
-      if (extents.size() < tx::max_rank && !w.dims.tag && draw_.in(2)) {
+      if (extents.size() < tx::max_rank && draw_.in(2)) {
         ways[k] = what::slices;
         extents.insert(extents.begin(), p_.find(around[k])->p[0]);
       }
-    bool const own = w.type == p_.type && !w.dims.tag && draw_.in(2);
+    bool const own = w.type == p_.type && w.dims.bounds == 0 && draw_.in(2);
     decision d = fresh(own ? what::parameter : what::input);
     d.type = w.type;
     d.p = as_numbers(extents);
@@ -173,6 +173,11 @@ class grower {
 
   // A value of that type and shape, made of others by views and reductions where there is none, else a leaf.
   int obtain(tx::value_info w, int limit = 0) {
+    try {
+      count_in(w.dims);
+    } catch (tx::invalid const&) {
+      return -1;  // a bounded extent too often
+    }
     auto const may = [&](entry const& v) { return info(v.id).type == w.type && (limit == 0 || (v.limit > 0 && v.limit <= limit)); };
     auto const ready = [&] { return find([&](entry const& v) { return may(v) && info(v.id) == w; }); };
     if (!draw_.in(3))
@@ -195,12 +200,12 @@ class grower {
   int turned_into(int x, tx::value_info w) {
     shape const from = info(x).dims;
     shape const& to = w.dims;
-    std::vector<int> const have = extents_of(from), want = extents_of(to);
+    std::vector<int> const have = extents_of(from, p_.most), want = extents_of(to, p_.most);
     if (have == want) return -1;
-    if (from.count() == to.count()) {
+    if (count_in(from) == count_in(to)) {
       std::vector<int> a = have, b = want;
       std::sort(a.begin(), a.end()), std::sort(b.begin(), b.end());
-      if (a != b || to.tag) return make("reshape", x, as_numbers(want));
+      if (a != b) return make("reshape", x, as_numbers(want));
       numbers p{};
       std::vector<char> used(have.size(), 0);
       for (std::size_t i = 0; i < want.size(); ++i) {

@@ -53,10 +53,12 @@ class program_grower : public step_grower {
     for (int k = draw_.between(2, 5); k > 0; --k) {
       std::vector<int> e = extents(rank());
       if (p_.most > 0 && !e.empty() && !draw_.in(3)) {
-        e[0] = -1;
-        for (int& x : e) x = x == 0 ? 1 : x;
+        e[0] = draw_.in(4) ? bounded_columns : bounded_rows;
+        for (int& x : e) x = x == 0 ? 1 : draw_.in(4) ? draw_.in(2) ? bounded_rows : bounded_columns : x;
+        if (draw_.in(3)) std::swap(e.front(), e.back());
       }
-      bool const bounded = !e.empty() && e[0] < 0;
+      bool bounded = false;
+      for (int x : e) bounded = bounded || x < 0;
       decision d = fresh(!bounded && draw_.in(2) ? what::parameter : what::input);
       d.p = as_numbers(e);
       if (d.kind == what::input && draw_.in(5)) {
@@ -73,12 +75,12 @@ class program_grower : public step_grower {
   }
   bool bounded_input() const {
     for (entry const& v : pool_)
-      if (info(v.id).dims.tag) return true;
+      if (info(v.id).dims.bounds != 0) return true;
     return false;
   }
   void new_bounded() {
     decision d = fresh(what::input);
-    d.p = as_numbers({-1, draw_.between(1, 3)});
+    d.p = as_numbers({bounded_rows, draw_.in(2) ? bounded_columns : draw_.between(1, 3)});
     add(d);
   }
   // A leaf that shares elements with another one.
@@ -87,7 +89,7 @@ class program_grower : public step_grower {
     int const count = static_cast<int>(s.count());
     decision d = fresh(what::part, {whole, -1, -1, -1});
     if (s.rank > 0 && s.dim[0] > 1) {
-      std::vector<int> e = extents_of(s);
+      std::vector<int> e = extents_of(s, p_.most);
       e[0] = draw_.between(1, s.dim[0]);
       d.p = as_numbers(e);
       d.p[7] = draw_.under(s.dim[0] - e[0] + 1) * (count / s.dim[0]);
@@ -122,7 +124,7 @@ class program_grower : public step_grower {
       std::vector<int> e = extents(draw_.between(0, 3));
       if (open_ < 0 && !outside.empty() && outside.front().first == what::carry && !draw_.in(3)) {  // as a layer's parameters, in some order of axes
         shape const like = info(outside.front().second).dims;
-        if (like.rank > 4 || like.tag) continue;
+        if (like.rank > 4 || like.bounds != 0) continue;
         numbers const order = any_order(like, draw_);
         e.clear();
         for (int i = 0; i < like.rank; ++i) e.push_back(like.dim[order[static_cast<std::size_t>(i)]]);
@@ -218,7 +220,7 @@ class program_grower : public step_grower {
   bool flat_block() {
     decision d = fresh(what::flat);
     for (std::size_t k = 0; k < 3; ++k) {
-      int const x = find([&](entry const& v) { return info(v.id).type == p_.type && !info(v.id).dims.tag && info(v.id).count() > 0; });
+      int const x = find([&](entry const& v) { return info(v.id).type == p_.type && info(v.id).dims.bounds == 0 && info(v.id).count() > 0; });
       if (x >= 0 && (k == 0 || draw_.in(2))) d.in[k] = x;
     }
     d.p[0] = draw_.under(3), d.p[1] = draw_.under(3);
@@ -244,7 +246,7 @@ class program_grower : public step_grower {
     int results = 0;
     for (std::size_t k = pool_.size(); k-- > 0 && results < (trains ? 2 : 6);) {
       entry const v = pool_[k];
-      bool const whole = v.home < 0 && (!info(v.id).dims.tag || info(v.id).dims.tag.axis == 0);
+      bool const whole = v.home < 0;
       bool const scalar_only = trains && (p_.end.mode == training::sharded || p_.end.mode == training::accumulated);
       if (!whole || scalar_only || !(results == 0 || (read[static_cast<std::size_t>(v.id)] == 0 && !draw_.in(3)) || draw_.in(8))) continue;
       out(v.id);
@@ -254,7 +256,7 @@ class program_grower : public step_grower {
     if (trains) return;
     replaced_leaves();
     if (!draw_.in(2)) return;
-    int const late = find([&](entry const& v) { return !info(v.id).dims.tag; });  // a leaf, perhaps, that is replaced
+    int const late = find([&](entry const& v) { return info(v.id).dims.bounds == 0; });  // a leaf, perhaps, that is replaced
     if (late >= 0) out(late);
   }
   // A loss as the first result, and what becomes of it.

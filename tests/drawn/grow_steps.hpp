@@ -33,28 +33,23 @@ class step_grower : public grower {
   // A shape that broadcasts with another one.
   shape meeting(shape s) {
     if (draw_.in(2)) return s;
-    for (int i = s.tag ? 1 : 0; i < s.rank; ++i)
-      if (draw_.in(3)) s.dim[i] = 1;
+    for (int i = 0; i < s.rank; ++i)
+      if (draw_.in(3)) s.set(i, 1);
     if (s.rank > 0 && draw_.in(4)) {  // without leading axes
-      for (int cut = draw_.between(1, s.rank); cut > 0; --cut) {
-        for (int i = 1; i < s.rank; ++i) s.dim[i - 1] = s.dim[i];
-        s.dim[--s.rank] = 0;
-        s.tag = {};
-      }
+      for (int cut = draw_.between(1, s.rank); cut > 0; --cut) s = s.inner();
     }
     return s;
   }
   tx::value_info right_side(tx::value_info const& a) {
     tx::value_info w{a.type, a.dims};
     int const rank = a.dims.rank;
-    int const columns = draw_.between(1, 4);
-    if (rank == 2 && a.dims.tag && a.dims.tag.axis == 1) {
-      w.dims = shape{2, a.dims.tag.on(0), {a.dims.dim[1], columns}};
-    } else if (rank == 2 || draw_.in(4)) {
-      w.dims = shape{2, {}, {a.dims.last(), columns}};
+    tx::bounded columns = draw_.between(1, 4);
+    if (p_.most > 0 && draw_.in(4)) columns = dims({p_.most, -1}, 1, {draw_.in(2) ? bounded_rows : bounded_columns}).at(0);
+    if (rank == 2 || draw_.in(4)) {
+      w.dims = tx::extents(a.dims.at(-1), columns);
     } else {
-      w.dims.dim[rank - 2] = a.dims.last();
-      w.dims.dim[rank - 1] = columns;
+      w.dims.set(rank - 2, a.dims.at(-1));
+      w.dims.set(rank - 1, columns);
     }
     return w;
   }
@@ -69,20 +64,20 @@ class step_grower : public grower {
       case operand::truth_too: return obtain({dtype::boolean, meeting(s)});
       case operand::right: return obtain(right_side(i));
       case operand::joins:
-        if (!s.tag || p[0] > 0) s.dim[p[0]] = draw_.between(1, 3);
+        if (!s.is_bounded(p[0])) s.dim[p[0]] = draw_.between(1, 3);
         return obtain({i.type, s});
       case operand::places:
-        if (s.dim[p[0]] < 1 || (s.tag && p[0] == 0)) return -1;
+        if (s.dim[p[0]] < 1 || s.is_bounded(p[0])) return -1;
         {
           int const limit = s.dim[p[0]];
           s.dim[p[0]] = draw_.between(1, 4);
           return obtain({draw_.in(5) ? dtype::i64 : dtype::i32, s}, limit);
         }
       case operand::row_ids: {
-        if (s.dim[0] < 1 || s.tag) return -1;
+        if (s.dim[0] < 1 || s.bounds != 0) return -1;
         shape ids{1, {}, {draw_.between(1, 4)}};
         if (draw_.in(2)) ids = shape{2, {}, {draw_.between(1, 3), draw_.between(1, 3)}};
-        if (p_.most > 0 && draw_.in(3)) ids = dims({p_.most, -1}, 2, {-1, draw_.between(1, 2)});
+        if (p_.most > 0 && draw_.in(3)) ids = dims({p_.most, -1}, 2, {draw_.in(2) ? bounded_rows : bounded_columns, draw_.between(1, 2)});
         return obtain({dtype::i32, ids}, s.dim[0]);
       }
       case operand::values: return obtain({i.type, info(b).dims});
@@ -95,7 +90,7 @@ class step_grower : public grower {
     maker const& m = makers()[static_cast<std::size_t>(line)];
     int const a = first_operand(m);
     if (a < 0) return false;
-    auto const p = choose(m.numbers_of, info(a), p_.type, draw_);
+    auto const p = choose(m.numbers_of, info(a), p_.type, p_.most, draw_);
     if (!p) return false;
     int b = -1, c = -1;
     if (m.b != operand::none && (b = other_operand(m.b, a, -1, *p)) < 0) return false;
@@ -135,14 +130,14 @@ class step_grower : public grower {
     shape const s = info(x).dims;
     int i = make("cast(iota(", x, {draw_.under(s.rank)});
     if (i >= 0 && s.rank > 1 && draw_.in(2)) i = make("transpose(a, order", i, any_order(s, draw_));
-    if (i >= 0 && draw_.in(2)) i = make("reshape", i, other_extents(s, draw_));
+    if (i >= 0 && draw_.in(2)) i = make("reshape", i, other_extents(s, p_.most, draw_));
     return i >= 0 && make(draw_.in(2) ? "a + b" : "a * b", x, {}, i) >= 0;
   }
 
   // Attention, and perhaps its gradient by what it is made of.
   bool attends() {
     shape s{3, {}, {draw_.between(1, 2), draw_.between(1, 4), 2 * draw_.between(1, 2)}};
-    if (p_.most > 0 && draw_.in(2)) s = dims({p_.most, -1}, 3, {-1, s.dim[1], s.dim[2]});
+    if (p_.most > 0 && draw_.in(2)) s = dims({p_.most, -1}, 3, {draw_.in(4) ? s.dim[0] : bounded_rows, draw_.in(2) ? bounded_columns : s.dim[1], s.dim[2]});
     int const x = obtain({p_.type, s}), y = x < 0 || draw_.in(3) ? x : obtain({p_.type, s});
     int const out = y < 0 ? -1 : make("attended(a, b", x, {draw_.under(128)}, y);
     if (out < 0 || !draw_.in(2)) return out >= 0;
@@ -155,20 +150,21 @@ class step_grower : public grower {
     int const n = draw_.between(2, 3), rows = draw_.between(1, 4), depth = draw_.between(1, 2), cols = draw_.between(2, 5);
     bool const two = draw_.in(2);  // two batch axes, alike
     shape left = two ? shape{4, {}, {n, n, rows, depth}} : shape{3, {}, {n, rows, depth}};
-    if (p_.most > 0 && draw_.in(2)) left = dims({p_.most, -1}, 3, {-1, rows, depth});
+    if (p_.most > 0 && draw_.in(2)) left = dims({p_.most, -1}, 3, {draw_.in(4) ? n : bounded_rows, draw_.in(2) ? bounded_columns : rows, draw_.in(3) ? bounded_columns : depth});
     return product_chain(left, cols, -1);
   }
   // Sometimes of all matrices as one.
   int first_product(shape const& left, int cols) {
     shape right = left;
-    right.dim[left.rank - 2] = left.last(), right.dim[left.rank - 1] = cols;
-    bool const flat = !left.tag && draw_.in(5);
+    right.set(left.rank - 2, left.at(-1));
+    right.set(left.rank - 1, cols);
+    bool const flat = left.bounds == 0 && draw_.in(5);
     int const x = obtain({p_.type, flat ? shape{2, {}, {static_cast<int>(left.count()) / left.last(), left.last()}} : left});
     int const y = x < 0 ? -1 : obtain({p_.type, flat ? shape{2, {}, {left.last(), cols}} : right});
     int const made = y < 0 ? -1 : make("product(a, b)", x, {}, y);
     shape whole = left;
-    whole.dim[left.rank - 1] = cols;
-    return flat && made >= 0 ? make("reshape", made, as_numbers(extents_of(whole))) : made;
+    whole.set(left.rank - 1, cols);
+    return flat && made >= 0 ? make("reshape", made, as_numbers(extents_of(whole, p_.most))) : made;
   }
   // values: the right side of its last product, another chain's; -1: one of its own.
   bool product_chain(shape const& left, int cols, int values) {
@@ -220,7 +216,7 @@ class step_grower : public grower {
       int const made = make("a - b", s, {}, other);
       if (made >= 0 && info(made) == info(s)) s = made;
     }
-    if (two && draw_.in(5)) {  // both batch axes as one, the second first
+    if (two && info(s).dims.bounds == 0 && draw_.in(5)) {  // both batch axes as one, the second first
       shape const d = info(s).dims;
       int const turned = make("transpose(a, order", s, {1, 0, 2, 3});
       int const merged = turned < 0 ? -1 : make("reshape", turned, as_numbers({d.dim[0] * d.dim[1], d.dim[2], d.dim[3]}));
@@ -231,7 +227,7 @@ class step_grower : public grower {
   bool last_product(int s, int values) {
     shape const d = info(s).dims;
     int v = values >= 0 && info(values).dims.rank == d.rank && info(values).dims.dim[d.rank - 2] == d.last() ? values : -1;
-    if (v < 0 && !d.tag && draw_.in(6)) {  // the first matrix is the right side of all
+    if (v < 0 && d.bounds == 0 && draw_.in(6)) {  // the first matrix is the right side of all
       int first = make("slice", s, {0, 0, 1, 1});
       if (first >= 0 && d.rank == 4) first = make("slice", first, {1, 0, 1, 1});
       int const matrix = first < 0 ? -1 : make("reshape", first, as_numbers({d.dim[d.rank - 2], d.last()}));

@@ -157,7 +157,7 @@ class memory_guard {
   }
   void sides(tx::exec::frame const& f, tx::exec::called_kernel const& k, std::int64_t row) {
     using namespace tx::exec;
-    std::int64_t const depth = f.depth(k.c), in_matrix = f.matrix_rows(k.c);
+    std::int64_t const depth = k.c.depth, in_matrix = f.matrix_rows(k.c);
     operand_ref const& a = k.operand(0);
     operand_ref const& b = k.operand(1);
     for (std::int64_t d = 0; d < depth; ++d)

@@ -150,12 +150,12 @@ constexpr var filled_with(var x, double value) {
 }
 // (What is drawn for a bounded vector is another draw than for one of so many elements.)
 constexpr var drawn_like(var x) {
-  if (x.dims().rank == 1 && x.dims().tag) throw invalid("a bounded vector of random numbers");
+  if (x.dims().rank == 1 && x.dims().bounds != 0) throw invalid("a bounded vector of random numbers");
   value_info const info = x.info();
   return uniform(*x.g, info.dims, x.g->random_streams++);
 }
 constexpr var dropped(var x) {
-  if (x.dims().rank == 1 && x.dims().tag) throw invalid("a bounded vector of random numbers");
+  if (x.dims().rank == 1 && x.dims().bounds != 0) throw invalid("a bounded vector of random numbers");
   return dropout(x);
 }
 // From x [texts, places, width] to another; what else takes part is bits of `how`. Packed, the first token is of no text.
@@ -164,7 +164,7 @@ constexpr var attended(var x, var to, int how) {
   shape const given = x.dims();
   int const texts = given.dim[0], places = given.dim[1], width = given.dim[2];
   bool const packed = (how & 64) != 0;
-  if (packed && given.tag) throw invalid("packed texts, as many as there are");
+  if (packed && given.bounds != 0) throw invalid("packed texts, as many as there are");
   tx::attention_facts f{.causal = (how & 1) != 0, .window = (how & 2) != 0 ? 2 : 0, .mask = (how & 4) != 0 && !packed, .bias = (how & 8) != 0, .dropout = (how & 16) != 0};
   if ((how & 32) != 0 && width % 2 == 0) f.heads = f.key_heads = 2;
   f.longest = packed ? places : 0;
@@ -177,10 +177,10 @@ constexpr var attended(var x, var to, int how) {
   }
   int const axes[] = {2};
   var const of_keys = sum(seen, axes, 1);  // [texts, places, 1]
-  if (f.mask) in.push_back(reshape(less(-1, of_keys), shape{2, given.tag, {texts, places}}));
-  if (f.bias) in.push_back(reshape(of_keys, shape{4, given.tag, {texts, 1, 1, places}}));
+  if (f.mask) in.push_back(reshape(less(-1, of_keys), tx::extents(given.at(0), given.at(1))));
+  if (f.bias) in.push_back(reshape(of_keys, tx::extents(given.at(0), 1, 1, given.at(1))));
   if (f.dropout) {
-    in.push_back(uniform(*x.g, shape{4, given.tag, {texts, f.heads, places, places}}, x.g->random_streams++));
+    in.push_back(uniform(*x.g, tx::extents(given.at(0), f.heads, given.at(1), given.at(1)), x.g->random_streams++));
     in.push_back(tx::run_time_scalar(*x.g, tx::scalar::dropout));
   }
   return reshape(attention(in, f), given);

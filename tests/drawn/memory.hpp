@@ -13,10 +13,13 @@ namespace drawn {
 
 class run_memory {
  public:
-  run_memory(recorded const& r, std::int64_t arena_bytes, int rows) : r_(r), rows_(rows), scalars_(std::begin(run_scalars), std::end(run_scalars)) {
+  run_memory(recorded const& r, std::int64_t arena_bytes, int rows) : r_(r), scalars_(std::begin(run_scalars), std::end(run_scalars)) {
     f.key = run_key;
     f.step = run_step;
-    f.extent[1] = rows;
+    if (row_count const planned{r.rows.most, rows}; r.rows.fixed < 0 && planned.most > 0) {
+      f.extents.bound_of = planned.bounds();
+      for (int tag : {1, 2}) f.extents.now[tag] = planned.now_of(tag);
+    }
     std::memset(lend(tx::exec::base_arena, arena_bytes), 0xff, static_cast<std::size_t>(arena_bytes));
     std::memcpy(lend(tx::exec::base_scalars, static_cast<std::int64_t>(scalars_.size() * sizeof(float))), scalars_.data(), scalars_.size() * sizeof(float));
     for (std::size_t b = 0; b < r.sizes.size(); ++b) {
@@ -34,7 +37,7 @@ class run_memory {
   std::vector<std::int64_t> sizes = std::vector<std::int64_t>(tx::exec::bases, 0);  // of each base
 
   // Elements that a value has in this run.
-  std::int64_t count(tx::value_info const& info) const { return info.dims.tag ? info.count() / info.dims.tag.max * rows_ : info.count(); }
+  std::int64_t count(tx::value_info const& info) const { return f.extents.count(info.dims); }
 
   // What lies there after the run. Results: any list of result_ref.
   template <class Results>
@@ -72,7 +75,6 @@ class run_memory {
   }
 
   recorded const& r_;
-  int rows_;
   std::vector<float> scalars_;
   std::vector<std::unique_ptr<std::byte[], aligned_delete>> held_;
 };

@@ -47,7 +47,7 @@ outcome walked(lowered const& l, tx::exec::inspection const& seen, recorded cons
   memory_guard guard(memory.sizes, scratch, l.calls);
   walked_program program(l);
   program.watch([&](tx::exec::frame const& now, tx::exec::called_kernel const& k) {
-    guard.before(now, k, k.c);
+    guard.before(now, k, k.planned);
     ++sums.kernels;
   });
   program.run(memory.f);

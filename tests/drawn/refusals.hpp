@@ -10,7 +10,6 @@ inline bool may_be_refused(std::string_view text) {
            "nothing to train",
            "nothing is trained",
            "an op without a gradient",
-           "a bounded extent must stay the leading axis",
            "accumulate: an argument ",
            "repeated bodies are more than four deep",
            "virtual_shards: an argument needs a fixed leading axis",

@@ -83,7 +83,7 @@ class shrinker {
       program q = p;
       for (decision& d : q.decisions)
         for (std::size_t i = 0; i < 6; ++i)
-          if (d.p[i] < 0) d.p[i] *= -p.most;
+          if (d.p[i] < 0) d.p[i] = dims({p.most, p.most}, 1, {d.p[i]}).dim[0];
       q.most = 0;
       attempt(std::move(q));
     }
@@ -116,12 +116,11 @@ class shrinker {
     } catch (tx::invalid const&) {
       return false;
     }
-    if (info.dims.tag && info.dims.tag.axis != 0) return false;  // no leaf is so
     program q = p;
     decision leaf{};
     leaf.kind = what::input;
     leaf.type = info.type;
-    leaf.p = as_numbers(extents_of(info.dims));
+    leaf.p = as_numbers(extents_of(info.dims, p.most));
     leaf.p[7] = tx::is_integer(info.type) ? 1 : 0;
     if (d.home < 0) {
       leaf.id = d.id;

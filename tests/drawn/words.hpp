@@ -22,21 +22,46 @@ using tx::vec;
 // The numbers of a decision: axes, extents, places.
 using numbers = std::array<int, 8>;
 
-// How many rows the bounded extent has: planned for `most`, or fixed at so many of them.
+// There are two bounded extents, rows and columns. How many they are: planned for `most` rows and one column more, or fixed at so many rows.
+// The fewer rows, the more columns there are, so that each is the larger one in some run.
 struct row_count {
   int most = 0;
   int fixed = -1;  // -1: bounded
+
+  constexpr int most_of(int tag) const { return tag == 1 ? most : most + 1; }
+  constexpr int now_of(int tag) const { return fixed < 0 || fixed == most ? most_of(tag) : tag == 1 ? fixed : most - fixed; }
+  constexpr tx::bound_table bounds() const { return {{0, most, most + 1}}; }
 };
 
-// A shape of so many axes. An extent -k says k times the bounded extent, which is the leading one; then there are k times
-// as many as there are rows.
+// An extent as decisions have it: a number, or below 0 how many times so many rows and columns.
+//   3 is 3;  -1 is the rows, -2 twice as many;  -30001 the columns, -40001 rows times columns, -70002 twice the columns squared
+struct drawn_extent {
+  int times = 1, rows = 0, columns = 0;
+
+  static constexpr drawn_extent of(int code) {
+    if (code >= 0) return {code, 0, 0};
+    int const kind = -code / 10'000 + 1;
+    return {-code % 10'000, kind % 4, kind / 4};
+  }
+  constexpr bool varies() const { return rows + columns > 0; }
+  constexpr bool fits() const { return times < 10'000 && rows < 4 && columns < 4; }
+  constexpr int code() const { return varies() ? -(10'000 * (rows + 4 * columns - 1) + times) : times; }
+};
+inline constexpr int bounded_rows = -1, bounded_columns = -30'001;
+
+// A shape of so many axes.
 constexpr shape dims(row_count rows, int rank, std::array<int, 6> const& extents) {
   shape s{};
-  s.rank = rank;
   for (int i = 0; i < rank; ++i) {
-    int const e = extents[static_cast<std::size_t>(i)];
-    s.dim[i] = e >= 0 ? e : -e * (rows.fixed < 0 ? rows.most : rows.fixed);
-    if (e < 0 && rows.fixed < 0) s.tag = {1, rows.most, i};
+    drawn_extent const e = drawn_extent::of(extents[static_cast<std::size_t>(i)]);
+    int n = e.times;
+    tx::factors of{};
+    for (int tag : {1, 2})
+      for (int k = 0; k < (tag == 1 ? e.rows : e.columns); ++k) {
+        n *= rows.now_of(tag);
+        if (rows.fixed < 0) of = of + tx::factors::of(tag);
+      }
+    s.add({n, of});
   }
   return s;
 }
@@ -83,7 +108,7 @@ constexpr var flat_block(graph& g, std::initializer_list<var> of, int first, int
   attributes at{{g.numbers.size()}};
   std::int64_t next = first;
   for (var const& v : of) {
-    if (v.dims().tag || v.type() != of.begin()->type()) throw tx::invalid("a block of other types or bounded extents");
+    if (v.dims().bounds != 0 || v.type() != of.begin()->type()) throw tx::invalid("a block of other types or bounded extents");
     g.numbers.push_back(next);
     next += v.info().count() + apart;
     ids.push_back(v.id);
@@ -111,10 +136,8 @@ class repeated {
   constexpr var same(var outside) { return argument(invariants_, outside, outside.info()); }
   constexpr var slices(var outside) {
     tx::value_info one = outside.info();
-    if (one.dims.rank == 0 || one.dims.dim[0] != g_->regions[id_].iterations) throw tx::invalid("slices of another number than iterations");
-    for (int i = 1; i < one.dims.rank; ++i) one.dims.dim[i - 1] = one.dims.dim[i];
-    one.dims.dim[--one.dims.rank] = 0;
-    one.dims.tag = one.dims.tag.on(one.dims.tag.axis - 1);
+    if (one.dims.rank == 0 || one.dims.dim[0] != g_->regions[id_].iterations || one.dims.is_bounded(0)) throw tx::invalid("slices of another number than iterations");
+    one.dims = one.dims.inner();
     return argument(stacked_, outside, one);
   }
   // The next value of a carry, in the order in which carries were made.

@@ -209,7 +209,7 @@ TEST_CASE("times of a log go to their kernels") {
   int const last = step::program<>::calls.size() - 1;
   for (int const i : {0, last, last})
     log.events.push_back(
-        {&step::program<>::calls[i], 0, 0.25, 0, step::program<>::calls[i].rows, step::program<>::calls[i].depth});
+        {&step::program<>::calls[i], 0, 0.25, 0, step::program<>::calls[i].rows, {}});
   auto const seconds = seconds_of<step>(log);
   REQUIRE(seconds.size() == static_cast<std::size_t>(last + 1));
   outline const o = outline_of<step>(seconds);

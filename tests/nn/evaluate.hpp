@@ -14,6 +14,7 @@
 #include <tx/ops/prod.hpp>
 #include <tx/ops/random.hpp>
 #include <tx/ops/slice.hpp>
+#include <tx/passes/stride.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -115,7 +116,7 @@ class evaluator {
         break;
       case tx::op_kind::row_reduce:
         for (std::size_t r = 0; r < out.size(); ++r) {
-          out[r] = nothing_of(n.op);
+          out[r] = n.op->nothing;
           for (std::size_t c = 0; c < last; ++c) {
             double const x = in(0)[r * last + c];
             out[r] = n.op == &tx::row_max_info    ? std::max(out[r], x)
@@ -176,11 +177,6 @@ class evaluator {
   }
 
   // What a reduction makes of no elements.
-  static double nothing_of(tx::op_info const* op) {
-    if (op == &tx::row_max_info) return -INFINITY;
-    return op == &tx::row_min_info ? INFINITY : op == &tx::row_prod_info ? 1 : 0;
-  }
-
   // As a backend draws them: of a row and a column.
   void draw(tx::node const& n, values& out) const {
     if (!how_.random) throw std::runtime_error("evaluator: random numbers");
@@ -201,15 +197,13 @@ class evaluator {
   }
 
   static void view(tx::node const& n, values const& in, tx::shape const& from, values& out) {
-    tx::strided s{};
-    std::int64_t step = 1;
-    for (int i = from.rank - 1; i >= 0; --i) step *= (s.stride[i] = step, from.dim[i]);
+    tx::strided s = tx::passes::dense(from);
     if (!n.op->restride(s, from, n.info.dims, n.at)) throw std::runtime_error("evaluator: a view of a dense value");
     for (std::size_t e = 0; e < out.size(); ++e) {
-      std::int64_t where = s.offset;
+      std::int64_t where = most_of(s.offset);
       auto rest = static_cast<std::int64_t>(e);
       for (int i = n.info.dims.rank - 1; i >= 0; --i) {
-        where += rest % n.info.dims.dim[i] * s.stride[i];
+        where += rest % n.info.dims.dim[i] * most_of(s.stride[i]);
         rest /= n.info.dims.dim[i];
       }
       out[e] = in[static_cast<std::size_t>(where)];

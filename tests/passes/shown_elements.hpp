@@ -69,9 +69,9 @@ class shown_elements_of {
     tx::shape const& given = g_.info(g_.input(n, 0)).dims;
     tx::strided s = tx::passes::dense(given);
     if (!n.op->restride(s, given, n.info.dims, n.at)) throw std::logic_error(std::string(n.op->name) + ": no view of dense elements");
-    std::int64_t where = s.offset;
+    std::int64_t where = most_of(s.offset);
     for (int a = n.info.dims.rank - 1; a >= 0; --a) {
-      where += index % n.info.dims.dim[a] * s.stride[a];
+      where += index % n.info.dims.dim[a] * most_of(s.stride[a]);
       index /= n.info.dims.dim[a];
     }
     return where;

@@ -47,9 +47,9 @@ class fusion_verifier {
 
   // Where element k of a value (row-major) is stored.
   static std::int64_t address(tx::shape const& dims, tx::strided const& at, std::int64_t k) {
-    std::int64_t where = at.offset;
+    std::int64_t where = most_of(at.offset);
     for (int a = dims.rank - 1; a >= 0; --a) {
-      where += k % dims.dim[a] * at.stride[a];
+      where += k % dims.dim[a] * most_of(at.stride[a]);
       k /= dims.dim[a];
     }
     return where;

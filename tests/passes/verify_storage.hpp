@@ -104,14 +104,14 @@ class storage_verifier {
     }
   }
   void inner(tx::exec::loop const& l) {
-    frame_.extent[l.tag] = l.bound;
+    frame_.extents.bound_of = l_.bound_of;  // as many as are planned for
+    for (int t = 1; t <= tx::max_tags; ++t) frame_.extents.now[t] = l_.bound_of.most[t];
     tx::exec::for_each_iteration(frame_, l, [&] { region(l); });
   }
 
   void call(int index) {
     tx::exec::call const& c = p_.calls[static_cast<std::size_t>(index)];
     tx::exec::called_kernel const k(p_, c);
-    for (int t = 0; t <= tx::max_tags; ++t) frame_.extent[t] = t == c.tag ? c.bound : t == c.depth_tag ? c.depth_bound : 0;
     call_ = index;
     iteration_ = static_cast<int>(frame_.iteration);
     writes_.clear();

@@ -37,7 +37,7 @@ class walked_program {
   }
 
   void call(tx::exec::frame const& f, tx::exec::call const& c) const {
-    tx::exec::called_kernel const k(p_, c);
+    tx::exec::called_kernel const k(p_, c, f.extents);
     if (watch_) watch_(f, k);
     if (k.sig.kind == tx::exec::kernel_kind::zero)
       std::memset(f.at<std::byte>(k.operand(0)), 0, static_cast<std::size_t>(c.cols));
@@ -50,7 +50,7 @@ class walked_program {
   void whole(tx::exec::frame const& f, tx::exec::called_kernel const& k) const {
     auto const rule = whole_rules().find(l_.kernels[k.c.kernel].op);
     if (rule == whole_rules().end()) throw std::logic_error(std::string("walked_program: no rule for ") + k.sig.op.name);
-    std::vector<std::vector<double>> held(k.operands.size());
+    std::vector<std::vector<double>> held(static_cast<std::size_t>(k.operands()));
     std::vector<tx::whole_operand<double const>> in;
     whole_results to;
     for (int i = 0; i < static_cast<int>(held.size()); ++i) {

@@ -137,7 +137,7 @@ class values<exec::fused<Exact, exec::ins<In...>, exec::lets<Let...>, exec::outs
         using T = number_t<l::type>;
         T x(l::rule::template identity<std::conditional_t<is_float(l::type), double, element_t<l::type>>>());
         bool const by_row = l::shape == exec::form::row_reduce;
-        for (std::int64_t k = 0; k < (by_row ? c_.cols : f_.rows(c_)); ++k)
+        for (std::int64_t k = 0; k < (by_row ? c_.cols : c_.rows); ++k)
           x = static_cast<T>(l::rule::apply(x, at<l::operand[0]>(by_row ? row : k, by_row ? k : col)));
         return as<l::type>(x);
       }
@@ -192,7 +192,7 @@ struct kernel<exec::gemm<D, Epilogue>> {
   static void run(exec::frame const& f, exec::call const& c, exec::operand_ref const* operands) {
     exec::operand_ref const& a = operands[0];
     exec::operand_ref const& b = operands[1];
-    std::int64_t const all = f.rows(c);
+    std::int64_t const all = c.rows;
     std::int64_t const rows = f.matrix_rows(c);
     std::vector<double> product(static_cast<std::size_t>(all * c.cols));
     for (std::int64_t r = f.first_row(c); r < f.end_row(c); ++r)
@@ -200,7 +200,7 @@ struct kernel<exec::gemm<D, Epilogue>> {
         std::int64_t const left = exec::row_offset(a, r / rows) + r % rows * a.row;
         std::int64_t const right = exec::row_offset(b, r / rows) + j * b.col;
         double sum = 0;
-        for (std::int64_t k = 0; k < f.depth(c); ++k)
+        for (std::int64_t k = 0; k < c.depth; ++k)
           sum += load<D>(f.at<std::byte>(a) + (left + k * a.col) * size_of(D)) * load<D>(f.at<std::byte>(b) + (right + k * b.row) * size_of(D));
         product[static_cast<std::size_t>(r * c.cols + j)] = sum;
       }

@@ -11,6 +11,12 @@ struct error : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+// Stops a constant evaluation. Compilers print the line that throws it, so the text is the error message. It is an exception like
+// others where what belongs into a model is called when the program runs.
+struct invalid : error {
+  using error::error;
+};
+
 // A run-time extent or length differs from the compiled one.
 struct shape_error : error {
   using error::error;

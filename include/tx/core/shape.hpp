@@ -1,73 +1,154 @@
-// Extents of a tensor. Rank 0 is a scalar. One extent may be bounded: planned for its maximum, run with fewer. It is the leading one, but
-// for the operands of a product that sums over it and for what a repeat has stacked.
+// Extents of a tensor. Rank 0 is a scalar. Any extent may be bounded: planned for its maximum, run with what a run's arguments have.
 #pragma once
 
 #include <tx/config.hpp>
 #include <tx/core/dtype.hpp>
+#include <tx/core/error.hpp>
 
 namespace tx {
 
-// Which bounded extent an axis varies with, and that extent's bound; id 0: none.
-struct bound_tag {
-  int id = 0;
-  int max = 0;
-  int axis = 0;
+// Bounded extents have tags, 1 ... max_tags: two with one tag are the same number in each run.
+inline constexpr int max_tags = 5;
 
-  constexpr bool operator==(bound_tag const&) const = default;
-  constexpr explicit operator bool() const { return id != 0; }
-  // The same extent as that of another axis.
-  constexpr bound_tag on(int other) const { return id == 0 ? bound_tag{} : bound_tag{id, max, other}; }
+// How often a number of a plan has each bounded extent as a factor. In a program with B <= 32 and S <= 512
+//   an extent of 16 B      is planned as 512       and has B once
+//   a stride of S S        is planned as 262,144   and has S twice
+//   an extent of 512       is planned as 512       and has none: it is fixed
+// so the three are different numbers, whatever they are planned as. How many there are in a run: run/extents.hpp.
+struct factors {
+  static constexpr int bits_each = 2, bits_all = max_tags * bits_each;
+  static constexpr std::uint32_t most = (1u << bits_each) - 1;  // times that a number has one as a factor
+
+  std::uint32_t bits = 0;
+
+  static constexpr factors of(int tag) { return {1u << (tag - 1) * bits_each}; }
+  constexpr bool operator==(factors const&) const = default;
+  constexpr explicit operator bool() const { return bits != 0; }
+  constexpr int count(int tag) const { return static_cast<int>(bits >> (tag - 1) * bits_each & most); }
+  // Has it all that another one has?
+  constexpr bool include(factors other) const {
+    for (int t = 1; t <= max_tags; ++t)
+      if (count(t) < other.count(t)) return false;
+    return true;
+  }
+
+  // Of a product, and of a quotient.
+  friend constexpr factors operator+(factors a, factors b) {
+    if (a.bits == 0 || b.bits == 0) return {a.bits | b.bits};
+    for (int t = 1; t <= max_tags; ++t)
+      if (a.count(t) + b.count(t) > static_cast<int>(most)) throw invalid("a tensor has one bounded extent more than three times. FIX: another tag, or fewer such axes");
+    return {a.bits + b.bits};
+  }
+  friend constexpr factors operator-(factors a, factors b) {
+    if (!a.include(b)) throw invalid("a bounded extent is divided by one that is no factor of it");
+    return {a.bits - b.bits};
+  }
 };
 
-// A leading extent known only to be at most `max`, a multiple of its tag's bound. Extents with different tags never unify.
+// An extent: fixed where it has no factors, else at most `max`.
 struct bounded {
-  int max;
-  bound_tag tag;
+  int max = 0;
+  factors of{};
 
+  constexpr bounded() = default;
+  constexpr bounded(int fixed) : max(fixed) {}
+  constexpr bounded(int most, factors f) : max(most), of(f) {}
   constexpr bool operator==(bounded const&) const = default;
+  friend constexpr bounded operator*(bounded a, bounded b) { return {a.max * b.max, a.of + b.of}; }
 };
 
-// Tags are 1 ... max_tags. A bound of 1 would be an extent that broadcasts.
-inline constexpr int max_tags = 7;
-
+// A bound of 1 would be an extent that broadcasts.
 template <int Max, int Tag = 1>
   requires(Max > 1 && Tag > 0 && Tag <= max_tags)
-inline constexpr bounded dyn{Max, {Tag, Max, 0}};
+inline constexpr bounded dyn{Max, factors::of(Tag)};
 
 struct shape {
   int rank = 0;
-  bound_tag tag{};  // none: all extents are fixed; otherwise dim[tag.axis] is planned for its bound and may be smaller
-  int dim[max_rank] = {};
+  std::uint64_t bounds = 0;  // the factors of each axis, the first one's in the lowest bits; 0: all extents are fixed
+  int dim[max_rank] = {};    // bounded extents at their most
 
   constexpr bool operator==(shape const&) const = default;
   constexpr int operator[](int axis) const { return dim[axis < 0 ? axis + rank : axis]; }
   constexpr int last() const { return rank == 0 ? 1 : dim[rank - 1]; }
   // Elements of a row: the last extent, but 1 of a bounded vector, whose elements are the rows that a run may have fewer of.
-  constexpr int row_length() const { return rank == 1 && tag ? 1 : last(); }
+  constexpr int row_length() const { return rank == 1 && bounds != 0 ? 1 : last(); }
   constexpr std::int64_t count() const {
     std::int64_t n = 1;
     for (int i = 0; i < rank; ++i) n *= dim[i];
     return n;
   }
+
+  constexpr bool is_bounded(int axis) const { return of(axis).bits != 0; }
+  constexpr factors of(int axis) const { return {static_cast<std::uint32_t>(bounds >> axis * factors::bits_all) & ((1u << factors::bits_all) - 1)}; }
+  // Of the number of elements.
+  constexpr factors of_count() const {
+    factors all{};
+    if (bounds != 0)
+      for (int i = 0; i < rank; ++i) all = all + of(i);
+    return all;
+  }
+  constexpr bounded at(int axis) const {
+    if (axis < 0) axis += rank;
+    return {dim[axis], of(axis)};
+  }
+  constexpr void set(int axis, bounded extent) {
+    dim[axis] = extent.max;
+    std::uint64_t const mask = std::uint64_t{(1u << factors::bits_all) - 1} << axis * factors::bits_all;
+    bounds = (bounds & ~mask) | std::uint64_t{extent.of.bits} << axis * factors::bits_all;
+  }
+  constexpr void add(bounded extent) {
+    if (rank == max_rank) throw invalid("a value would have more axes than tx::max_rank. FIX: merge some with reshape");
+    set(rank++, extent);
+  }
+  constexpr void set_last(bounded extent) { set(rank - 1, extent); }
+  // The same without its first axis.
+  constexpr shape inner() const {
+    shape s{rank - 1, bounds >> factors::bits_all, {}};
+    for (int i = 1; i < rank; ++i) s.dim[i - 1] = dim[i];
+    return s;
+  }
 };
 
-constexpr int extent_of(int fixed) { return fixed; }
-constexpr int extent_of(bounded b) { return b.max; }
-constexpr bound_tag tag_of(int) { return {}; }
-constexpr bound_tag tag_of(bounded b) { return b.tag; }
+// The most that the bounded extent of each tag is in a program, 0 where there is none, and the least that it works with.
+struct bound_table {
+  int most[max_tags + 1] = {};
+  int least[max_tags + 1] = {};
 
-template <auto First, auto... Rest>
-inline constexpr bool fixed_after_first = (!tag_of(Rest) && ...);
+  constexpr bool any() const {
+    for (int n : most)
+      if (n != 0) return true;
+    return false;
+  }
+  // An extent is to have so many elements.
+  constexpr void need(bounded extent, int elements) {
+    for (int t = 1; t <= max_tags; ++t) {
+      if (extent.of.count(t) == 0) continue;
+      int const times = extent.of == factors::of(t) && most[t] > 0 ? extent.max / most[t] : 1;
+      int const wanted = (elements + times - 1) / times;
+      if (wanted > least[t]) least[t] = wanted;
+    }
+  }
+  // What an argument of this shape says: an extent that is the bounded one itself, not a multiple.
+  constexpr void note(shape const& s) {
+    for (int a = 0; a < s.rank; ++a)
+      for (int t = 1; t <= max_tags; ++t)
+        if (s.of(a) == factors::of(t) && (most[t] == 0 || s.dim[a] < most[t])) most[t] = s.dim[a];
+  }
+};
+
+// A shape of these extents, each a number or `bounded`.
+template <class... Extents>
+constexpr shape extents(Extents... each) {
+  shape s{};
+  (s.add(each), ...);
+  return s;
+}
 
 template <auto... Dims>
 constexpr shape make_shape() {
   static_assert(sizeof...(Dims) <= max_rank, "tx: a tensor has at most tx::max_rank axes. FIX: make one of several that stand beside each other");
-  if constexpr (sizeof...(Dims) > 1) {
-    static_assert(fixed_after_first<Dims...>, "tx: only the leading extent of a tensor may be bounded. FIX: a number for the others, or that axis first");
-    static_assert((... && (extent_of(Dims) > 0)) || !(... || tag_of(Dims)), "tx: a row of a tensor with a bounded extent has no elements. FIX: fixed extents above 0");
-  }
-  shape s{};
-  ((s.tag = s.rank == 0 ? tag_of(Dims) : s.tag, s.dim[s.rank++] = extent_of(Dims)), ...);
+  shape const s = extents(bounded(Dims)...);
+  if (s.bounds != 0 && s.count() == 0) throw invalid("a tensor with a bounded extent has an axis without elements. FIX: fixed extents above 0");
   return s;
 }
 

@@ -19,7 +19,7 @@ namespace detail {
 constexpr int shard_leaf(graph& g, node const& n, int shard, int shards) {
   value_info info = n.info;
   if (n.op != &input_info || shards == 1) return emit_leaf(g, *n.op, info, n.at).id;
-  if (info.dims.rank == 0 || info.dims.tag)
+  if (info.dims.rank == 0 || info.dims.is_bounded(0))
     throw invalid("virtual_shards: an argument needs a fixed leading axis that can be cut. FIX: give it the batch as its first axis");
   int const each = info.dims.dim[0];
   info.dims.dim[0] *= shards;

@@ -70,21 +70,14 @@ constexpr value_info stacked(value_info const& one, shape const& stack) {
   if (one.dims.rank + stack.rank > max_rank)
     throw invalid("a value of a repeated block, or of a shard, has as many axes as a tensor may have, and no room for one of the iterations. FIX: merge some with reshape");
   value_info out{one.type, stack};
-  out.dims.tag = one.dims.tag.on(one.dims.tag.axis + stack.rank);
-  for (int i = 0; i < one.dims.rank; ++i) out.dims.dim[out.dims.rank++] = one.dims.dim[i];
+  for (int i = 0; i < one.dims.rank; ++i) out.dims.add(one.dims.at(i));
   return out;
 }
 
 constexpr value_info stacked(value_info const& one, int iterations) { return stacked(one, shape{1, {}, {iterations}}); }
 
 // One slice along the leading axis.
-constexpr value_info unstacked(value_info const& all) {
-  value_info one = all;
-  for (int i = 1; i < one.dims.rank; ++i) one.dims.dim[i - 1] = one.dims.dim[i];
-  one.dims.dim[--one.dims.rank] = 0;
-  one.dims.tag = one.dims.tag.on(one.dims.tag.axis - 1);
-  return one;
-}
+constexpr value_info unstacked(value_info const& all) { return {all.type, all.dims.inner()}; }
 
 template <class T>
 constexpr std::uint64_t type_key() {

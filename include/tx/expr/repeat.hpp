@@ -46,10 +46,7 @@ struct repeat {
       value_info info = whole.info;
       std::int64_t const each = info.count() / N;
       info.dims.dim[0] = Count;
-      if (!Stacked) {
-        for (int i = 1; i < info.dims.rank; ++i) info.dims.dim[i - 1] = info.dims.dim[i];
-        info.dims.dim[--info.dims.rank] = 0;
-      }
+      if (!Stacked) info.dims = info.dims.inner();
       attributes at = whole.at;
       at.v[0] += First * each;
       int const here = p.g->current;

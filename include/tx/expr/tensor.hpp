@@ -9,6 +9,14 @@
 
 namespace tx {
 
+namespace detail {
+// What bounded extents of a result are in a run; nothing where all are fixed.
+struct no_extents {};
+struct extents_now {
+  int of_axis[max_rank] = {};
+};
+}  // namespace detail
+
 // tensor<f32, 8, 128>: while a model is recorded, a node of its graph; in what a step hands back, a view of the value.
 template <class T, auto... Dims>
 struct tensor {
@@ -21,6 +29,7 @@ struct tensor {
   int id = -1;
   T const* data = nullptr;  // results only: dense, row-major
   std::size_t elements = static_cast<std::size_t>(info.count());  // fewer in a result with a bounded extent
+  [[no_unique_address]] std::conditional_t<dims.bounds != 0, detail::extents_now, detail::no_extents> now{};
 
   constexpr operator var() const { return {g, id}; }
 
@@ -36,6 +45,10 @@ struct tensor {
     return data[i];
   }
   constexpr std::size_t size() const { return elements; }
+  constexpr int extent(int axis) const {
+    if constexpr (dims.bounds != 0) return now.of_axis[axis];
+    else return dims[axis];
+  }
   constexpr T const* begin() const { return data; }
   constexpr T const* end() const { return data + size(); }
 };
@@ -54,8 +67,8 @@ namespace detail {
 template <value_info Info, int Axis>
 inline constexpr auto dim_at = Info.dims.dim[Axis];
 template <value_info Info, int Axis>
-  requires(Axis == 0 && Info.dims.tag.id != 0)
-inline constexpr auto dim_at<Info, Axis> = bounded{Info.dims.dim[0], Info.dims.tag};
+  requires(Info.dims.is_bounded(Axis))
+inline constexpr auto dim_at<Info, Axis> = Info.dims.at(Axis);
 
 template <value_info Info, class Axes>
 struct tensor_from;

@@ -101,7 +101,7 @@ constexpr void bind_parameters(Model& model, graph& g) {
 namespace detail {
 constexpr bool same_extents(shape const& a, shape const& b) {
   for (int i = 0; i < a.rank; ++i)
-    if (a.dim[i] != b.dim[i]) return false;
+    if (!(a.at(i) == b.at(i))) return false;
   return a.rank == b.rank;
 }
 }  // namespace detail
@@ -114,7 +114,7 @@ constexpr void trace(graph& g) {
   int position = 0;
   std::apply(
       [&](auto&... in) {
-        ((in.g = &g, in.id = emit_leaf(g, input_info, in.info, attributes{{position++}}).id), ...);
+        ((g.bound_of.note(in.dims), in.g = &g, in.id = emit_leaf(g, input_info, in.info, attributes{{position++}}).id), ...);
       },
       inputs);
   auto finish = [&](auto result) {

@@ -88,6 +88,7 @@ class graph {
   std::uint16_t site = 0;  // of new nodes
   int current = 0;        // region that new nodes go to
   vec<std::int64_t> numbers{};  // lists that do not fit the attributes of a node
+  bound_table bound_of{};
   int random_streams = 0;  // next id for an op that draws random numbers
   bool training = true;    // dropout records nothing in inference
   bool gradients_again = false;  // are gradients of the gradients that are recorded wanted too?
@@ -124,9 +125,6 @@ class graph {
       for (int i = 0; i < count; ++i) many.push_back(nodes[in[i]].info);
       view = many.data();
     }
-    for (int i = 0; i < count; ++i)
-      if (view[i].dims.tag.axis != 0 && !op->turned_bounds)
-        throw invalid("a bounded extent must stay the leading axis. FIX: only a product takes a transposed matrix of so many rows, to sum over them");
     return emit(op, in, count, at, op->infer(view, count, at));
   }
 
@@ -134,10 +132,7 @@ class graph {
   constexpr int emit(op_info const* op, int const* in, int count, attributes const& at, value_info const& info) {
     vec<int> const seen = all_seen_here(in, count);
     if (!seen.empty()) in = seen.data();
-    if (op->kind == op_kind::region)
-      for (int k = 0; k < regions[static_cast<int>(at.v[0])].carries; ++k)
-        if (nodes[in[k]].info.dims.tag.axis != 0)
-          throw invalid("repeat: a bounded extent must stay the leading axis of what is handed from block to block. FIX: transpose it inside the block, where a product reads it");
+    if (info.dims.bounds != 0) info.dims.of_count();  // refuses what has one too often
     std::uint32_t const h = hash(op, in, count, at, info);
     if (int const found = find(h, op, in, count, at, info); found >= 0) return found;
     nodes.push_back({op, info, at, operands.size(), count, current, when, site});

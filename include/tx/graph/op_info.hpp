@@ -1,9 +1,8 @@
 // What an op is: its name, shape rule, gradient and class. One constexpr object per op; its address is its key.
 #pragma once
 
-#include <tx/core/error.hpp>
 #include <tx/core/fixed_string.hpp>
-#include <tx/core/shape.hpp>
+#include <tx/core/quantity.hpp>
 
 namespace tx {
 
@@ -33,14 +32,16 @@ struct attributes {
 
 // Where the elements of a value lie: element (i0, i1, ...) is at offset + i0 stride[0] + i1 stride[1] + ...
 struct strided {
-  std::int64_t offset = 0;
-  std::int64_t stride[max_rank] = {};
+  quantity offset{};
+  quantity stride[max_rank] = {};
 };
 
-// Elements start, start + step, ... (`count` of them) along one axis, all along the others; axis -1: everything.
+// Elements start, start + step, ... (`count` of them) along one axis, all along the others; axis -1: everything. Of [B S, H], B and S bounded,
+// the first rows of each S are {0, 0, B, S}.
 struct selection {
   int axis = -1;
-  std::int64_t start = 0, count = 0, step = 1;
+  std::int64_t start = 0;
+  quantity count{}, step = exactly(1);
 
   constexpr bool operator==(selection const&) const = default;
   constexpr explicit operator bool() const { return axis >= 0; }
@@ -69,6 +70,7 @@ struct op_info {
   double (*fold)(double const* in) = nullptr;
   // Reductions: two elements, or sums of such, combined; null where only kernels can. For explaining what a kernel computed.
   double (*combine)(double a, double b) = nullptr;
+  double nothing = 0;  // reductions: what no elements reduce to
   // Whole: an op of several results. Its node has no value of its own but `result` nodes directly behind it, of which this says the types;
   // `infer` is the first one's.
   value_info (*infer_result)(value_info const* in, int count, attributes const& at, int k) = nullptr;
@@ -84,7 +86,6 @@ struct op_info {
   bool differentiable = true;  // false: gradients stop here without an error
   bool over_first = false;     // whole: the result may lie over input 0, of which a share reads what it writes alone
   bool draws = false;          // whole: random numbers are drawn where its kernel needs them, not read
-  bool turned_bounds = false;  // takes operands whose bounded extent is not the leading one
 
   // For hashing: the order of addresses is no constant.
   constexpr std::uint32_t key() const { return static_cast<std::uint32_t>(fnv1a(name)); }
@@ -97,11 +98,5 @@ struct scalar_rule;
 // A `whole` op: `run(part, parts, out, in...)` does a share of the work; shares write to different places.
 template <op_info const* Op>
 struct partitioned_rule;
-
-// Stops a constant evaluation. Compilers print the line that throws it, so the text is the error message. It is an exception like
-// others where what belongs into a model is called when the program runs.
-struct invalid : error {
-  using error::error;
-};
 
 }  // namespace tx

@@ -12,7 +12,7 @@ inline std::string to_string(value_info const& info) {
   std::string s = std::string(name_of(info.type)) + "[";
   for (int i = 0; i < info.dims.rank; ++i) {
     if (i > 0) s += ", ";
-    if (info.dims.tag && i == info.dims.tag.axis) s += "<=";
+    if (info.dims.is_bounded(i)) s += "<=";
     s += std::to_string(info.dims.dim[i]);
   }
   return s + "]";

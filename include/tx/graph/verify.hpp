@@ -33,7 +33,6 @@ constexpr void verify_node(graph const& g, int id) {
   }
   if (declared) return;
   value_info info = n.op->infer(in, n.inputs, n.at);
-  info.dims.tag = n.info.dims.tag;  // a broadcast may gain one
   if (!(info == n.info)) throw invalid("verify: a node's shape or type is not what its op's shape rule gives");
 }
 
@@ -50,10 +49,8 @@ constexpr void verify_region(graph const& g, int id) {
     if (k >= r.carries && g.input(owner, k) >= r.arguments[k]) throw invalid("verify: an argument comes before what is handed in");
     value_info outside = g.info(g.input(owner, k));
     if (k >= r.carries + r.invariants) {
-      if (outside.dims.rank == 0 || outside.dims.dim[0] != r.iterations) throw invalid("verify: a stacked input has another leading extent than iterations");
-      for (int i = 1; i < outside.dims.rank; ++i) outside.dims.dim[i - 1] = outside.dims.dim[i];
-      outside.dims.dim[--outside.dims.rank] = 0;
-      outside.dims.tag = outside.dims.tag.on(outside.dims.tag.axis - 1);
+      if (outside.dims.rank == 0 || outside.dims.dim[0] != r.iterations || outside.dims.is_bounded(0)) throw invalid("verify: a stacked input has another leading extent than iterations");
+      outside.dims = outside.dims.inner();
     }
     if (!(outside == a.info)) throw invalid("verify: an argument differs from what is handed in");
     if (k < r.carries && !(g.info(r.results[k]) == a.info)) throw invalid("verify: a carry changes its shape or type");

@@ -43,9 +43,7 @@ class finite_watch final : public observer {
     if (model_.trains) check_scalars(f);
     check_own_settings(f);
     for (std::size_t k = 0; k < arguments_.size(); ++k) {
-      shape const& dims = arguments_[k].dims;
-      std::int64_t const count = dims.tag ? dims.count() / dims.tag.max * f.extent[dims.tag.id] : dims.count();
-      check_input(arguments_[k].type, f.base[base_input + k], count, [&] { return "argument " + std::to_string(k); });
+      check_input(arguments_[k].type, f.base[base_input + k], f.extents.count(arguments_[k].dims), [&] { return "argument " + std::to_string(k); });
     }
     for (int b = 0; b <= model_.states; ++b)
       for (parameter_view const& v : model_.names) {
@@ -64,7 +62,7 @@ class finite_watch final : public observer {
   TX_COLD void before_kernel(frame const& f, call const& c) override {
     auto const program = std::ranges::find_if(programs_, [&](program_tables const& p) { return p.holds(c); });
     ran_.push_back({&*program, &c, f});
-    called_kernel const k(*program, c);
+    called_kernel const k(*program, c, f.extents);
     overwritten_.clear();
     undo_.clear();
     if (!k.by_rows()) return;
@@ -79,7 +77,7 @@ class finite_watch final : public observer {
   }
 
   TX_COLD void after_kernel(frame const& f, call const& c) override {
-    called_kernel const k(*ran_.back().program, c);
+    called_kernel const k(*ran_.back().program, c, f.extents);
     if (k.by_rows()) {
       for (int o = 0; o < k.sig.outs; ++o) look_at(f, k, o);
     } else if (k.sees_whole()) {
@@ -170,16 +168,16 @@ class finite_watch final : public observer {
     finite_finding found{text_of(value), origin.op};
     found.layer = layer_of(parameter_search(ran_, f, model_.names).near(origin.value, origin.row, origin.col));
     int const op = op_of(k, origin.value);
-    if (source_site const* const at = line_of(p, k.c, op); at != nullptr) {
+    if (source_site const* const at = line_of(p, k.planned, op); at != nullptr) {
       std::string_view const path = at->file;
       found.file = path.substr(path.rfind('/') + 1);  // all of it where there is none
       found.line = at->line;
     }
     found.kernel = name_of(k);
-    found.number = static_cast<int>(&k.c - p.calls.data()) + 1;
+    found.number = static_cast<int>(&k.planned - p.calls.data()) + 1;
     found.kernels = static_cast<int>(p.calls.size());
     found.when = k.c.first_update >= 0 && op >= k.c.first_update ? phase::update : k.c.when;
-    call_runs const runs = runs_of(p, k.c);
+    call_runs const runs = runs_of(p, k.planned);
     if (runs.in_part > 1) {
       found.iteration = static_cast<int>(f.iteration % runs.in_part);
       found.iterations = static_cast<int>(runs.in_part);

@@ -27,6 +27,7 @@ struct frozen_graph {
   bounded_array<output, 4096> outputs;
   bounded_array<std::int64_t, 8192> numbers;
   bounded_array<declared_setting, max_settings> settings;
+  bound_table bound_of;
   compile_options options;
   std::int64_t recomputed_flops;
 };
@@ -69,6 +70,7 @@ constexpr frozen_graph freeze_graph(inspection const& seen, lowered const& l) {
   for (output const& o : g.outputs) append_to(f.outputs, o);
   for (std::int64_t const n : g.numbers) append_to(f.numbers, n);
   for (declared_setting const& s : g.settings) append_to(f.settings, s);
+  f.bound_of = g.bound_of;
   f.options = seen.options;
   f.recomputed_flops = l.memory.recomputed_flops;
   return f;
@@ -95,6 +97,7 @@ struct kept_graph {
   static constexpr auto outputs = freeze<output, loose.outputs.count>(loose.outputs);
   static constexpr auto numbers = freeze<std::int64_t, loose.numbers.count>(loose.numbers);
   static constexpr auto settings = freeze<declared_setting, loose.settings.count>(loose.settings);
+  static constexpr bound_table bound_of = loose.bound_of;
   static constexpr compile_options options = loose.options;
   static constexpr std::int64_t recomputed_flops = loose.recomputed_flops;
 };
@@ -115,6 +118,7 @@ TX_COLD graph thawed(Tables const& f) {
   for (output const& o : f.outputs) g.outputs.push_back(o);
   for (std::int64_t const n : f.numbers) g.numbers.push_back(n);
   for (declared_setting const& s : f.settings) g.settings.push_back(s);
+  g.bound_of = f.bound_of;
   return g;
 }
 

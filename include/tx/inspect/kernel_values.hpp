@@ -22,7 +22,7 @@ class kernel_values {
       std::vector<double>& to = values_[static_cast<std::size_t>(v)];
       if (l.shape == form::col_reduce) continue;
       if (l.shape == form::row_reduce) {
-        double sum = at(l.operand[0], 0);
+        double sum = k_.c.cols == 0 ? l.op.nothing : at(l.operand[0], 0);
         for (std::int64_t c = 1; c < k_.c.cols && l.op.combine != nullptr; ++c)
           sum = l.op.combine(sum, at(l.operand[0], c));
         to.assign(1, rounded_to(l.type, sum));
@@ -90,7 +90,7 @@ class kernel_values {
     }
   }
   TX_COLD double product(std::int64_t row, std::int64_t col) const {
-    std::int64_t const depth = f_.depth(k_.c);
+    std::int64_t const depth = k_.c.depth;
     if (depth == 0) return 0;  // an argument without rows may lie nowhere
     side const a = left(row), b = right(row, col);
     double sum = 0;

@@ -67,7 +67,7 @@ class parameter_search {
       place const p = queue_[at];
       if (found_distance_ >= 0 && p.distance > found_distance_) break;
       ran_kernel const& e = ran_[static_cast<std::size_t>(p.kernel)];
-      called_kernel const k(*e.program, *e.c);
+      called_kernel const k(*e.program, *e.c, f_.extents);
       frame const f = e.as_in(f_);
       bool const here = p.kernel + 1 == static_cast<int>(ran_.size());  // where the element is known
       if (p.value < 0) {
@@ -119,7 +119,7 @@ class parameter_search {
     }
     for (int e = from.kernel; base == base_arena && e-- > 0;) {
       ran_kernel const& earlier = ran_[static_cast<std::size_t>(e)];
-      called_kernel const k(*earlier.program, *earlier.c);
+      called_kernel const k(*earlier.program, *earlier.c, f_.extents);
       frame const f = earlier.as_in(f_);
       for (int o = 0; o < k.sig.outs; ++o)
         if (result_range(f, k, o).holds(p)) return visit(e, k.sees_whole() ? -1 : k.out(o).value, from.distance + 1);

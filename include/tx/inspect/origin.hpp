@@ -108,7 +108,7 @@ class origin_finder {
     bool bad = false;
     for (kernel_values::side const& s : {values_.left(at.row), values_.right(at.row, at.col)}) {
       operand_values all{};
-      for (std::int64_t d = 0; d < f_.depth(k_.c); ++d) {
+      for (std::int64_t d = 0; d < k_.c.depth; ++d) {
         double const x = element_at(k_.sig.type, s.first, d * s.step);
         bad = bad || rule_.bad(x);
         all.add(x);

@@ -117,7 +117,7 @@ class outliner {
     bool const timed = !seconds.empty();
     outlined_call out;
     double const spent = timed ? seconds[static_cast<std::size_t>(index)] : 0;
-    static_cast<profiled_kernel&>(out) = described({&c, 0, spent, 0, c.rows, c.depth}, exec::called_kernel(tables_.get(), c));
+    static_cast<profiled_kernel&>(out) = described({&c, 0, spent, 0, c.rows, {}}, exec::called_kernel(tables_.get(), c));
     out.when = gr.head >= 0 ? g_[gr.head].when : g_[gr.nodes.back()].when;
     out.kernel = c.kernel;
     out.region = gr.region;

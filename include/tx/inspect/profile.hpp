@@ -56,8 +56,8 @@ TX_COLD inline profiled_kernel described(exec::kernel_event const& e, exec::call
   }
   if (k.has_product()) {
     std::int64_t const matrices = c.rows > 0 ? (e.rows * c.batch + c.rows - 1) / c.rows : 0;
-    out.flops = 2 * e.rows * c.cols * e.depth;
-    out.bytes = (e.rows * e.depth + (c.batch > 1 ? matrices : 1) * e.depth * c.cols) * size_of(k.sig.type);
+    out.flops = 2 * e.rows * c.cols * c.depth;
+    out.bytes = (e.rows * c.depth + (c.batch > 1 ? matrices : 1) * c.depth * c.cols) * size_of(k.sig.type);
   }
   for (int v = 0; v < k.inputs(); ++v)
     if (k.reads(v)) out.bytes += elements_read(k.read_by(v), k.in(v).how, e.rows, c.cols) * size_of(k.in(v).type);
@@ -73,7 +73,7 @@ template <class Program>
 bool describe(std::vector<profiled_kernel>& to, exec::kernel_event const& e) {
   exec::program_tables const tables = exec::tables_of<Program>();
   if (!tables.holds(*e.of)) return false;
-  to.push_back(described(e, exec::called_kernel(tables, *e.of)));
+  to.push_back(described(e, exec::called_kernel(tables, *e.of, e.extents)));
   return true;
 }
 template <class Program>

@@ -16,6 +16,7 @@ struct op_facts {
   char const* name = "";
   double (*fold)(double const* in) = nullptr;
   double (*combine)(double a, double b) = nullptr;
+  double nothing = 0;
   bool over_first = false;
 
   constexpr op_facts() = default;
@@ -24,6 +25,7 @@ struct op_facts {
     name = op->name;
     fold = op->fold;
     combine = op->combine;
+    nothing = op->nothing;
     over_first = op->over_first;
   }
 };
@@ -43,6 +45,7 @@ struct program_tables {
   std::span<out_sig const> outs;
   std::span<call const> calls;
   std::span<operand_ref const> operands;
+  std::span<varying_number const> varying;
   std::span<step const> steps;
   std::span<loop const> loops;
   std::span<source_site const> sites;
@@ -75,7 +78,7 @@ template <class Program>
 TX_COLD program_tables tables_of() {
   using known = detail::known_of<Program>;
   return {span_of(known::kernels), span_of(Program::ins), span_of(known::lets), span_of(Program::outs), span_of(Program::calls),
-          span_of(Program::operands), span_of(Program::steps), span_of(Program::loops), span_of(Program::sites), span_of(Program::site_of)};
+          span_of(Program::operands), span_of(Program::varying), span_of(Program::steps), span_of(Program::loops), span_of(Program::sites), span_of(Program::site_of)};
 }
 
 // Of a program that was lowered at run time and outlives them.
@@ -86,7 +89,7 @@ class lowered_tables {
     for (let_sig const& s : l.lets) lets_.push_back(known(s));
   }
   program_tables get() const {
-    return {kernels_, span_of(l_.ins), lets_, span_of(l_.outs), span_of(l_.calls), span_of(l_.operands), span_of(l_.steps), span_of(l_.loops),
+    return {kernels_, span_of(l_.ins), lets_, span_of(l_.outs), span_of(l_.calls), span_of(l_.operands), span_of(l_.varying), span_of(l_.steps), span_of(l_.loops),
             span_of(l_.sites), span_of(l_.site_of)};
   }
 
@@ -96,22 +99,30 @@ class lowered_tables {
   std::vector<known_let> lets_;
 };
 
-// Values are numbered as in signatures: inputs first, then lets.
+// A call with its kernel and operands, as planned, or as it is with the extents of a run. Values are numbered as in signatures: inputs first,
+// then lets.
 struct called_kernel {
-  call const& c;
+  call const& planned;  // the program's own
+  call c;
   known_kernel const& sig;
   std::span<in_sig const> ins;
   std::span<known_let const> lets;
   std::span<out_sig const> outs;
-  std::span<operand_ref const> operands;
 
   called_kernel(program_tables const& p, call const& of)
-      : c(of),
+      : planned(of),
+        c(of),
         sig(p.kernels[static_cast<std::size_t>(of.kernel)]),
         ins(part(p.ins, sig.first_in, sig.ins)),
         lets(part(p.lets, sig.first_let, sig.lets)),
         outs(part(p.outs, sig.first_out, sig.outs)),
-        operands(part(p.operands, of.first, of.operands)) {}
+        operands_(part(p.operands, of.first, of.operands)) {}
+  called_kernel(program_tables const& p, call const& of, run_extents const& e) : called_kernel(p, of) {
+    if (!e.bound_of.any()) return;
+    resolve(c, e);
+    now_.assign(operands_.begin(), operands_.end());
+    for (operand_ref& r : now_) resolve(r, p.varying.data(), e);
+  }
 
   bool has_product() const { return sig.kind == kernel_kind::gemm; }
   bool by_rows() const { return sig.kind == kernel_kind::fused || has_product(); }
@@ -125,7 +136,8 @@ struct called_kernel {
     access const how = in(v).how;
     return how == access::contiguous || how == access::strided || how == access::row;
   }
-  operand_ref const& operand(int k) const { return operands[static_cast<std::size_t>(k)]; }
+  operand_ref const& operand(int k) const { return now_.empty() ? operands_[static_cast<std::size_t>(k)] : now_[static_cast<std::size_t>(k)]; }
+  int operands() const { return c.operands; }
   operand_ref const& read_by(int v) const { return operand(v + (has_product() ? 1 : 0)); }
   operand_ref const& written_by(int o) const { return operand(sig.ins + (has_product() ? 1 : 0) + o); }
 
@@ -145,6 +157,9 @@ struct called_kernel {
   std::int64_t width(int o) const { return out(o).per_row ? 1 : c.cols; }
 
  private:
+  std::span<operand_ref const> operands_;
+  std::vector<operand_ref> now_;  // if numbers of them vary
+
   template <class T>
   static std::span<T const> part(std::span<T const> table, int first, int count) {
     return table.subspan(static_cast<std::size_t>(first), static_cast<std::size_t>(count));

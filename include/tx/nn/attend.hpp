@@ -54,6 +54,14 @@ struct attention_bounds {
   double fixed_rate = -1;  // below 0: `rate`, or where there is none that of run.settings
 };
 
+// Does it say which keys a query sees by their places?
+template <class How>
+inline constexpr bool bounds_keys = false;
+template <>
+inline constexpr bool bounds_keys<causal_t> = true;
+template <int Window>
+inline constexpr bool bounds_keys<local_t<Window>> = true;
+
 template <shape Scores>
 constexpr void add_bound(attention_bounds& to, causal_t) {
   static_assert(Scores.dim[2] <= Scores.dim[3], "tx::nn::attend: causal attention has no more queries than keys. FIX: the keys of all places up to the last query");
@@ -80,10 +88,10 @@ constexpr void add_bound(attention_bounds& to, M const& mask_or_bias) {
   if constexpr (m.rank == 4) {
     add_bias(to, mask_or_bias);
   } else if constexpr (m.rank == 2) {
-    static_assert(m.dim[0] == Scores.dim[0] && m.dim[1] == Scores.dim[3],
+    static_assert(m.at(0) == Scores.at(0) && m.at(1) == Scores.at(3),
                   "tx::nn: a key mask has the shape [batch, sequence] of the tensor it belongs to. FIX: reshape or broadcast it");
     var const keys = key_mask(mask_or_bias);
-    if constexpr (is_float(M::info.type)) add_bias(to, reshape(maximum(keys, masked_score), shape{4, m.tag, {m.dim[0], 1, 1, m.dim[1]}}));
+    if constexpr (is_float(M::info.type)) add_bias(to, reshape(maximum(keys, masked_score), extents(m.at(0), 1, 1, m.at(1))));
     else to.mask = to.mask.valid() ? logical_and(to.mask, keys) : keys;
   }
 }
@@ -112,23 +120,25 @@ inline constexpr double attention_scale = 1.0 / math::sqrt(static_cast<double>(H
 template <typed_handle Q, typed_handle K, typed_handle V, class... How>
 constexpr auto attend_scaled(Q const& q, K const& k, V const& v, How const&... how) {
   constexpr shape of_q = Q::dims, of_k = K::dims;
-  static_assert(of_q.rank == 4 && of_k.rank == 4 && V::info == K::info && of_q.dim[0] == of_k.dim[0] && of_q.dim[3] == of_k.dim[3],
+  static_assert(of_q.rank == 4 && of_k.rank == 4 && V::info == K::info && of_q.at(0) == of_k.at(0) && of_q.dim[3] == of_k.dim[3],
                 "tx::nn::attend: it takes q [batch, heads, queries, head], k and v [batch, key heads, keys, head]. FIX: reshape and transpose them");
   static_assert(of_q.dim[1] % of_k.dim[1] == 0, "tx::nn::attend: as many heads share each key head. FIX: a number of heads that the key heads divide");
-  constexpr shape scores{4, of_q.tag, {of_q.dim[0], of_q.dim[1], of_q.dim[2], of_k.dim[2]}};
+  constexpr shape scores = extents(of_q.at(0), of_q.at(1), of_q.at(2), of_k.at(2));
   detail::attention_bounds bounds{};
   (detail::add_bound<scores>(bounds, how), ...);
   // [batch, heads, places, head] -> [batch, places, heads * head]
   auto const token_major = [](var x) {
     shape const s = x.dims();
-    return reshape(transpose(x, attributes{{0, 2, 1, 3}}), shape{3, s.tag, {s.dim[0], s.dim[2], s.dim[1] * s.dim[3]}});
+    return reshape(transpose(x, attributes{{0, 2, 1, 3}}), extents(s.at(0), s.at(2), s.at(1) * s.at(3)));
   };
   attention_facts& f = bounds.facts;
   f.heads = of_q.dim[1];
   f.key_heads = of_k.dim[1];
+  static_assert(of_q.at(2) == of_k.at(2) || (!of_q.is_bounded(2) && !of_k.is_bounded(2)) || !(detail::bounds_keys<How> || ...),
+                "tx::nn::attend: where queries stand among keys is not known, as the numbers of both are bounded apart. FIX: one dyn<Max, Tag> for both");
   f.first = f.bounds() ? of_k.dim[2] - of_q.dim[2] : 0;
   var const mixed = detail::recorded_attention({token_major(q), token_major(k), token_major(v)}, bounds, scores);
-  return tensor_of<Q::info>{mixed.g, transpose(reshape(mixed, shape{4, of_q.tag, {of_q.dim[0], of_q.dim[2], of_q.dim[1], of_q.dim[3]}}), attributes{{0, 2, 1, 3}}).id};
+  return tensor_of<Q::info>{mixed.g, transpose(reshape(mixed, extents(of_q.at(0), of_q.at(2), of_q.at(1), of_q.at(3))), attributes{{0, 2, 1, 3}}).id};
 }
 
 template <typed_handle Q, typed_handle K, typed_handle V, class... How>

@@ -16,7 +16,7 @@ namespace tx::nn {
 template <int Longest, typed_handle Offsets>
 struct packed_texts {
   static_assert(Longest > 0, "tx::nn::texts_at: a text has at least one token. FIX: texts_at<N>(offsets) with N of at least 1");
-  static_assert(Offsets::info.type == dtype::i32 && Offsets::dims.rank == 1 && !Offsets::dims.tag && Offsets::dims[0] > 1,
+  static_assert(Offsets::info.type == dtype::i32 && Offsets::dims.rank == 1 && Offsets::dims.bounds == 0 && Offsets::dims[0] > 1,
                 "tx::nn::texts_at: where texts begin, and the last one ends, is told by tensor<tx::i32, texts + 1>. FIX: packed_batch's offsets");
   static constexpr int texts = Offsets::dims[0] - 1, longest = Longest;
   Offsets offsets;
@@ -29,7 +29,7 @@ constexpr packed_texts<Longest, Offsets> texts_at(Offsets const& offsets) {
 template <int Heads, typed_handle Q, typed_handle K, typed_handle V, int Longest, typed_handle Offsets, class... How>
 constexpr auto attend_packed(Q const& q, K const& k, V const& v, packed_texts<Longest, Offsets> const& texts, How const&... how) {
   constexpr shape of_q = Q::dims, of_k = K::dims;
-  static_assert(of_q.rank == 2 && of_k.rank == 2 && V::info == K::info && of_q.dim[0] == of_k.dim[0] && of_q.tag == of_k.tag,
+  static_assert(of_q.rank == 2 && of_k.rank == 2 && V::info == K::info && of_q.at(0) == of_k.at(0),
                 "tx::nn::attend_packed: it takes q [tokens, heads * head], k and v [tokens, key heads * head]. FIX: reshape them");
   static_assert(of_q.dim[1] % Heads == 0 && of_k.dim[1] % (of_q.dim[1] / Heads) == 0 && Heads % (of_k.dim[1] / (of_q.dim[1] / Heads)) == 0,
                 "tx::nn::attend_packed: heads of one width, of which as many share each key head. FIX: a number of heads that divides the width");

@@ -34,13 +34,13 @@ struct bert_embeddings {
   template <typed_handle Ids>
   constexpr auto operator()(Ids const& ids) const {
     auto const words = word_embeddings(ids);
-    return finish<Ids>(words + token_type_embeddings.template first<1>());
+    return finish(ids, words + token_type_embeddings.template first<1>());
   }
   // ids and token types [batch, seq] -> [batch, seq, hidden]
   template <typed_handle Ids>
   constexpr auto operator()(Ids const& ids, typed_handle auto const& types) const {
     auto const words = word_embeddings(ids);
-    return finish<Ids>(words + token_type_embeddings(types));
+    return finish(ids, words + token_type_embeddings(types));
   }
   // packed ids and their positions [tokens] -> [tokens, hidden]; all tokens are of type 0
   constexpr auto packed(typed_handle auto const& ids, typed_handle auto const& positions) const {
@@ -50,9 +50,9 @@ struct bert_embeddings {
 
  private:
   template <class Ids>
-  constexpr auto finish(typed_handle auto const& sum) const {
+  constexpr auto finish(Ids const& ids, typed_handle auto const& sum) const {
     static_assert(Ids::dims.rank == 2, "tx::nn::bert_embeddings: ids are [batch, seq]. FIX: reshape<1, seq>(ids) for one text");
-    return dropout(LayerNorm(sum + position_embeddings.template first<Ids::dims[1]>()));
+    return dropout(LayerNorm(sum + position_embeddings.template of_places<1>(ids)));
   }
 };
 

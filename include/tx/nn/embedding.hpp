@@ -2,6 +2,7 @@
 #pragma once
 
 #include <tx/expr/param.hpp>
+#include <tx/ops/iota.hpp>
 #include <tx/ops/slice.hpp>
 #include <tx/ops/take.hpp>
 
@@ -26,6 +27,18 @@ struct embedding {
   constexpr auto first() const {
     static_assert(N <= V, "tx::nn::embedding: the table has too few rows. FIX: more positions in the configuration");
     return slice<0, 0, N>(weight);
+  }
+  // Those of the places along an axis of `like`, which may be bounded. -> [its extent, H]
+  template <int Axis, typed_handle X>
+  constexpr auto of_places(X const& like) const {
+    constexpr bounded extent = X::dims.at(Axis);
+    if constexpr (!extent.of) {
+      return first<extent.max>();
+    } else {
+      static_assert(extent.max <= V, "tx::nn::embedding: the table has too few rows. FIX: more positions in the configuration");
+      constexpr value_info places{dtype::i32, extents(extent)};
+      return take(weight, tensor_of<places>{like.g, iota(*like.g, places.dims, 0).id});
+    }
   }
 };
 

@@ -27,9 +27,9 @@ struct rotary_fn {
   constexpr var operator()(var x) const { return turned(x, cast(iota(*x.g, table(x), 0), dtype::f32)); }
   constexpr var operator()(var x, var places) const {
     shape const angles = table(x);
-    if (!is_integer(places.type()) || places.dims().rank != 1 || places.dims().tag || places.dims().dim[0] != angles.dim[0])
+    if (!is_integer(places.type()) || places.dims().rank != 1 || !(places.dims().at(0) == angles.at(0)))
       throw invalid("rotary: there is not one integer for each place. FIX: a tensor<tx::i32, places>");
-    return turned(x, broadcast_to(reshape(cast(places, dtype::f32), shape{2, {}, {angles.dim[0], 1}}), angles));
+    return turned(x, broadcast_to(reshape(cast(places, dtype::f32), extents(angles.at(0), 1)), angles));
   }
 
  private:
@@ -37,8 +37,7 @@ struct rotary_fn {
   static constexpr shape table(var x) {
     shape const s = x.dims();
     if (s.rank < 2 || s.last() % 2 != 0) throw invalid("rotary: it takes [..., places, head] with an even head. FIX: reshape it, or heads of another width");
-    if (s.rank == 2 && s.tag) throw invalid("rotary: the number of places is bounded. FIX: an axis of texts before it");
-    return shape{2, {}, {s.dim[s.rank - 2], s.last() / 2}};
+    return extents(s.at(-2), s.last() / 2);
   }
   static constexpr var turned(var x, var places) {
     shape const angles = table(x);

@@ -61,7 +61,7 @@ struct twinbert_embeddings {
   template <typed_handle Ids>
   constexpr auto operator()(Ids const& ids) const {
     auto const words = Config::input::vectors(word_embeddings, ids);
-    return words + position_embeddings.template first<Ids::dims[1]>();
+    return words + position_embeddings.template of_places<1>(ids);
   }
 };
 

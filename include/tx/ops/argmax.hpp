@@ -13,8 +13,7 @@ constexpr value_info argmax_infer(value_info const* in, int, attributes const& a
   value_info out{dtype::i32, in[0].dims};
   if (out.dims.dim[at.v[0]] == 0)
     throw invalid("argmax, argmin: the axis is empty and has no largest element. FIX: give it elements");
-  out.dims.dim[at.v[0]] = 1;
-  if (at.v[0] == 0) out.dims.tag = {};
+  out.dims.set(static_cast<int>(at.v[0]), 1);
   return out;
 }
 

@@ -21,16 +21,20 @@
 namespace tx {
 
 namespace detail {
-constexpr bool bias_of_scores(shape const& from, std::int64_t const (&to)[4]) {
+constexpr bool bias_of_scores(shape const& from, shape const& to) {
   for (int a = 0; a < 4; ++a)
-    if (from.dim[a] != 1 && from.dim[a] != to[a]) return false;
+    if (from.dim[a] != 1 && !(from.at(a) == to.at(a))) return false;
   return from.rank == 4;
+}
+constexpr shape scores_of(attention_facts const& f, value_info const* in) {
+  if (f.packed()) return extents(in[3].dims.dim[0] - 1, f.heads, f.longest, f.longest);
+  return extents(in[0].dims.at(0), f.heads, in[0].dims.at(1), in[1].dims.at(1));
 }
 constexpr void check_packed(attention_facts const& f, value_info const* in) {
   value_info const &q = in[0], &k = in[1], &offsets = in[3];
-  if (q.dims.rank != 2 || k.dims.rank != 2 || q.dims.dim[0] != k.dims.dim[0] || q.dims.tag != k.dims.tag)
+  if (q.dims.rank != 2 || k.dims.rank != 2 || !(q.dims.at(0) == k.dims.at(0)))
     throw invalid("attention: of packed texts it takes q [tokens, heads * head], k and v [tokens, key_heads * head]. FIX: reshape them");
-  if (offsets.type != dtype::i32 || offsets.dims.rank != 1 || offsets.dims.tag || offsets.dims.dim[0] < 2)
+  if (offsets.type != dtype::i32 || offsets.dims.rank != 1 || offsets.dims.bounds != 0 || offsets.dims.dim[0] < 2)
     throw invalid("attention: offsets of packed texts are i32 [texts + 1], of at least one text. FIX: a tensor<tx::i32, texts + 1>");
   if (f.mask || f.first != 0 || f.longest < 0) throw invalid("attention: packed texts have no mask, and queries are at their keys' places. FIX: shorter texts, where some tokens take no part");
 }
@@ -40,19 +44,20 @@ constexpr void check_attention(value_info const* in, int count, attributes const
   value_info const &q = in[0], &k = in[1], &v = in[2];
   if (!is_float(q.type) || k.type != q.type || !(v == k)) throw invalid("attention: queries, keys and values need one floating-point type. FIX: cast<T>(x)");
   if (f.packed()) check_packed(f, in);
-  else if (q.dims.rank != 3 || k.dims.rank != 3 || q.dims.dim[0] != k.dims.dim[0] || q.dims.tag != k.dims.tag)
+  else if (q.dims.rank != 3 || k.dims.rank != 3 || !(q.dims.at(0) == k.dims.at(0)))
     throw invalid("attention: it takes q [texts, queries, heads * head], k and v [texts, keys, key_heads * head]. FIX: reshape and transpose them");
   if (f.heads < 1 || f.key_heads < 1 || f.heads % f.key_heads != 0 || q.dims.last() % f.heads != 0 || k.dims.last() * f.heads != q.dims.last() * f.key_heads)
     throw invalid("attention: heads of one width, of which as many share each key head. FIX: a number of heads that the key heads divide");
+  if (q.dims.is_bounded(q.dims.rank - 1)) throw invalid("attention: the width of heads is bounded. FIX: a fixed one");
   attention_shape const s = attention_shape_of(f, q, k.dims, f.packed() ? in[3].dims : shape{});
   if (s.keys == 0) throw invalid("attention: there are no keys to attend to. FIX: at least one of each text");
-  std::int64_t const scores[] = {s.texts, s.heads, s.queries, s.keys};
+  shape const scores = scores_of(f, in);
   value_info const* next = in + 3 + f.packed();
-  if (f.mask && (next->type != dtype::boolean || next->dims.rank != 2 || next->dims.dim[0] != scores[0] || (next++)->dims.dim[1] != scores[3]))
+  if (f.mask && (next->type != dtype::boolean || next->dims.rank != 2 || !(next->dims.at(0) == scores.at(0)) || !((next++)->dims.at(1) == scores.at(3))))
     throw invalid("attention: a mask is bool [texts, keys]. FIX: compare first, e.g. less(0, mask)");
   if (f.bias && (!is_float(next->type) || !bias_of_scores((next++)->dims, scores)))
     throw invalid("attention: a bias is added to the scores [texts, heads, queries, keys]. FIX: extents of those, or ones");
-  if (f.dropout && (next->dims.rank != 4 || next->dims.dim[2] != scores[2] || next->dims.dim[3] != scores[3] || next[1].dims.rank != 0))
+  if (f.dropout && (next->dims.rank != 4 || !(next->dims.at(2) == scores.at(2)) || !(next->dims.at(3) == scores.at(3)) || next[1].dims.rank != 0))
     throw invalid("attention: dropout takes a random number of each score, and a rate. FIX: uniform(...) of the scores' shape, and one number");
 }
 constexpr value_info attention_infer(value_info const* in, int count, attributes const& at) {
@@ -63,7 +68,8 @@ constexpr value_info attention_infer_result(value_info const* in, int, attribute
   if (k == 0) return in[0];
   attention_facts const f = attention_facts_of(at);
   attention_shape const s = attention_shape_of(f, in[0], in[1].dims, f.packed() ? in[3].dims : shape{});
-  return {sum_type(in[0].type), {3, f.packed() ? bound_tag{} : in[0].dims.tag, {static_cast<int>(s.texts), f.heads, static_cast<int>(s.queries)}}};
+  if (f.packed()) return {sum_type(in[0].type), extents(static_cast<int>(s.texts), f.heads, static_cast<int>(s.queries))};
+  return {sum_type(in[0].type), extents(in[0].dims.at(0), f.heads, in[0].dims.at(1))};
 }
 // What out's queries `part` read of operand `number`.
 constexpr selection attention_part_read(selection const& part, int number, value_info const& of, attributes& at) {
@@ -80,7 +86,7 @@ constexpr selection attention_part_read(selection const& part, int number, value
 }
 constexpr bool attention_can_narrow(selection const& part, attributes const& at) {
   attention_facts const f = attention_facts_of(at);
-  return !f.packed() && part.axis == 1 && (part.step == 1 || !f.bounds());
+  return !f.packed() && part.axis == 1 && (part.step == exactly(1) || !f.bounds());
 }
 constexpr value_info attention_gradient_infer_result(value_info const* in, int, attributes const& at, int k) {
   value_info const& like = in[k < 3 ? 3 + k : 6 + attention_facts_of(at).bias_at()];

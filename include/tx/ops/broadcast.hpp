@@ -9,12 +9,17 @@ namespace detail {
 constexpr value_info broadcast_infer(value_info const* in, int, attributes const& at) {
   value_info out = in[0];
   for (int i = 0; i < in[0].dims.rank; ++i) {
-    int const to = static_cast<int>(at.v[i]);
-    if (in[0].dims.dim[i] != to && in[0].dims.dim[i] != 1)
+    if (at.v[i] < quantity_end && in[0].dims.bounds == 0 && (in[0].dims.dim[i] == at.v[i] || in[0].dims.dim[i] == 1)) {
+      out.dims.dim[i] = static_cast<int>(at.v[i]);
+      continue;
+    }
+    bounded const to = unpacked_extent(at.v[i]);
+    if (in[0].dims.is_bounded(i) && !(in[0].dims.of(i) == to.of))
+      throw invalid("broadcast_to: a bounded extent meets a fixed one. FIX: name it, broadcast_to<dyn<Max, Tag>, ...>");
+    if (!(in[0].dims.at(i) == to) && in[0].dims.dim[i] != 1)
       throw invalid("broadcast_to: an extent is neither 1 nor the one asked for. FIX: reshape so that extents match from the right");
-    out.dims.dim[i] = to;
+    out.dims.set(i, to);
   }
-  if (at.v[0] > 0 && in[0].dims.rank > 0 && in[0].dims.dim[0] != out.dims.dim[0]) out.dims.tag = {};
   return out;
 }
 constexpr void broadcast_vjp(vjp_context& c);
@@ -22,19 +27,19 @@ constexpr int broadcast_simplify(simplify_context& c);
 constexpr bool broadcast_restride(strided& s, shape const& from, shape const& to, attributes const& at) {
   (void)at;
   for (int i = 0; i < to.rank; ++i)
-    if (from.dim[i] != to.dim[i]) s.stride[i] = 0;
+    if (from.dim[i] != to.dim[i]) s.stride[i] = {};
   return true;
 }
 // Of a repeated axis fewer repetitions are made, from all there is.
 constexpr bool broadcast_narrow(selection& s, shape const& from, shape const&, attributes& at) {
   if (!s) return true;
-  at.v[s.axis] = s.count;
+  at.v[s.axis] = static_cast<std::int64_t>(s.count);
   if (from.dim[s.axis] == 1) s = {};
   return true;
 }
 }  // namespace detail
 
-// at.v[i]: extent of axis i; the input has the same rank.
+// at.v[i]: extent of axis i, with its factors; the input has the same rank.
 inline constexpr op_info broadcast_info{.name = "broadcast",
                                         .kind = op_kind::view,
                                         .arity = 1,
@@ -47,37 +52,36 @@ inline constexpr op_info broadcast_info{.name = "broadcast",
 constexpr var broadcast_to(var x, shape to) {
   if (x.dims() == to) return x;
   if (x.dims().rank > to.rank) throw invalid("broadcast_to: the tensor has more axes than asked for. FIX: reshape it first");
-  if (x.dims().tag && !(to.tag == x.dims().tag))
-    throw invalid("broadcast_to: a bounded extent meets a fixed one. FIX: name it, broadcast_to<dyn<Max, Tag>, ...>");
   shape padded = to;
-  padded.tag = {};
   int const lead = to.rank - x.dims().rank;
-  for (int i = 0; i < to.rank; ++i) padded.dim[i] = i < lead ? 1 : x.dims().dim[i - lead];
-  if (lead == 0) padded.tag = x.dims().tag;
+  bool const fixed = to.bounds == 0 && x.dims().bounds == 0;
+  for (int i = 0; i < to.rank; ++i) {
+    if (fixed) padded.dim[i] = i < lead ? 1 : x.dims().dim[i - lead];
+    else padded.set(i, i < lead ? bounded(1) : x.dims().at(i - lead));
+  }
   var const aligned = reshape(x, padded);
+  if (aligned.dims() == to) return aligned;
   attributes at{};
-  for (int i = 0; i < to.rank; ++i) at.v[i] = to.dim[i];
-  value_info info = detail::broadcast_infer(&aligned.info(), 1, at);
-  info.dims.tag = to.tag;
-  if (info.dims == aligned.dims()) return aligned;
-  return {x.g, x.g->emit(&broadcast_info, &aligned.id, 1, at, info)};
+  for (int i = 0; i < to.rank; ++i) at.v[i] = fixed ? to.dim[i] : detail::packed_extent(to.at(i));
+  return emit(broadcast_info, {aligned}, at);
 }
 
 // The shape two operands meet in.
 constexpr shape common_shape(shape const& a, shape const& b) {
   shape out = a.rank >= b.rank ? a : b;
-  out.tag = {};
   for (int i = 1; i <= out.rank; ++i) {
     int const da = i <= a.rank ? a.dim[a.rank - i] : 1;
     int const db = i <= b.rank ? b.dim[b.rank - i] : 1;
     if (da != db && da != 1 && db != 1)
       throw invalid("shapes do not broadcast: aligned at the right, extents must be equal or 1. FIX: reshape or transpose an operand");
-    bound_tag const tag_a = i == a.rank ? a.tag : bound_tag{};
-    bound_tag const tag_b = i == b.rank ? b.tag : bound_tag{};
-    if (!(tag_a == tag_b) && !(da == 1 && !tag_a) && !(db == 1 && !tag_b))
+    if (a.bounds == 0 && b.bounds == 0) {
+      out.dim[out.rank - i] = da == 1 ? db : da;  // an axis without elements has none beside 1 either
+      continue;
+    }
+    factors const of_a = i <= a.rank ? a.of(a.rank - i) : factors{}, of_b = i <= b.rank ? b.of(b.rank - i) : factors{};
+    if (!(of_a == of_b) && da != 1 && db != 1)
       throw invalid("a bounded extent meets another extent. FIX: give both the same dyn<Max, Tag>");
-    out.dim[out.rank - i] = da == 1 ? db : da;  // an axis without elements has none beside 1 either
-    if (tag_a || tag_b) out.tag = tag_a ? tag_a : tag_b;
+    out.set(out.rank - i, da == 1 ? bounded(db, of_b) : bounded(da, of_a));
   }
   return out;
 }
@@ -108,7 +112,7 @@ constexpr void broadcast_vjp(vjp_context& c) {
   int axes[max_rank] = {};
   int n = 0;
   for (int i = 0; i < from.rank; ++i)
-    if (from.dim[i] != to.dim[i]) axes[n++] = i;
+    if (!(from.at(i) == to.at(i))) axes[n++] = i;
   c.accumulate(0, reshape(sum(c.gradient, axes, n), from));
 }
 

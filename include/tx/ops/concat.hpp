@@ -12,11 +12,11 @@ namespace detail {
 constexpr value_info concat_infer(value_info const* in, int count, attributes const& at) {
   value_info out = in[0];
   auto const axis = at.v[0];
-  if (axis == 0 && out.dims.tag)
+  if (out.dims.is_bounded(static_cast<int>(axis)))
     throw invalid("concat: a bounded axis has no fixed end to go on from. FIX: concat along another axis");
   for (int k = 1; k < count; ++k) {
     if (in[k].type != out.type) throw invalid("concat: element types differ. FIX: convert one side with cast<T>(x)");
-    if (!same_but_for(in[k].dims, out.dims, axis) || in[k].dims.tag.id != out.dims.tag.id)
+    if (!same_but_for(in[k].dims, out.dims, axis) || in[k].dims.bounds != out.dims.bounds)
       throw invalid("concat: extents of axes that are not joined differ. FIX: make them equal, or concat along the axis where they differ");
     out.dims.dim[axis] += in[k].dims.dim[axis];
   }

@@ -35,13 +35,13 @@ constexpr var conv2d_by_product(var x, var weight, conv2d_options const& options
   if (of.dim[1] != in.dim[1] / groups)
     throw invalid("conv2d: the weight is for another number of channels. FIX: its second extent is the tensor's channels / groups");
   int const depth = of.dim[1] * w.elements();
-  shape const out{4, in.tag, {in.dim[0], w.rows(in.dim[2]), w.columns(in.dim[3]), of.dim[0]}};
+  shape const out = extents(in.at(0), w.rows(in.dim[2]), w.columns(in.dim[3]), of.dim[0]);
   var const rows = patches(x, w);  // [windows, C size], a group's channels side by side
   if (groups == 1) return reshape(matmul(rows, transpose(reshape(weight, shape{2, {}, {of.dim[0], depth}}))), out);
-  int const windows = rows.dims().dim[0];
+  bounded const windows = rows.dims().at(0);
   attributes const outer_first{{1, 0, 2}};
   var const left =
-      transpose(reshape(rows, shape{3, in.tag, {windows, groups, depth}}), outer_first);  // [groups, windows, depth]
+      transpose(reshape(rows, extents(windows, groups, depth)), outer_first);  // [groups, windows, depth]
   var const right =
       transpose(reshape(weight, shape{3, {}, {groups, of.dim[0] / groups, depth}}));  // [groups, depth, O / groups]
   return reshape(transpose(matmul(left, right), outer_first), out);

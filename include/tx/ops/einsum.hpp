@@ -79,7 +79,7 @@ struct lettered {
   var value{};
   axis_letters axes{};
 
-  constexpr int extent(char c) const { return value.dims().dim[axes.find(c)]; }
+  constexpr bounded extent(char c) const { return value.dims().at(axes.find(c)); }
 };
 
 // The axes in another order.
@@ -102,7 +102,7 @@ constexpr lettered summed_up(lettered const& x, Needed const& needed) {
       continue;
     }
     kept.add(x.axes.letter[i]);
-    to.dim[to.rank++] = x.value.dims().dim[i];
+    to.add(x.value.dims().at(i));
   }
   return n == 0 ? x : lettered{reshape(sum(x.value, gone, n), to), kept};
 }
@@ -115,38 +115,38 @@ constexpr lettered met(lettered a, lettered b, Needed const& needed) {
   axis_letters left{}, right{}, both{};  // a's axes in order, b's, and those of the result
   shape across{};                        // the result's extents
   shape wide_a{}, wide_b{};              // the operands', with 1 where they lack an axis
-  int batch = 1, rows = 1, depth = 1, columns = 1;
+  bounded batch = 1, rows = 1, depth = 1, columns = 1;
   bool contracted = false;
   auto each = [](lettered const& x, auto const& take) {
-    for (int i = 0; i < x.axes.count; ++i) take(x.axes.letter[i], x.value.dims().dim[i]);
+    for (int i = 0; i < x.axes.count; ++i) take(x.axes.letter[i], x.value.dims().at(i));
   };
-  auto add = [&](char c, int extent, bool in_a, bool in_b) {
+  auto add = [&](char c, bounded extent, bool in_a, bool in_b) {
     if (in_a) left.add(c);
     if (in_b) right.add(c);
     both.add(c);
-    wide_a.dim[wide_a.rank++] = in_a ? extent : 1;
-    wide_b.dim[wide_b.rank++] = in_b ? extent : 1;
-    across.dim[across.rank++] = extent;
+    wide_a.add(in_a ? extent : bounded(1));
+    wide_b.add(in_b ? extent : bounded(1));
+    across.add(extent);
   };
-  each(a, [&](char c, int extent) {
-    if (b.axes.has(c) && needed(c)) add(c, extent, true, true), batch *= extent;
+  each(a, [&](char c, bounded extent) {
+    if (b.axes.has(c) && needed(c)) add(c, extent, true, true), batch = batch * extent;
   });
-  each(a, [&](char c, int extent) {
-    if (!b.axes.has(c)) add(c, extent, true, false), rows *= extent;
+  each(a, [&](char c, bounded extent) {
+    if (!b.axes.has(c)) add(c, extent, true, false), rows = rows * extent;
   });
-  each(a, [&](char c, int extent) {
-    if (b.axes.has(c) && !needed(c)) left.add(c), right.add(c), depth *= extent, contracted = true;
+  each(a, [&](char c, bounded extent) {
+    if (b.axes.has(c) && !needed(c)) left.add(c), right.add(c), depth = depth * extent, contracted = true;
   });
-  each(b, [&](char c, int extent) {
-    if (!a.axes.has(c)) add(c, extent, false, true), columns *= extent;
+  each(b, [&](char c, bounded extent) {
+    if (!a.axes.has(c)) add(c, extent, false, true), columns = columns * extent;
   });
   var const x = arranged(a, left).value;
   var const y = arranged(b, right).value;
   if (!contracted) return {reshape(x, wide_a) * reshape(y, wide_b), both};
-  bool const one = batch == 1;
+  bool const one = batch.max == 1;
   var const product =
-      one ? matmul(reshape(x, shape{2, {}, {rows, depth}}), reshape(y, shape{2, {}, {depth, columns}}))
-          : matmul(reshape(x, shape{3, {}, {batch, rows, depth}}), reshape(y, shape{3, {}, {batch, depth, columns}}));
+      one ? matmul(reshape(x, extents(rows, depth)), reshape(y, extents(depth, columns)))
+          : matmul(reshape(x, extents(batch, rows, depth)), reshape(y, extents(batch, depth, columns)));
   return {reshape(product, across), both};
 }
 
@@ -164,7 +164,7 @@ constexpr var einsum(std::string_view text, std::initializer_list<var> in) {
     for (int i = 0; i < x.axes.count; ++i)
       for (detail::lettered const& y : operands)
         if (y.axes.has(x.axes.letter[i]) && y.value.dims().rank == y.axes.count &&
-            y.extent(x.axes.letter[i]) != x.value.dims().dim[i])
+            !(y.extent(x.axes.letter[i]) == x.value.dims().at(i)))
           throw invalid("einsum: a letter stands for two extents. FIX: make them equal, or use another letter");
   }
   auto in_result = [&](char c) { return axes.result.has(c); };

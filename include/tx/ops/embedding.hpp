@@ -16,14 +16,14 @@ namespace detail {
 constexpr value_info embedding_infer(value_info const* in, int, attributes const&) {
   if (in[0].dims.rank != 2) throw invalid("embedding: the table needs two axes. FIX: reshape it to [rows, width]");
   if (!is_integer(in[1].type) || in[1].dims.rank < 1) throw invalid("embedding: ids must be an integer tensor. FIX: tensor<tx::i32, ...>");
-  if (in[1].dims.rank == 1 && in[1].dims.tag) throw invalid("embedding: a bag of a bounded number of ids. FIX: take(table, ids) for one row each, or ids [..., L]");
+  if (in[1].dims.is_bounded(in[1].dims.rank - 1)) throw invalid("embedding: a bag of a bounded number of ids. FIX: take(table, ids) for one row each, or ids [..., L]");
   if (in[1].dims.last() == 0) throw invalid("embedding: bags without room for an id. FIX: ids [..., L] with L of at least 1");
   value_info out{in[0].type, in[1].dims};
-  out.dims.dim[out.dims.rank - 1] = in[0].dims.last();
+  out.dims.set_last(in[0].dims.at(-1));
   return out;
 }
 constexpr value_info scatter_infer(value_info const* in, int, attributes const& at) {
-  return {in[0].type, shape{2, {static_cast<int>(at.v[1]), static_cast<int>(at.v[2])}, {static_cast<int>(at.v[0]), in[0].dims.last()}}};
+  return {in[0].type, extents(bounded(static_cast<int>(at.v[0]), factors{static_cast<std::uint32_t>(at.v[1])}), in[0].dims.at(-1))};
 }
 constexpr void embedding_vjp(vjp_context& c);
 constexpr void scatter_rows_vjp(vjp_context& c);
@@ -31,7 +31,7 @@ constexpr void scatter_rows_vjp(vjp_context& c);
 
 inline constexpr op_info embedding_info{
     .name = "embedding", .kind = op_kind::whole, .arity = 2, .infer = detail::embedding_infer, .vjp = detail::embedding_vjp};
-// scatter_rows(gradient [..., D], ids [..., L]) -> [V, D], at.v: V, and of which bounded extent, if any: the transposed look-up.
+// scatter_rows(gradient [..., D], ids [..., L]) -> [V, D], at.v: V and its factors: the transposed look-up.
 inline constexpr op_info scatter_rows_info{
     .name = "scatter_rows", .kind = op_kind::whole, .arity = 2, .infer = detail::scatter_infer, .vjp = detail::scatter_rows_vjp};
 
@@ -115,7 +115,7 @@ struct embedding_fn {
 constexpr void embedding_vjp(vjp_context& c) {
   shape const& table = c.in_info(0).dims;
   var const rows = cast(c.gradient, sum_type(c.gradient.type()));
-  c.accumulate(0, emit(scatter_rows_info, {rows, c.in(1)}, attributes{{table.dim[0], table.tag.id, table.tag.max}}));
+  c.accumulate(0, emit(scatter_rows_info, {rows, c.in(1)}, attributes{{table.dim[0], table.of(0).bits}}));
 }
 constexpr void scatter_rows_vjp(vjp_context& c) { c.accumulate(0, emit(embedding_info, {c.gradient, c.in(1)})); }
 }  // namespace detail

@@ -35,9 +35,8 @@ constexpr var as_column(var x) {
 // [..., 1, D] -> [..., D]
 constexpr var without_last_but_one(var x) {
   shape to = x.dims();
-  to.dim[to.rank - 2] = to.last();
-  --to.rank;
-  to.dim[to.rank] = 0;
+  to.set(to.rank - 2, to.at(-1));
+  to.set(--to.rank, 0);
   return reshape(x, to);
 }
 
@@ -46,7 +45,7 @@ struct embedding_bag_fn {
   constexpr var operator()(var table, var ids) const {
     var const sums = embedding_fn{}(table, ids);  // it objects to wrong shapes
     if constexpr (Mode == bag_mode::sum) return sums;
-    if (table.dims().tag)
+    if (table.dims().bounds != 0)
       throw invalid("embedding_bag: a mean or maximum over a table with a bounded number of rows. FIX: bag_mode::sum, or a fixed one");
     var const places = as_positions(ids);
     var const named = logical_and(less_equal(0, places), less(places, table.dims().dim[0]));
@@ -64,8 +63,8 @@ struct weighted_bag_fn {
     shape row = ids.dims();  // [..., L] -> [..., 1, L]
     if (row.rank < 1 || row.rank == max_rank)
       throw invalid("embedding_bag: ids need one axis, and room for one more. FIX: reshape them");
-    row.dim[row.rank] = row.last();
-    row.dim[row.rank++ - 1] = 1;
+    row.add(row.at(-1));
+    row.set(row.rank - 2, 1);
     return cast(without_last_but_one(matmul(reshape(weights, row), take_fn{}(table, ids))), table.type());
   }
 };

@@ -11,8 +11,10 @@ constexpr value_info flip_infer(value_info const* in, int, attributes const&) { 
 constexpr void flip_vjp(vjp_context& c);
 constexpr int flip_simplify(simplify_context& c);
 constexpr bool flip_restride(strided& s, shape const& from, shape const&, attributes const& at) {
-  s.offset += (from.dim[at.v[0]] - 1) * s.stride[at.v[0]];
-  s.stride[at.v[0]] *= -1;
+  quantity const last = s.stride[at.v[0]] * (from.dim[at.v[0]] - 1);
+  if (from.is_bounded(static_cast<int>(at.v[0])) || !have_a_sum(s.offset, last)) return false;
+  s.offset = s.offset + last;
+  s.stride[at.v[0]] = s.stride[at.v[0]] * -1;
   return true;
 }
 }  // namespace detail

@@ -14,7 +14,7 @@ namespace detail {
 constexpr void check_ids(value_info const& x, value_info const& ids, std::int64_t axis, char const* other_shape) {
   if (!is_integer(ids.type))
     throw invalid("gather, scatter_add: ids must be an integer tensor. FIX: tensor<tx::i32, ...>");
-  if (axis == 0 && (x.dims.tag || ids.dims.tag))
+  if (x.dims.is_bounded(static_cast<int>(axis)) || ids.dims.is_bounded(static_cast<int>(axis)))
     throw invalid("gather, scatter_add: a bounded axis has no fixed range of ids. FIX: use another axis");
   if (!same_but_for(x.dims, ids.dims, axis)) throw invalid(other_shape);
 }

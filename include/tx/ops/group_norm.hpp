@@ -24,10 +24,10 @@ struct group_norm_fn {
     shape const each{1, {}, {channels}};
     if (!(scale.dims() == each) || !(shift.dims() == each))
       throw invalid("group_norm: scale and shift hold one number for each channel. FIX: give both the shape [channels]");
-    shape grouped{3, from.tag, {from.dim[0], Groups, channels / Groups}};
+    shape grouped = extents(from.at(0), Groups, channels / Groups);
     shape by_channel{from.rank - 1, {}, {channels}};  // [C, 1, ...]
     for (int i = 2; i < from.rank; ++i) {
-      grouped.dim[2] *= from.dim[i];
+      grouped.set(2, grouped.at(2) * from.at(i));
       by_channel.dim[i - 1] = 1;
     }
     var const normal = reshape(standardized(reshape(x, grouped), epsilon), from);

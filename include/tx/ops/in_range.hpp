@@ -23,7 +23,7 @@ constexpr bool in_range_restride(strided& s, shape const& from, shape const& to,
 }  // namespace detail
 
 // A view that moves nothing; attributes 0 and 1 are the range, 2 an element that may lie beyond; 3, if not 0: elements rise along the last axis
-// by at most so much; 4, if not 0: the range ends behind the extent of this tag.
+// by at most so much; 4: the factors of the extent that the range ends behind, if it is bounded.
 inline constexpr op_info in_range_info{.name = "in_range", .kind = op_kind::view, .arity = 1, .infer = detail::in_range_infer,
                                        .restride = detail::in_range_restride, .states_range = true, .differentiable = false};
 
@@ -34,7 +34,7 @@ constexpr var in_range(var x, std::int64_t first, std::int64_t end, std::int64_t
 constexpr var in_range(var x, std::int64_t first, std::int64_t end) { return in_range(x, first, end, first); }
 // rows: the leading extent of what has them.
 constexpr var rising(var x, shape const& rows, int most) {
-  return emit(in_range_info, {x}, attributes{{0, rows.dim[0] + 1, 0, most, rows.tag.id}});
+  return emit(in_range_info, {x}, attributes{{0, rows.dim[0] + 1, 0, most, rows.of(0).bits}});
 }
 
 }  // namespace tx

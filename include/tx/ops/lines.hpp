@@ -45,8 +45,8 @@ constexpr int named_axis(shape const& s, int axis, char const* otherwise) {
 
 // Are two shapes equal but for the extent of one axis?
 constexpr bool same_but_for(shape const& a, shape const& b, std::int64_t axis) {
-  bool same = a.rank == b.rank && (axis == 0 || a.tag == b.tag);
-  for (int i = 0; i < a.rank && same; ++i) same = i == axis || a.dim[i] == b.dim[i];
+  bool same = a.rank == b.rank;
+  for (int i = 0; i < a.rank && same; ++i) same = i == axis || a.at(i) == b.at(i);
   return same;
 }
 }  // namespace detail

@@ -1,6 +1,6 @@
 // max<axes...>(x): the largest element over axes, which stay with extent 1. Ties share the gradient.
 // NaN beside numbers is passed over; -infinity where there is nothing else. Of conditions: does any hold?
-// Errors: an axis there is not, an empty or a bounded one.
+// Errors: an axis there is not, or an empty one. Of a bounded one that has no elements in a run it is as of nothing but -infinity.
 #pragma once
 
 #include <tx/core/math.hpp>
@@ -43,7 +43,8 @@ inline constexpr op_info row_max_info{.name = "row_max",
                                       .infer = detail::row_extreme_infer,
                                       .vjp = detail::row_max_vjp,
                                       .simplify = detail::sum_simplify,
-                                      .combine = detail::combined<rules::reduce_max>};
+                                      .combine = detail::combined<rules::reduce_max>,
+                                      .nothing = -std::numeric_limits<double>::infinity()};
 template <>
 struct scalar_rule<&row_max_info> {
   using type = rules::reduce_max;
@@ -55,7 +56,7 @@ template <op_info const& Extreme, int... Axes>
 struct extreme_fn {
   constexpr var operator()(var x) const {
     if constexpr (sizeof...(Axes) == 0) {
-      return reshape(emit(Extreme, {reshape(x, shape{1, {}, {static_cast<int>(x.info().count())}})}), shape{});
+      return reshape(emit(Extreme, {reshape(x, extents(1, bounded(static_cast<int>(x.info().count()), x.dims().of_count())))}), shape{});
     } else {
       int const axes[] = {Axes...};
       return reduce_axes(x, axes, sizeof...(Axes), Extreme, nullptr);

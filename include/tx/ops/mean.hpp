@@ -3,10 +3,10 @@
 #pragma once
 
 #include <tx/ops/div.hpp>
+#include <tx/ops/extent_of.hpp>
 #include <tx/ops/in_f32.hpp>
 #include <tx/ops/maximum.hpp>
 #include <tx/ops/mul.hpp>
-#include <tx/ops/rows_of.hpp>
 #include <tx/ops/sum.hpp>
 
 namespace tx {
@@ -18,9 +18,9 @@ struct mean_fn {
     if (is_half(x.type())) return in_f32(*this, x);
     var const total = sum_fn<Axes...>{}(x);
     if (x.info().count() == 0) throw invalid("mean: there are no elements to average. FIX: an extent above 0");
-    double const share = static_cast<double>(total.info().count()) / static_cast<double>(x.info().count());
-    if (x.dims().tag && !total.dims().tag) return total * (share * x.dims().dim[0]) / maximum(rows_of(x), 1.0);
-    return total * share;
+    reduced_count const count(x, total.dims());
+    var const of_fixed = total * (1.0 / count.each);
+    return count.bounded_ones.valid() ? of_fixed / maximum(count.bounded_ones, 1.0) : of_fixed;
   }
 };
 }  // namespace detail

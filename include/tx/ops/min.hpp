@@ -32,7 +32,8 @@ inline constexpr op_info row_min_info{.name = "row_min",
                                       .infer = detail::row_extreme_infer,
                                       .vjp = detail::row_max_vjp,
                                       .simplify = detail::sum_simplify,
-                                      .combine = detail::combined<rules::reduce_min>};
+                                      .combine = detail::combined<rules::reduce_min>,
+                                      .nothing = std::numeric_limits<double>::infinity()};
 template <>
 struct scalar_rule<&row_min_info> {
   using type = rules::reduce_min;

@@ -49,10 +49,11 @@ constexpr labelled find_labels(var scores, var labels, std::int64_t also) {
   shape rows = scores.dims();
   if (rows.rank < 1 || labels.dims().rank + 1 != rows.rank || !is_integer(labels.type()))
     throw invalid("cross_entropy, nll: labels must be integers with the shape of the logits less the last axis. FIX: tensor<tx::i32, ...>");
+  if (rows.is_bounded(rows.rank - 1)) throw invalid("cross_entropy, nll: the number of classes is bounded, and so is what a label may be. FIX: a fixed last axis");
   for (int i = 0; i + 1 < rows.rank; ++i)
-    if (rows.dim[i] != labels.dims().dim[i])
+    if (!(rows.at(i) == labels.dims().at(i)))
       throw invalid("cross_entropy, nll: labels and logits differ in their leading extents. FIX: make them equal");
-  rows.dim[rows.rank - 1] = 1;
+  rows.set_last(1);
   var const column = as_positions(reshape(in_range(labels, 0, scores.dims().last(), also), rows));
   return {column, at_positions(scores.dims(), column)};
 }

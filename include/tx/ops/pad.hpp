@@ -1,9 +1,10 @@
 // pad<Axis, Before, After>(x): zeros before and after x along an axis. [2, 3] -> [2, 1 + 3 + 2] for pad<1, 1, 2>.
-// pad(x, axis, start, step, extent): zeros of a larger extent with x at start, start + step, ...; the gradient of slice.
+// pad(x, axis, start, step, extent): zeros of a larger extent with x at start, start + step, ...; the gradient of slice. That one may be bounded.
 // Errors: an axis there is not; a bounded axis, whose end is known at run time only.
 #pragma once
 
 #include <tx/ops/lines.hpp>
+#include <tx/ops/packed_extent.hpp>
 
 namespace tx {
 
@@ -11,20 +12,21 @@ namespace detail {
 constexpr value_info pad_infer(value_info const* in, int, attributes const& at) {
   value_info out = in[0];
   if (at.v[0] < 0 || at.v[0] >= out.dims.rank) throw invalid("pad: the tensor has no such axis. FIX: name one of its axes, from 0");
-  if (at.v[1] + (out.dims.dim[at.v[0]] - 1) * at.v[2] >= at.v[3]) throw invalid("pad: the tensor does not fit the new extent. FIX: an extent above start + (the tensor's extent - 1) * step");
-  if (out.dims.tag && out.dims.tag.axis == at.v[0]) throw invalid("pad: a bounded extent cannot be padded. FIX: pad another axis");
-  out.dims.dim[at.v[0]] = static_cast<int>(at.v[3]);
+  bounded const extent = unpacked_extent(at.v[3]);
+  if (at.v[1] + (out.dims.dim[at.v[0]] - 1) * at.v[2] >= extent.max) throw invalid("pad: the tensor does not fit the new extent. FIX: an extent above start + (the tensor's extent - 1) * step");
+  if (out.dims.is_bounded(static_cast<int>(at.v[0]))) throw invalid("pad: a bounded extent cannot be padded. FIX: pad another axis");
+  out.dims.set(static_cast<int>(at.v[0]), extent);
   return out;
 }
 constexpr void pad_vjp(vjp_context& c);
 }  // namespace detail
 
-// at.v: axis, start, step, extent.
+// at.v: axis, start, step, extent with its factors.
 inline constexpr op_info pad_info{
     .name = "pad", .kind = op_kind::whole, .arity = 1, .infer = detail::pad_infer, .vjp = detail::pad_vjp};
 
-constexpr var pad(var x, int axis, int start, int step, int extent) {
-  return emit(pad_info, {x}, attributes{{axis, start, step, extent}});
+constexpr var pad(var x, int axis, int start, int step, bounded extent) {
+  return emit(pad_info, {x}, attributes{{axis, start, step, detail::packed_extent(extent)}});
 }
 
 namespace rules {
@@ -59,7 +61,7 @@ struct pad_fn {
   static_assert(Before >= 0 && After >= 0, "tx::pad: fewer than no zeros. FIX: slice<Axis, Start, Count>(x) takes elements away");
   constexpr var operator()(var x) const {
     int const axis = named_axis(x.dims(), Axis, "pad: the tensor has no such axis. FIX: name one of 0 .. rank-1, or -rank .. -1");
-    if (axis == 0 && x.dims().tag) throw invalid("pad: the end of a bounded axis is known at run time only. FIX: use another axis");
+    if (x.dims().is_bounded(axis)) throw invalid("pad: the end of a bounded axis is known at run time only. FIX: use another axis");
     return pad(x, axis, Before, 1, Before + x.dims().dim[axis] + After);
   }
 };

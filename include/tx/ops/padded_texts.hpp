@@ -35,11 +35,11 @@ class padded_texts {
     seen_ = less(place, reshape(lengths, column));
     places_ = where(seen_, reshape(starts, column) + place, -1);
 
-    shape const each{2, tokens.tag, {tokens.dim[0], texts_}};
+    shape const each = extents(tokens.at(0), texts_);
     var const at = iota(g, each, 0) - reshape(starts, row);
     var const has = logical_and(less_equal(0, at), less(at, reshape(lengths, row)));
     slots_ = sum_fn<-1>{}(where(has, iota(g, each, 1) * longest + at + 1, 0)) - 1;
-    slots_ = reshape(slots_, shape{1, tokens.tag, {tokens.dim[0]}});
+    slots_ = reshape(slots_, extents(tokens.at(0)));
   }
 
   // Which places have a token, [texts, longest].

@@ -15,16 +15,15 @@ constexpr value_info patches_infer(value_info const* in, int, attributes const& 
   window const w = unpacked(at);
   shape const& x = in[0].dims;
   check_window(w, x);
-  return {in[0].type, shape{2, x.tag, {x.dim[0] * w.rows(x.dim[2]) * w.columns(x.dim[3]), x.dim[1] * w.elements()}}};
+  return {in[0].type, extents(x.at(0) * (w.rows(x.dim[2]) * w.columns(x.dim[3])), x.at(1) * w.elements())};
 }
 constexpr value_info folded_infer(value_info const* in, int, attributes const& at) {
   window const w = unpacked(at);
   height_width const extent = unpacked(at.v[4]);
   int const windows = w.rows(extent.height) * w.columns(extent.width);
   return {in[0].type,
-          shape{4,
-                in[0].dims.tag,
-                {in[0].dims.dim[0] / windows, in[0].dims.dim[1] / w.elements(), extent.height, extent.width}}};
+          extents(bounded(in[0].dims.dim[0] / windows, in[0].dims.of(0)), bounded(in[0].dims.dim[1] / w.elements(), in[0].dims.of(1)), extent.height,
+                  extent.width)};
 }
 constexpr void patches_vjp(vjp_context& c);
 constexpr void folded_vjp(vjp_context& c);

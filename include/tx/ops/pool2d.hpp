@@ -94,7 +94,7 @@ struct max_pool2d_fn {
     window const w = pool_window(Options);
     check_window(w, x.dims());
     shape const in = x.dims();
-    var const flat = reshape(x, shape{3, in.tag, {in.dim[0], in.dim[1], in.dim[2] * in.dim[3]}});
+    var const flat = reshape(x, extents(in.at(0), in.at(1), in.at(2) * in.at(3)));
     return reshape(gather(flat, emit(pool_places_info, {x}, packed(w)), 2), pooled(in, w));
   }
 };
@@ -105,7 +105,7 @@ struct avg_pool2d_fn {
     check_window(w, x.dims());
     if (w.dilation != height_width(1)) throw invalid("avg_pool2d: windows have no dilation. FIX: leave it out");
     shape const in = x.dims();
-    var const planes = reshape(x, shape{4, in.tag, {in.dim[0] * in.dim[1], 1, in.dim[2], in.dim[3]}});
+    var const planes = reshape(x, extents(in.at(0) * in.at(1), 1, in.at(2), in.at(3)));
     return reshape(sum_fn<-1>{}(patches(planes, w)) * (1.0 / w.elements()), pooled(in, w));
   }
 };

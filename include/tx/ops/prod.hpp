@@ -40,7 +40,8 @@ inline constexpr op_info row_prod_info{.name = "row_prod",
                                        .infer = detail::row_prod_infer,
                                        .vjp = detail::row_prod_vjp,
                                        .simplify = detail::prod_simplify,
-                                       .combine = detail::combined<rules::prod>};
+                                       .combine = detail::combined<rules::prod>,
+                                       .nothing = 1};
 template <>
 struct scalar_rule<&row_prod_info> {
   using type = rules::prod;

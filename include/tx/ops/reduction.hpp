@@ -19,7 +19,7 @@ constexpr var reduced(var terms) {
   } else {
     var const total = sum_all(terms);
     if constexpr (R == reduction::sum) return total;
-    if (terms.dims().rank == 0 || terms.dims().tag)
+    if (terms.dims().rank == 0 || terms.dims().is_bounded(0))
       throw invalid("reduction::batch_mean: axis 0 has no extent that is known while compiling. FIX: reduction::sum, and divide by the count");
     return total * (1.0 / terms.dims().dim[0]);
   }

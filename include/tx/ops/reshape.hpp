@@ -2,66 +2,100 @@
 #pragma once
 
 #include <tx/ops/lift.hpp>
+#include <tx/ops/packed_extent.hpp>
 
 namespace tx {
 
 namespace detail {
 constexpr value_info reshape_infer(value_info const* in, int, attributes const& at) {
   value_info out{in[0].type, {}};
-  for (int i = 0; i < max_rank && at.v[i] > 0; ++i) out.dims.dim[out.dims.rank++] = static_cast<int>(at.v[i] - 1);
+  for (int i = 0; i < max_rank && at.v[i] > 0; ++i) {
+    if (at.v[i] < quantity_end) {
+      out.dims.dim[out.dims.rank++] = static_cast<int>(at.v[i] - 1);
+      continue;
+    }
+    bounded const extent = unpacked_extent(at.v[i]);
+    out.dims.add({extent.max - 1, extent.of});
+  }
   if (out.count() != in[0].count())
     throw invalid("reshape: the new extents hold another number of elements. FIX: make the products equal");
-  if (in[0].dims.tag) {
-    // A bounded extent stays leading and stays the factor that varies.
-    if (out.dims.rank == 0 || out.dims.dim[0] % in[0].dims.tag.max != 0)
-      throw invalid("reshape: a bounded leading extent must stay the leading factor. FIX: keep it first");
-    out.dims.tag = in[0].dims.tag;
-  }
+  if ((out.dims.bounds != 0 || in[0].dims.bounds != 0) && !(out.dims.of_count() == in[0].dims.of_count()))
+    throw invalid("reshape: a bounded extent is lost. FIX: keep it, as dyn<Max, Tag>, among the new extents");
   return out;
+}
+
+// Extents of which only the maxima are given take their bounds from those they are made of: an axis alone, several that are merged, and of an
+// axis that is split the first of its parts.
+//   [B <= 8, 4, 6] as [32, 6], [8, 2, 12], [8, 24]: the first extent is 4 B, B, B
+constexpr shape with_bounds(shape const& from, shape to) {
+  if (from.bounds == 0) return to;
+  int i = 0, j = 0;
+  while (i < from.rank || j < to.rank) {  // runs of axes of equal products
+    while (i < from.rank && from.dim[i] == 1) ++i;
+    while (j < to.rank && to.dim[j] == 1) ++j;
+    if (i == from.rank || j == to.rank) return to;
+    bounded have = from.at(i++);
+    bounded const first = have;
+    int const front = j++;
+    std::int64_t want = to.dim[front];
+    bool split = false;
+    while (have.max != want) {
+      if (have.max < want && i < from.rank) have = have * from.at(i++);
+      else if (j < to.rank) split = split || to.dim[j] != 1, want *= to.dim[j++];
+      else return to;  // the shape rule objects
+    }
+    if (!have.of) continue;
+    if (split && (!(first.of == have.of) || to.dim[front] % first.max != 0))
+      throw invalid("reshape: it is not told which of the new extents is the bounded one. FIX: name it, reshape<dyn<Max, Tag>, ...>, or keep it first");
+    to.set(front, {to.dim[front], have.of});
+  }
+  return to;
 }
 constexpr void reshape_vjp(vjp_context& c);
 constexpr int reshape_simplify(simplify_context& c);
 constexpr bool reshape_restride(strided& s, shape const& from, shape const& to, attributes const& at) {
   // Runs of source axes that are contiguous in memory may be split and merged freely; no element is anywhere.
   (void)at;
+  bool const bounds = from.bounds != 0 || to.bounds != 0;
   strided out{s.offset, {}};
   int i = 0;
   int j = 0;
   while (i < from.rank || j < to.rank) {
-    std::int64_t have = i < from.rank ? from.dim[i] : 1;
-    std::int64_t want = j < to.rank ? to.dim[j] : 1;
+    bounded have = 1, want = 1;
     int const i0 = i;
     int const j0 = j;
-    i += i < from.rank;
-    j += j < to.rank;
-    while (have != want) {
-      if (have < want) {
+    auto const more = [bounds](bounded& product, shape const& of, int axis) {
+      if (bounds) product = product * of.at(axis);
+      else product.max *= of.dim[axis];
+    };
+    if (i < from.rank) more(have, from, i++);
+    if (j < to.rank) more(want, to, j++);
+    while (have.max != want.max || have.of.bits != want.of.bits) {
+      if (have.max < want.max || (have.max == want.max && i < from.rank)) {
         if (i >= from.rank) return to.count() == 0;
-        have *= from.dim[i++];
+        more(have, from, i++);
       } else {
         if (j >= to.rank) return to.count() == 0;
-        want *= to.dim[j++];
+        more(want, to, j++);
       }
     }
     bool found = false;  // stride of the run, and a check that it is one
-    std::int64_t inner = 0;
+    quantity inner{};
     for (int k = i - 1; k >= i0; --k) {
       if (from.dim[k] == 1) continue;
       if (found) {
-        std::int64_t run = s.stride[k + 1];
         int next = k + 1;
         while (next < i && from.dim[next] == 1) ++next;
-        run = s.stride[next] * from.dim[next];
-        if (s.stride[k] != run) return to.count() == 0;
+        if (s.stride[k] != (bounds ? s.stride[next] * from.at(next) : s.stride[next] * from.dim[next])) return to.count() == 0;
       } else {
         inner = s.stride[k];
         found = true;
       }
     }
-    std::int64_t step = inner;
+    quantity step = inner;
     for (int k = j - 1; k >= j0; --k) {
-      out.stride[k] = to.dim[k] == 1 ? 0 : step;
-      step *= to.dim[k];
+      out.stride[k] = to.dim[k] == 1 ? quantity{} : step;
+      step = bounds ? step * to.at(k) : step * to.dim[k];
     }
   }
   s = out;
@@ -71,32 +105,33 @@ constexpr bool reshape_restride(strided& s, shape const& from, shape const& to, 
 // [b, s, h] -> [b s, h]: rows t, t + s, ... of the result are token t of each text.
 constexpr bool reshape_narrow(selection& s, shape const& from, shape const& to, attributes& at) {
   if (!s) return true;
-  std::int64_t outer = 1;  // extents before the axis
-  for (int i = 0; i < s.axis; ++i) outer *= to.dim[i];
-  std::int64_t const extent = to.dim[s.axis];
-  std::int64_t const count = s.count;
+  bounded outer = 1;  // extents before the axis
+  for (int i = 0; i < s.axis; ++i) outer = outer * to.at(i);
+  bounded const extent = to.at(s.axis);
+  quantity const count = s.count;
   int axis = 0;
-  std::int64_t before = 1;
-  while (axis < from.rank && before * from.dim[axis] <= outer) before *= from.dim[axis++];
+  bounded before = 1;
+  while (axis < from.rank && before.max * from.dim[axis] <= outer.max) before = before * from.at(axis++);
   if (axis == from.rank) return false;
   int const selected = s.axis;
-  if (before == outer && from.dim[axis] == extent) {
+  auto const of = [&](int a) { return proportional(from.dim[a], from.of(a)); };
+  if (before == outer && from.at(axis) == extent) {
     s.axis = axis;
-  } else if (before == outer && from.dim[axis] == count && axis + 1 < from.rank && count * from.dim[axis + 1] == extent &&
-             s.step == from.dim[axis + 1] && s.start < s.step) {
-    s = {axis + 1, s.start, 1, 1};
-  } else if (count == 1 && outer % before == 0 && before * from.dim[axis] == outer * extent) {
-    s = {axis, s.start, outer / before, extent};
+  } else if (before == outer && of(axis) == count && axis + 1 < from.rank && from.at(axis) * from.at(axis + 1) == extent &&
+             s.step == of(axis + 1) && s.start < most_of(s.step)) {
+    s = {axis + 1, s.start, exactly(1), exactly(1)};
+  } else if (count == exactly(1) && outer.max % before.max == 0 && outer.of.include(before.of) && before * from.at(axis) == outer * extent &&
+             (!extent.of || from.rank < max_rank)) {
+    s = {axis, s.start, proportional(outer.max / before.max, outer.of - before.of), proportional(extent.max, extent.of)};
   } else {
     return false;
   }
-  if (s.axis == 0 && from.tag) return false;  // a bounded axis has no fixed selection
-  at.v[selected] = count + 1;
+  at.v[selected] = static_cast<std::int64_t>(proportional(most_of(count) + 1, factors_of(count)));
   return true;
 }
 }  // namespace detail
 
-// at.v[i]: extent of axis i plus one; 0 ends the list.
+// at.v[i]: extent of axis i plus one, with its factors; 0 ends the list.
 inline constexpr op_info reshape_info{.name = "reshape",
                                       .kind = op_kind::view,
                                       .arity = 1,
@@ -106,12 +141,12 @@ inline constexpr op_info reshape_info{.name = "reshape",
                                       .restride = detail::reshape_restride,
                                       .narrow = detail::reshape_narrow};
 
+// Extents that are given as numbers alone take bounds from those of x.
 constexpr var reshape(var x, shape to) {
-  bool same = x.dims().rank == to.rank;
-  for (int i = 0; i < to.rank; ++i) same = same && x.dims().dim[i] == to.dim[i];
-  if (same) return x;
+  if (to.bounds == 0) to = detail::with_bounds(x.dims(), to);
+  if (x.dims() == to) return x;
   attributes at{};
-  for (int i = 0; i < to.rank; ++i) at.v[i] = to.dim[i] + 1;
+  for (int i = 0; i < to.rank; ++i) at.v[i] = to.bounds == 0 ? to.dim[i] + 1 : detail::packed_extent({to.dim[i] + 1, to.of(i)});
   return emit(reshape_info, {x}, at);
 }
 
@@ -124,12 +159,12 @@ constexpr int reshape_simplify(simplify_context& c) {
   return -1;
 }
 
-template <int... Dims>
+template <auto... Dims>
 struct reshape_fn {
   constexpr var operator()(var x) const {
-    shape to{};
+    shape to = extents(bounded(Dims)...);
     int known = 1;
-    ((to.dim[to.rank++] = Dims, known *= Dims < 0 ? 1 : Dims), ...);
+    for (int i = 0; i < to.rank; ++i) known *= to.dim[i] < 0 ? 1 : to.dim[i];
     for (int& d : to.dim) {
       if (d >= 0) continue;
       if (known == 0 || x.info().count() % known != 0)
@@ -141,7 +176,7 @@ struct reshape_fn {
 };
 }  // namespace detail
 
-template <int... Dims, handle X>
+template <auto... Dims, handle X>
 constexpr auto reshape(X const& x) {
   return lift<detail::reshape_fn<Dims...>>(x);
 }

@@ -11,7 +11,7 @@ namespace tx {
 
 namespace detail {
 constexpr void check_start(shape const& whole, shape const& part, value_info const& start, std::int64_t axis) {
-  if (axis == 0 && whole.tag) throw invalid("slice_at, update_at: a bounded axis has no fixed starts. FIX: another axis");
+  if (whole.is_bounded(static_cast<int>(axis)) || part.is_bounded(static_cast<int>(axis))) throw invalid("slice_at, update_at: a bounded axis has no fixed starts. FIX: another axis");
   if (part.dim[axis] > whole.dim[axis]) throw invalid("slice_at, update_at: there are more elements than the axis has. FIX: at most its extent");
   if (start.dims.rank != 0 || !is_integer(start.type)) throw invalid("slice_at, update_at: the start is one integer. FIX: a tensor<tx::i32> without extents");
 }

@@ -25,7 +25,7 @@ struct stack_fn {
     if (axis < 0 || axis > from.rank)
       throw invalid("stack: the result has no such axis. FIX: name one of 0 .. rank, or -rank-1 .. -1");
     shape to{};
-    for (int i = 0; i <= from.rank; ++i) to.dim[to.rank++] = i < axis ? from.dim[i] : i == axis ? 1 : from.dim[i - 1];
+    for (int i = 0; i <= from.rank; ++i) to.add(i < axis ? from.at(i) : i == axis ? bounded(1) : from.at(i - 1));
     return reshape(x, to);
   }
 };

@@ -10,12 +10,12 @@ namespace detail {
 constexpr value_info row_reduce_infer(value_info const* in, int, attributes const&) {
   value_info out = in[0];
   if (out.dims.rank <= 0) throw invalid("a reduction over the last axis needs a last axis. FIX: reshape it to [1] before, or leave the reduction out");
-  out.dims.dim[out.dims.rank - 1] = 1;
-  if (out.dims.rank == 1 && out.dims.tag) throw invalid("a reduction over a bounded axis is not a row reduction. FIX: sum over all, as sum(x), or over axes of fixed extent");
+  if (out.dims.rank == 1 && out.dims.bounds != 0) throw invalid("a reduction over a bounded vector is not a row reduction, as its elements are rows. FIX: reshape it to [1, n] before");
+  out.dims.set_last(1);
   return out;
 }
 constexpr value_info col_reduce_infer(value_info const* in, int, attributes const&) {
-  return {in[0].type, shape{1, {}, {in[0].dims.last()}}};
+  return {in[0].type, extents(in[0].dims.at(-1))};
 }
 constexpr void row_sum_vjp(vjp_context& c);
 constexpr void col_sum_vjp(vjp_context& c);
@@ -81,34 +81,36 @@ constexpr var reduce_axes(var x, int const* axes, int count, op_info const& rows
     reduced[axis] = true;
   }
   shape kept = from;
-  std::int64_t outside = 1;
-  std::int64_t inside = 1;
+  bounded outside = 1;
+  bounded inside = 1;
   int last_reduced = -1;
   int first_kept = from.rank;
   int last_kept = -1;
   int first_reduced = from.rank;
   for (int i = 0; i < from.rank; ++i) {
     if (reduced[i]) {
-      kept.dim[i] = 1;
-      if (i == 0) kept.tag = {};
-      inside *= from.dim[i];
+      kept.set(i, 1);
+      inside = inside * from.at(i);
       if (from.dim[i] != 1) last_reduced = i;
       if (from.dim[i] != 1 && i < first_reduced) first_reduced = i;
     } else {
-      outside *= from.dim[i];
+      outside = outside * from.at(i);
       if (from.dim[i] != 1) last_kept = i;
       if (from.dim[i] != 1 && i < first_kept) first_kept = i;
     }
   }
-  if (inside == 1) return reshape(x, kept);
+  if (inside.max == 1) return reshape(x, kept);
   if (cols != nullptr && last_reduced < first_kept) {  // leading axes only: [I, O] -> [O]
-    if (outside == 1) {                                // everything: rows first, then their column
-      int const width = from.rank == 1 && from.tag ? 1 : from.last();  // a bounded extent stays the leading one
-      var const flat = reshape(x, shape{2, from.tag, {width == 0 ? 1 : static_cast<int>(inside / width), width}});
+    if (outside.max == 1) {                            // everything: rows first, then their column
+      bounded width = from.at(-1), height = 1;
+      for (int i = 0; i + 1 < from.rank; ++i) height = height * from.at(i);
+      if (from.rank == 1 && width.of) height = width, width = 1;  // elements of a bounded vector are rows
+      if (width.max == 0) height = 1;
+      var const flat = reshape(x, extents(height, width));
       var const per_row = emit(rows, {flat});
       return reshape(emit(*cols, {per_row}), kept);
     }
-    var const flat = reshape(x, shape{2, from.tag, {static_cast<int>(inside), static_cast<int>(outside)}});
+    var const flat = reshape(x, extents(inside, outside));
     return reshape(emit(*cols, {flat}), kept);
   }
   if (last_kept > first_reduced) {  // bring the reduced axes to the end
@@ -122,9 +124,9 @@ constexpr var reduce_axes(var x, int const* axes, int count, op_info const& rows
   }
   shape rowwise{};  // kept axes, then one that holds all reduced ones
   for (int i = 0; i < from.rank; ++i)
-    if (!reduced[i]) rowwise.dim[rowwise.rank++] = from.dim[i];
-  if (rowwise.rank > 0 && !reduced[0]) rowwise.tag = from.tag;
-  rowwise.dim[rowwise.rank++] = static_cast<int>(inside);
+    if (!reduced[i]) rowwise.add(from.at(i));
+  if (rowwise.rank == 0 && inside.of) rowwise.add(1);  // [1, n]
+  rowwise.add(inside);
   return reshape(emit(rows, {reshape(x, rowwise)}), kept);
 }
 

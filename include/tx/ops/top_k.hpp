@@ -15,7 +15,7 @@ constexpr value_info top_k_infer(value_info const* in, int, attributes const& at
   value_info out = in[0];
   if (out.dims.rank == 0 || at.v[0] > out.dims.last())
     throw invalid("top_k: more elements are asked for than the last axis has. FIX: a smaller K");
-  if (out.dims.rank == 1 && out.dims.tag)
+  if (out.dims.is_bounded(out.dims.rank - 1))
     throw invalid("top_k: a bounded axis may have fewer elements than K. FIX: use it along another axis");
   out.dims.dim[out.dims.rank - 1] = static_cast<int>(at.v[0]);
   return out;

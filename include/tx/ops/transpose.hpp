@@ -14,10 +14,9 @@ constexpr value_info transpose_infer(value_info const* in, int, attributes const
     if (from < 0 || from >= in[0].dims.rank || (seen & (1u << from)) != 0)
       throw invalid("transpose: the axes must name each axis of the tensor once. FIX: list 0 .. rank-1 in the wanted order");
     seen |= 1u << from;
-    out.dims.dim[i] = in[0].dims.dim[from];
+    if (in[0].dims.bounds == 0) out.dims.dim[i] = in[0].dims.dim[from];
+    else out.dims.set(i, in[0].dims.at(from));
   }
-  for (int i = 0; i < out.dims.rank; ++i)
-    if (at.v[i] == in[0].dims.tag.axis) out.dims.tag = in[0].dims.tag.on(i);
   return out;
 }
 constexpr void transpose_vjp(vjp_context& c);
@@ -42,8 +41,7 @@ inline constexpr op_info transpose_info{.name = "transpose",
                                         .vjp = detail::transpose_vjp,
                                         .simplify = detail::transpose_simplify,
                                         .restride = detail::transpose_restride,
-                                        .narrow = detail::transpose_narrow,
-                                        .turned_bounds = true};
+                                        .narrow = detail::transpose_narrow};
 
 constexpr var transpose(var x, attributes const& axes) {
   bool identity = true;
@@ -105,7 +103,7 @@ constexpr int transpose_simplify(simplify_context& c) {
   }
   bool swaps_last_two = rank >= 2 && c.at.v[rank - 1] == rank - 2 && c.at.v[rank - 2] == rank - 1;
   for (int i = 0; i + 2 < rank; ++i) swaps_last_two = swaps_last_two && c.at.v[i] == i;
-  if (from.op == &matmul_info && swaps_last_two && !from.info.dims.tag) {
+  if (from.op == &matmul_info && swaps_last_two) {
     var const a{&c.g, c.g.input(from, 0)};
     var const b{&c.g, c.g.input(from, 1)};
     return emit(matmul_info, {transpose(b), transpose(a)}).id;

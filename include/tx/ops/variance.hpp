@@ -5,9 +5,9 @@
 #pragma once
 
 #include <tx/ops/div.hpp>
+#include <tx/ops/extent_of.hpp>
 #include <tx/ops/less.hpp>
 #include <tx/ops/mean.hpp>
-#include <tx/ops/rows_of.hpp>
 #include <tx/ops/sub.hpp>
 #include <tx/ops/where.hpp>
 
@@ -20,12 +20,12 @@ struct variance_fn {
     if (is_half(x.type())) return in_f32(*this, x, correction);
     var const centred = x - mean_fn<Axes...>{}(x);
     var const total = sum_fn<Axes...>{}(centred * centred);
-    double const count = static_cast<double>(x.info().count()) / static_cast<double>(total.info().count());
-    if (x.dims().tag && !total.dims().tag) {
-      var const left = rows_of(x) * (count / x.dims().dim[0]) - cast(correction, x.type());
+    reduced_count const count(x, total.dims());
+    if (count.bounded_ones.valid()) {
+      var const left = count.bounded_ones * count.each - cast(correction, x.type());
       return where(less(0.0, left), total / where(less(0.0, left), left, 1.0), 0.0);
     }
-    return total * (1.0 / (count - correction));
+    return total * (1.0 / (count.each - correction));
   }
 };
 }  // namespace detail

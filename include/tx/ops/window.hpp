@@ -68,6 +68,7 @@ TX_HD constexpr window unpacked(attributes const& at) {
 constexpr void check_window(window const& w, shape const& x) {
   if (x.rank != 4)
     throw invalid("convolutions and pools need four axes, [batch, channel, height, width]. FIX: reshape the tensor");
+  if (x.is_bounded(2) || x.is_bounded(3)) throw invalid("a window runs along a bounded axis, whose end is known at run time only. FIX: a fixed height and width");
   auto bad = [](height_width p, int least) { return p.height < least || p.width < least; };
   if (bad(w.size, 1) || bad(w.stride, 1) || bad(w.dilation, 1) || bad(w.padding, 0))
     throw invalid("a window's size, stride and dilation are at least 1, its padding at least 0. FIX: give such numbers");

@@ -18,6 +18,7 @@
 #include <tx/ops/constant.hpp>
 #include <tx/ops/dropout.hpp>
 #include <tx/ops/exp.hpp>
+#include <tx/ops/extent_of.hpp>
 #include <tx/ops/iota.hpp>
 #include <tx/ops/less.hpp>
 #include <tx/ops/less_equal.hpp>
@@ -53,9 +54,9 @@ class written_attention {
       noise_ = {&to, in[next++]};
       rate_ = {&to, in[next]};
     }
-    texts_ = q_.dims().dim[0];
-    queries_ = q_.dims().dim[1];
-    keys_ = k_.dims().dim[1];
+    texts_ = q_.dims().at(0);
+    queries_ = q_.dims().at(1);
+    keys_ = k_.dims().at(1);
     head_ = q_.dims().dim[2] / f_.heads;
   }
 
@@ -66,7 +67,7 @@ class written_attention {
     var const sum = sum_fn<-1>{}(e);
     var const mixed = multiplied(by_key_head(rounded(dropped(e / sum)), keys_), apart(v_, f_.key_heads));  // [texts, key heads, queries of a group, head]
     results.push_back(as_given(together(mixed, queries_, f_.heads)).id);
-    results.push_back(reshape(most + log(sum), shape{3, q_.dims().tag, {texts_, f_.heads, queries_}}).id);
+    results.push_back(reshape(most + log(sum), extents(texts_, f_.heads, queries_)).id);
   }
 
   // lse may be not valid().
@@ -92,28 +93,28 @@ class written_attention {
   }
   constexpr var shares_by(var lse) const {
     // A query that sees no key: its scores are lost in lse, and its shares are equal.
-    lse = reshape(lse, shape{4, lse.dims().tag, {texts_, f_.heads, queries_, 1}});
+    lse = reshape(lse, extents(texts_, f_.heads, queries_, 1));
     var const sees_none = less(lse, masked_score / 2);
-    var const equal_share = constant(*lse.g, lse.type(), -math::log(static_cast<double>(keys_)));
+    var const equal_share = keys_.of ? 0.0 - log(cast(extent_of(k_, 1), lse.type())) : constant(*lse.g, lse.type(), -math::log(static_cast<double>(keys_.max)));
     var const s = maximum(scores(masked_score), where(sees_none, equal_share, masked_score));
     return exp(s - where(sees_none, 0.0, lse));
   }
 
-  constexpr shape scores_shape() const { return {4, q_.dims().tag, {texts_, f_.heads, queries_, keys_}}; }
+  constexpr shape scores_shape() const { return extents(texts_, f_.heads, queries_, keys_); }
 
   // [texts, heads, places, x] <-> [texts, places, heads, x]
   static constexpr var swapped(var x) { return transpose(x, attributes{{0, 2, 1, 3}}); }
   // [texts, places, heads * head] -> [texts, heads, places, head]
-  constexpr var apart(var x, int heads) const { return swapped(reshape(x, shape{4, x.dims().tag, {texts_, x.dims().dim[1], heads, head_}})); }
+  constexpr var apart(var x, int heads) const { return swapped(reshape(x, extents(texts_, x.dims().at(1), heads, head_))); }
   // [texts, key heads, ...] -> [texts, places, heads * head]
-  constexpr var together(var x, int places, int heads) const {
-    var const by_head = reshape(x, shape{4, x.dims().tag, {texts_, heads, places, head_}});
-    return reshape(swapped(by_head), shape{3, x.dims().tag, {texts_, places, heads * head_}});
+  constexpr var together(var x, bounded places, int heads) const {
+    var const by_head = reshape(x, extents(texts_, heads, places, head_));
+    return reshape(swapped(by_head), extents(texts_, places, heads * head_));
   }
   constexpr var as_given(var x) const { return f_.packed() ? packed_.packed(x) : x; }
   // Heads of one key head stand among its queries, so that neither keys nor values are repeated.
-  constexpr var by_key_head(var x, int columns) const {
-    return reshape(x, shape{4, x.dims().tag, {texts_, f_.key_heads, f_.heads / f_.key_heads * queries_, columns}});
+  constexpr var by_key_head(var x, bounded columns) const {
+    return reshape(x, extents(texts_, f_.key_heads, queries_ * (f_.heads / f_.key_heads), columns));
   }
 
   // To halves where q is of such, where it is computed: what a product reads is a view of that.
@@ -140,7 +141,7 @@ class written_attention {
       else only(less(key - place, f_.window));
       if (f_.window != 0) only(less(place - key, f_.window));
     }
-    if (mask_.valid()) only(reshape(mask_, shape{4, mask_.dims().tag, {texts_, 1, 1, keys_}}));
+    if (mask_.valid()) only(reshape(mask_, extents(texts_, 1, 1, keys_)));
     return seen;
   }
   constexpr var dropped(var x) const { return f_.dropout ? tx::detail::dropped(x, noise_, rate_, 1.0 / (1.0 - rate_)) : x; }
@@ -156,7 +157,8 @@ class written_attention {
   attention_facts f_;
   var q_, k_, v_, mask_{}, bias_{}, noise_{}, rate_{};
   padded_texts packed_{};
-  int texts_, queries_, keys_, head_;
+  bounded texts_, queries_, keys_;
+  int head_;
 };
 
 }  // namespace tx::detail

@@ -28,6 +28,7 @@ class body_of_graph {
     g.random_streams = one.random_streams;
     g.sites = one.sites;
     g.settings = one.settings;
+    g.bound_of = one.bound_of;
     for (std::int64_t n : one.numbers) g.numbers.push_back(n);
   }
 

@@ -7,9 +7,7 @@
 //   after    y = transpose(x), c = copy(y), z = take(c, ids)      a take sees dense tables; y shows x's elements in another order
 #pragma once
 
-#include <tx/ops/broadcast.hpp>
 #include <tx/ops/copy.hpp>
-#include <tx/ops/transpose.hpp>
 #include <tx/passes/storage_order.hpp>
 
 namespace tx::passes {
@@ -29,6 +27,7 @@ class storage_assigner {
     to_.numbers = from.numbers;
     to_.sites = from.sites;
     to_.settings = from.settings;
+    to_.bound_of = from.bound_of;
     to_.regions = from.regions;
     where_.of.reserve(from.size());
     where_.moved.reserve(from.size());
@@ -65,7 +64,7 @@ class storage_assigner {
     if (kind == op_kind::view && needs_dense(n)) in_[0] = copy(in_[0], n.region);
     if (kind == op_kind::product)  // strides will do, but elements have to be there
       for (int& value : in_)
-        if (is_known(where_.of[value].base)) value = copy_number(value, n.region);
+        if (is_known(where_.of[value].base)) value = copy(value, n.region);
     if (kind == op_kind::whole || kind == op_kind::collective)  // these see dense operands only
       for (int& value : in_)
         if (!lies_dense(to_, where_, value) || is_known(where_.of[value].base)) value = copy(value, n.region);
@@ -118,9 +117,9 @@ class storage_assigner {
   constexpr bool shows_all(int value) const {
     location const& l = where_.of[value];
     shape const& dims = to_.info(value).dims;
-    if (to_[value].op->kind != op_kind::view || l.at.offset != 0 || moves(l) || dims.count() != to_.info(l.base).count()) return false;
+    if (to_[value].op->kind != op_kind::view || l.at.offset != quantity{} || moves(l) || count_in(dims) != count_in(to_.info(l.base).dims)) return false;
     for (int a = 0; a < dims.rank; ++a)
-      if (dims.dim[a] != 1 && l.at.stride[a] == 0) return false;
+      if (dims.dim[a] != 1 && l.at.stride[a] == quantity{}) return false;
     return true;
   }
   constexpr bool takes_place(int value, int region_id, bool any_order) {
@@ -137,7 +136,7 @@ class storage_assigner {
   constexpr bool needs_dense(node const& n) const {
     strided seen = where_.of[in_[0]].at;
     shape const& given = to_.info(in_[0]).dims;
-    return !n.op->restride(seen, given, n.info.dims, n.at) && innermost(n.info.dims) != innermost(given);
+    return !n.op->restride(seen, given, n.info.dims, n.at) && !(innermost(n.info.dims) == innermost(given));
   }
 
   // A number known while compiling is nowhere in memory. (Positions are, where a reader wants them so: see fuse.hpp.)
@@ -194,7 +193,7 @@ class storage_assigner {
       if (!stacked && r.node < maker) break;
       if (r.node < maker) {
         bool const in_body = to_[r.node].region == to_[maker].region;
-        if (in_body && (where_.of[r.operand].base != old || !moves_by(where_.of[r.operand], to_.loops_around(to_[maker].region), to_.info(maker).count()))) return false;
+        if (in_body && (where_.of[r.operand].base != old || !moves_by(where_.of[r.operand], to_.loops_around(to_[maker].region), count_in(to_.info(maker).dims)))) return false;
         continue;
       }
       bool const hands_in = r.node < to_.size() && to_[r.node].op == &repeat_info;  // who reads there stands in the body
@@ -215,7 +214,7 @@ class storage_assigner {
   // An iteration's slice of its base, element by element, for who reads it in a region.
   constexpr bool shows_slice(int id, int region_id) const {
     location const& l = where_.of[id];
-    return l.at.offset == 0 && moves_by(l, to_.loops_around(region_id), to_.info(id).count()) && lies_dense(to_, where_, id);
+    return l.at.offset == quantity{} && moves_by(l, to_.loops_around(region_id), count_in(to_.info(id).dims)) && lies_dense(to_, where_, id);
   }
   // A flat block is handed out as it lies.
   constexpr bool flat_result(output const& o, int value) {
@@ -227,14 +226,9 @@ class storage_assigner {
   // ---- where nodes lie -------------------------------------------------------------------------------------------------
 
   constexpr int emit(op_info const* op, vec<int> const& in, attributes const& at, value_info const& info, strided const& order) {
-    note_locations();
     int const id = to_.emit(op, in.data(), in.size(), at, info);
     if (id == where_.of.size()) note_location(order);
     return id;
-  }
-  // Of views that were made by name.
-  constexpr void note_locations() {
-    while (where_.of.size() < to_.size()) note_location(dense(to_.info(where_.of.size()).dims));
   }
   // Of the first node that has none yet.
   constexpr void note_location(strided const& order) {
@@ -248,26 +242,6 @@ class storage_assigner {
     int const c = emit(&copy_info, vec<int>{value}, attributes{{++copies_}}, to_.info(value), dense(to_.info(value).dims));
     to_.current = saved;
     return c;
-  }
-
-  // A number known while compiling, copied to where a product finds it. Kernels compute no value whose bounded extent is not in front:
-  // that one is computed with two axes exchanged.
-  constexpr int copy_number(int value, int region_id) {
-    shape front = to_.info(value).dims;
-    int const axis = front.tag ? front.tag.axis : 0;
-    if (axis == 0) return copy(value, region_id);
-    attributes exchanged{};
-    for (int a = 0; a < front.rank; ++a) exchanged.v[a] = a == 0 ? axis : a == axis ? 0 : a;
-    front.tag = front.tag.on(0);
-    front.dim[0] = to_.info(value).dims.dim[axis];
-    front.dim[axis] = to_.info(value).dims.dim[0];
-    int const saved = to_.current;
-    to_.current = region_id;
-    int const number = copy(broadcast_to(var{&to_, where_.of[value].base}, front).id, region_id);
-    int const seen = transpose(var{&to_, number}, exchanged).id;
-    note_locations();
-    to_.current = saved;
-    return seen;
   }
 
   // Of the base alone, until all bases have their places.
@@ -286,7 +260,7 @@ class storage_assigner {
       where_.moved[own.base] = 1;
       return own;
     }
-    bool const told = seen.numbers.offset >= 0 && n.op->restride(seen.numbers, given, n.info.dims, n.at);
+    bool const told = has_numbers(seen) && n.op->restride(seen.numbers, given, n.info.dims, n.at);
     if (!told) seen.numbers = no_numbers;
     return seen;
   }
@@ -299,10 +273,10 @@ class storage_assigner {
     location seen = where_.of[given];
     if (k < body.carries + body.invariants) return seen;
     shape const& all = to_.info(given).dims;
-    seen.step[to_.loops_around(n.region) - 1] = all.dim[0] == 1 ? n.info.count() : seen.at.stride[0];
+    seen.step[to_.loops_around(n.region) - 1] = all.dim[0] == 1 ? count_in(n.info.dims) : seen.at.stride[0];
     for (strided* s : {&seen.at, &seen.numbers}) {
       for (int a = 1; a < all.rank; ++a) s->stride[a - 1] = s->stride[a];
-      s->stride[all.rank - 1] = 0;
+      s->stride[all.rank - 1] = {};
     }
     return seen;
   }
@@ -340,9 +314,9 @@ class storage_assigner {
       location& l = where_.of[i];
       for (int id = l.base; places[id].kind != place_kind::own; id = places[id].target) {
         placement const& p = places[id];
-        if (p.kind == place_kind::within) l.at.offset += p.offset;
+        if (p.kind == place_kind::within) l.at.offset = l.at.offset + exactly(p.offset);
         if (p.kind == place_kind::slice && to_.regions[to_[id].region].iterations != 1)
-          l.step[to_.loops_around(to_[id].region) - 1] += to_.info(id).count();
+          l.step[to_.loops_around(to_[id].region) - 1] = l.step[to_.loops_around(to_[id].region) - 1] + count_in(to_.info(id).dims);
         l.root = p.target;
       }
     }

@@ -46,53 +46,61 @@ class band_finder {
   };
 
   // Matrices of the batch of a group of the kind that can run in bands, 0 where it cannot.
-  constexpr std::int64_t matrices(int at) const {
+  constexpr quantity matrices(int at) const {
     group const& gr = f_.groups[at];
-    if (gr.overwrites || gr.rows == 0 || gr.cols <= 1) return 0;  // a kernel of its own has one column
-    std::int64_t count = 0;
+    if (gr.overwrites || gr.rows == 0 || gr.cols <= 1) return {};  // a kernel of its own has one column
+    quantity count{};
     if (gr.head >= 0) {  // its own batch, whatever its epilogue makes of the rows
       shape const& dims = g_.info(gr.head).dims;
-      count = dims.rank > 2 ? gr.rows / dims[-2] : 1;
+      count = dims.rank > 2 ? matrices_of(gr, dims) : exactly(1);
     }
     for (int id : gr.nodes) {
-      if (f_.levels[id] == level::col) return 0;  // sums go over all matrices
+      if (f_.levels[id] == level::col) return {};  // sums go over all matrices
       shape const& dims = g_.info(id).dims;
-      if (f_.levels[id] == level::full && dims.rank > 2 && dims.last() == gr.cols && count == 0) count = gr.rows / dims[-2];
+      if (f_.levels[id] == level::full && dims.rank > 2 && dims.at(-1) == bounded(static_cast<int>(gr.cols), gr.of_cols) && count == quantity{}) count = matrices_of(gr, dims);
     }
-    return count > 1 ? count : 0;
+    return most_of(count) > 1 ? count : quantity{};
   }
+  static constexpr quantity matrices_of(group const& gr, shape const& dims) { return proportional(gr.rows / dims[-2], gr.of_rows - dims.of(dims.rank - 2)); }
   constexpr bool has_product(int at) const { return f_.groups[at].head >= 0; }
 
   // A reader that sees of each matrix of `id` only what its own matrix is made of: the next product, or what goes with this one.
   constexpr bool keeps_to_matrix(int id, read const& r) const {
     int const reader = f_.group_of[r.node], maker = f_.group_of[id];
-    std::int64_t const count = matrices(maker);
+    quantity const count = matrices(maker);
     if (matrices(reader) != count || !reads_own_matrix(id, r.node, g_.input(r.node, r.operand), count)) return false;
-    return r.node == f_.groups[reader].head || ((has_product(maker) || has_product(reader)) && f_.groups[reader].rows == f_.groups[maker].rows);
+    return r.node == f_.groups[reader].head || ((has_product(maker) || has_product(reader)) && f_.groups[reader].rows == f_.groups[maker].rows && f_.groups[reader].of_rows == f_.groups[maker].of_rows);
   }
 
   // Of what a member computes, does a node of another member read its own matrices' elements alone? Members run one after the other for
   // each band, so what lies in another band's matrices is not there yet. Leading axes of what is read are the matrices, if any are.
-  constexpr bool reads_own_matrix(int base, int reader_node, int operand, std::int64_t count) const {
+  constexpr bool reads_own_matrix(int base, int reader_node, int operand, quantity count) const {
     shape const& dims = g_.info(operand).dims;
     location const& seen = f_.where.of[operand];
-    if (seen.numbers.offset < 0) return false;
-    std::int64_t const of_base = g_.info(base).count() / count;  // elements of a matrix
+    if (!has_numbers(seen)) return false;
+    quantity const of_base = matrix_of(base, count);
     int inner = 0;  // the first axis within a matrix
-    std::int64_t leading = 1;
-    while (inner < dims.rank && leading < count) leading *= dims.dim[inner++];
+    quantity leading = exactly(1);
+    while (inner < dims.rank && most_of(leading) < most_of(count)) leading = leading * dims.at(inner++);
     if (leading != count) return false;
     if (reader_node == f_.groups[f_.group_of[reader_node]].head && inner > dims.rank - 2) return false;
-    std::int64_t expected = of_base;
+    quantity expected = of_base;
     for (int a = inner - 1; a >= 0; --a) {
       if (dims.dim[a] != 1 && seen.numbers.stride[a] != expected) return false;
-      expected *= dims.dim[a];
+      expected = expected * dims.at(a);
     }
-    std::int64_t furthest = seen.numbers.offset;
-    for (int a = inner; a < dims.rank; ++a) furthest += (dims.dim[a] - 1) * seen.numbers.stride[a];
-    return furthest < of_base;
+    std::int64_t furthest = most_of(seen.numbers.offset);
+    for (int a = inner; a < dims.rank; ++a) furthest += (dims.dim[a] - 1) * most_of(seen.numbers.stride[a]);
+    return furthest < most_of(of_base);
   }
-  constexpr bool members_keep_to_matrices(vec<char> const& member, std::int64_t count) const {
+  // Elements of one of the matrices that a value is made of.
+  constexpr quantity matrix_of(int base, quantity count) const {
+    shape const& dims = g_.info(base).dims;
+    factors const of = dims.of_count();
+    if (!of.include(factors_of(count))) return {};  // it is made of others
+    return proportional(dims.count() / most_of(count), of - factors_of(count));
+  }
+  constexpr bool members_keep_to_matrices(vec<char> const& member, quantity count) const {
     for (int base = 0; base < g_.size(); ++base) {
       if (f_.group_of[base] < 0 || !member[f_.group_of[base]]) continue;
       for (read const& r : reads_[base])
@@ -105,7 +113,7 @@ class band_finder {
   constexpr bool can_hand_on(int id) const {
     int const maker = f_.group_of[id];
     if (reads_[id].empty() || bound_[id] || f_.levels[id] != level::full || f_.where.places[id].kind != place_kind::own) return false;
-    if (matrices(maker) == 0 || !lies_dense(g_, f_.where, id)) return false;
+    if (matrices(maker) == quantity{} || !lies_dense(g_, f_.where, id)) return false;
     for (read const& r : reads_[id])
       if (!keeps_to_matrix(id, r)) return false;
     return true;
@@ -132,16 +140,20 @@ class band_finder {
     found b{};
     std::int64_t each = 0;  // bytes of a matrix, of all values handed on
     b.members = members;
-    b.loop.matrices = matrices(members[0]);
+    quantity const matrices_of_band = matrices(members[0]);
+    b.loop.matrices = most_of(matrices_of_band);
+    b.loop.of_matrices = factors_of(matrices_of_band);
     for (int id : handed_) {
       if (root(f_.group_of[id]) != members[0]) continue;
       b.handed.push_back(id);
+      quantity const matrix = matrix_of(id, matrices_of_band);
+      if (b.handed.size() > 1 && !(b.loop.of_matrix == factors_of(matrix))) return;  // there is one size of a band for all
+      b.loop.of_matrix = factors_of(matrix);
       each += g_.info(id).bytes() / b.loop.matrices;
-      b.loop.tag = g_.info(id).dims.tag;
     }
     vec<char> member(f_.groups.size(), 0);
     for (int i : members) member[i] = 1;
-    if (each * b.loop.matrices <= band_bytes_ || !members_keep_to_matrices(member, b.loop.matrices)) return;
+    if (each * b.loop.matrices <= band_bytes_ || !members_keep_to_matrices(member, matrices_of_band)) return;
     b.loop.each = band_bytes_ / each > 1 ? band_bytes_ / each : 1;
     found_.push_back(b);
   }

@@ -108,7 +108,7 @@ class fuser : public grouping {
         int const id = base_of(operand);
         if (g_[id].op->kind != op_kind::index) continue;
         if (g_[i].op->draws && operand == id && g_[id].op->random) continue;
-        bool const inline_ok = (kind == op_kind::elementwise || kind == op_kind::row_reduce) && shows_in_order(operand) && g_.info(operand).dims.row_length() == g_.info(id).dims.row_length() && g_.info(id).dims.row_length() > 1;
+        bool const inline_ok = (kind == op_kind::elementwise || kind == op_kind::row_reduce) && shows_in_order(operand) && row_of(g_.info(operand).dims) == row_of(g_.info(id).dims) && g_.info(id).dims.row_length() > 1;
         if (!inline_ok) stored_index_[id] = 1;
       }
     }
@@ -236,31 +236,35 @@ class fuser : public grouping {
     group gr{};
     gr.region = n.region;
     shape dims = n.info.dims;
+    bounded cols = 1;
     switch (n.op->kind) {
       case op_kind::product:
         gr.head = id;
         gr.fusible = true;
-        gr.cols = dims.last();
+        cols = dims.at(-1);
         break;
       case op_kind::row_reduce:
       case op_kind::col_reduce:
         dims = g_.info(g_.input(n, 0)).dims;
         gr.fusible = true;
-        gr.cols = dims.last();
+        cols = dims.at(-1);
         break;
       case op_kind::index:
         gr.fusible = true;
-        gr.cols = dims.row_length();
+        cols = row_of(dims);
         break;
       case op_kind::elementwise:
       case op_kind::view:
         gr.fusible = true;
-        gr.cols = innermost(dims);
+        cols = innermost(dims);
         break;
       default: gr.head = id;
     }
+    gr.cols = cols.max;
     gr.rows = gr.cols == 0 ? 0 : dims.count() / gr.cols;
-    gr.tag = dims.tag.id;
+    gr.of_count = dims.of_count();
+    gr.of_cols = cols.of;
+    gr.of_rows = gr.of_count - gr.of_cols;
     return gr;
   }
 

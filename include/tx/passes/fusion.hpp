@@ -20,7 +20,7 @@ struct group {
   bool fusible = false;
   std::int64_t rows = 1;
   std::int64_t cols = 1;
-  int tag = 0;             // of the bounded extent that rows vary with
+  factors of_rows{}, of_cols{}, of_count{};  // bounded extents that they, and their product, are in proportion to
   bool reduces_rows = false;
   int last_pass = 0;       // over the columns of a row; see pass_in() of grouping.hpp
   bool overwrites = false; // stores over a carry or a leaf
@@ -33,7 +33,8 @@ struct group {
 struct band_loop {
   std::int64_t matrices = 1;
   std::int64_t each = 1;  // matrices of a band
-  bound_tag tag{};        // the bounded extent that their number varies with
+  factors of_matrices{};  // bounded extents that their number is in proportion to
+  factors of_matrix{};    // and a matrix of what they hand on
 };
 
 struct fusion {
@@ -77,24 +78,24 @@ namespace detail {
 // Strides over (rows, cols).
 struct row_col {
   bool found = false;  // false when rows do not lie at one stride or columns are no single axis
-  std::int64_t row = 0, col = 0;
+  quantity row{}, col{};
 };
-constexpr row_col row_col_strides(shape const& s, strided const& at, std::int64_t cols) {
+constexpr row_col row_col_strides(shape const& s, strided const& at, bounded cols) {
   row_col of{};
   int i = s.rank - 1;
   while (i >= 0 && s.dim[i] == 1) --i;
-  if (cols != 1) {
-    if (i < 0 || s.dim[i] != cols) return of;
+  if (cols.max != 1) {
+    if (i < 0 || !(s.at(i) == cols)) return of;
     of.col = at.stride[i--];
   }
   bool first = true;
-  std::int64_t next = 0;
+  quantity next{};
   for (; i >= 0; --i) {
     if (s.dim[i] == 1) continue;
     if (first) of.row = at.stride[i];
     else if (at.stride[i] != next) return of;
     first = false;
-    next = at.stride[i] * s.dim[i];
+    next = at.stride[i] * s.at(i);
   }
   of.found = true;
   return of;

@@ -54,12 +54,25 @@ class grouping {
     return k == op_kind::elementwise || k == op_kind::row_reduce || k == op_kind::col_reduce || out.where.moved[id];
   }
 
+  // What is a row of an index op: the last axis, but of a bounded vector one element.
+  static constexpr bounded row_of(shape const& s) { return s.rank == 0 || (s.rank == 1 && s.bounds != 0) ? bounded(1) : s.at(-1); }
+  // The last extent that is not 1.
+  static constexpr int last_of(shape const& s) {
+    int i = s.rank - 1;
+    while (i >= 0 && s.dim[i] == 1) --i;
+    return i < 0 ? 1 : s.dim[i];
+  }
+  static constexpr bounded cols_of(group const& gr) { return {static_cast<int>(gr.cols), gr.of_cols}; }
+
   constexpr level level_in(group const& gr, value_info const& info) const {
-    if (info.dims.tag.id != gr.tag) return level::none;  // as many as the bound are not as many as there are
     std::int64_t const count = info.count();
-    std::int64_t const inner = innermost(info.dims);
-    if (count == gr.rows * gr.cols && (inner == gr.cols || gr.cols == 1)) return level::full;
-    if (count == gr.rows) return level::row;
+    if (info.dims.bounds == 0 && gr.of_count.bits == 0) {
+      if (count == gr.rows * gr.cols && (gr.cols == 1 || last_of(info.dims) == gr.cols)) return level::full;
+      return count == gr.rows ? level::row : level::none;
+    }
+    factors const of = info.dims.of_count();  // as many as the bound are not as many as there are
+    if (count == gr.rows * gr.cols && of == gr.of_count && (gr.cols == 1 || innermost(info.dims) == cols_of(gr))) return level::full;
+    if (count == gr.rows && of == gr.of_rows) return level::row;
     return level::none;
   }
 
@@ -81,7 +94,7 @@ class grouping {
       } else if (producer(id, operand) > at) {
         return fusion_answer::order;
       } else if (g_[base].op->kind == op_kind::index && out.group_of[base] < 0) {
-        if (mine != level::full || g_.info(base).dims.row_length() != gr.cols) return fusion_answer::other_access;
+        if (mine != level::full || !(row_of(g_.info(base).dims) == cols_of(gr))) return fusion_answer::other_access;
       }
     }
     if (gr.overwrites && disturbs(gr, id)) return fusion_answer::hazard;
@@ -109,21 +122,21 @@ class grouping {
 
   constexpr level operand_level(group const& gr, int operand, op_kind kind) const {
     value_info const& info = g_.info(operand);
-    if (info.dims.tag.id != gr.tag) return level::none;
-    if (kind == op_kind::row_reduce) return info.count() == gr.rows * gr.cols && info.dims.last() == gr.cols ? level::full : level::none;
-    if (info.count() == gr.rows * gr.cols && info.dims.last() == gr.cols) return level::full;
-    if (info.count() == gr.rows && info.dims.row_length() == 1) return level::row;
+    factors const of = info.dims.bounds == 0 ? factors{} : info.dims.of_count();
+    bool const full = info.count() == gr.rows * gr.cols && of == gr.of_count && info.dims.rank > 0 && info.dims.at(-1) == cols_of(gr);
+    if (full) return level::full;
+    if (kind == op_kind::col_reduce && info.count() == gr.rows && of == gr.of_rows && info.dims.row_length() == 1) return level::row;
     return level::none;
   }
 
   constexpr bool reads_own_row(group const& gr, int operand, int base, level reader) const {
     location const& l = out.where.of[operand];
     bool const whole = reader == level::full && out.levels[base] == level::full;
-    if (l.numbers.offset != 0 || (!whole && out.levels[base] != level::row)) return false;
-    row_col const at = row_col_strides(g_.info(operand).dims, l.numbers, reader == level::full ? gr.cols : 1);
+    if (l.numbers.offset != quantity{} || (!whole && out.levels[base] != level::row)) return false;
+    row_col const at = row_col_strides(g_.info(operand).dims, l.numbers, reader == level::full ? cols_of(gr) : bounded(1));
     if (!at.found) return false;
-    if (whole) return (gr.cols == 1 || at.col == 1) && (gr.rows == 1 || at.row == gr.cols);
-    return at.col == 0 && (gr.rows == 1 || at.row == 1);
+    if (whole) return (gr.cols == 1 || at.col == exactly(1)) && (gr.rows == 1 || at.row == proportional(gr.cols, gr.of_cols));
+    return at.col == quantity{} && (gr.rows == 1 || at.row == exactly(1));
   }
 
   // A kernel goes over the columns of a row once, and once more after each reduction of the row that something waits for. A node is
@@ -162,7 +175,7 @@ class grouping {
       for (int k = 0; k < inputs_of(n); ++k) {
         int const operand = g_.input(n, k);
         if (base_of(operand) != base) continue;
-        if (n == gr.head || out.levels[n] != level::full || g_.info(operand).count() != g_.info(id).count() ||
+        if (n == gr.head || out.levels[n] != level::full || count_in(g_.info(operand).dims) != count_in(g_.info(id).dims) ||
             !shows_in_order(operand))
           return false;
       }

@@ -15,6 +15,25 @@ namespace tx::passes {
 
 namespace detail {
 
+constexpr bool is_all(selection const& part, shape const& of) { return part.count == proportional(of.dim[part.axis], of.of(part.axis)); }
+
+// The elements as a value. Where their number or their distance is bounded they are one of each group of neighbours: [B S, H] -> [B, S, H] -> [B, H].
+constexpr var selected(var x, selection const& part) {
+  int const count = static_cast<int>(most_of(part.count)), step = static_cast<int>(most_of(part.step)), start = static_cast<int>(part.start);
+  if (!factors_of(part.count) && !factors_of(part.step)) return slice(x, part.axis, start, count, step);
+  shape groups{}, kept = x.dims();
+  for (int a = 0; a < x.dims().rank; ++a) {
+    if (a != part.axis) {
+      groups.add(x.dims().at(a));
+      continue;
+    }
+    groups.add({count, factors_of(part.count)});
+    groups.add({step, factors_of(part.step)});
+  }
+  kept.set(part.axis, {count, factors_of(part.count)});
+  return reshape(slice(reshape(x, groups), part.axis + 1, start, 1, 1), kept);
+}
+
 // What a node, of whose result `part` is wanted, reads of its input k; at: its attributes then.
 constexpr selection part_read(graph const& g, int id, int k, selection part, attributes& at) {
   node const& n = g[id];
@@ -66,7 +85,7 @@ constexpr vec<selection> wanted_parts(graph const& g) {
   vec<char> read(g.size(), 0);
   vec<selection> parts(g.size());
   auto reads = [&](int value, selection part) {
-    if (part && part.count == g.info(value).dims.dim[part.axis]) part = {};
+    if (part && is_all(part, g.info(value).dims)) part = {};
     parts[value] = read[value] == 0 || parts[value] == part ? part : selection{};
     read[value] = 1;
   };
@@ -96,15 +115,15 @@ struct narrowing {
     for (int k = 0; k < n.inputs; ++k) {
       int const operand = from.input(id, k);
       selection const part = part_read(from, id, k, mine, n.at = whole);
-      if (!part || part == parts[operand] || part.count == to.info(in[k]).dims.dim[part.axis]) continue;
+      if (!part || part == parts[operand] || is_all(part, to.info(in[k]).dims)) continue;
       // other readers want other parts
-      in[k] = slice({&to, in[k]}, part.axis, static_cast<int>(part.start), static_cast<int>(part.count), static_cast<int>(part.step)).id;
+      in[k] = selected({&to, in[k]}, part).id;
     }
     if (from.is_result_of_op(id)) {  // of what may have been narrowed
       to.emit_results(in[0]);
       return in[0] + 1 + static_cast<int>(n.at.v[0]);
     }
-    if (mine) n.info.dims.dim[mine.axis] = static_cast<int>(mine.count);
+    if (mine) n.info.dims.set(mine.axis, {static_cast<int>(most_of(mine.count)), factors_of(mine.count)});
     if (n.op->narrow == nullptr || n.op->simplify == nullptr) return -1;
     simplify_context c{to, n.op, in.data(), in.size(), n.at, n.info};  // a slice of what is no longer there
     return n.op->simplify(c);

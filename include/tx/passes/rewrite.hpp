@@ -104,6 +104,7 @@ constexpr graph rewrite(graph const& from, Change const& change) {
   to.no_gradient = from.no_gradient;
   to.sites = from.sites;
   to.settings = from.settings;
+  to.bound_of = from.bound_of;
   to.regions = from.regions;
 
   // Arguments and stacked results that nothing uses go; those that stay are numbered anew.

@@ -72,15 +72,13 @@ class sinker {
   // ---- what moves ------------------------------------------------------------------------------------------------------
 
   // A slice of a value of the region around: [N, ...] -> [...], [N a, ...] -> [a, ...].
-  constexpr bool has_slices(shape const& all) const { return all.rank > 0 && !all.tag && all.dim[0] > 0 && all.dim[0] % slices_ == 0; }
+  constexpr bool has_slices(shape const& all) const { return all.rank > 0 && !all.is_bounded(0) && all.dim[0] > 0 && all.dim[0] % slices_ == 0; }
   constexpr shape slice_of(shape all) const {
     if (all.dim[0] != slices_) {
       all.dim[0] /= slices_;
       return all;
     }
-    for (int a = 1; a < all.rank; ++a) all.dim[a - 1] = all.dim[a];
-    all.dim[--all.rank] = 0;
-    return all;
+    return all.inner();
   }
 
   // One number, seen from everywhere, that is known before the body runs; -1: it is none.
@@ -235,8 +233,8 @@ class sinker {
     value_info const slice = g_.info(inside_[id]);
     g_.regions[body_].results.push_back(inside_[id]);
     g_.when = g_[id].when;
-    value_info stacked{slice.type, shape{slice.dims.rank + 1, {}, {slices_}}};
-    for (int a = 0; a < slice.dims.rank; ++a) stacked.dims.dim[a + 1] = slice.dims.dim[a];
+    value_info stacked{slice.type, extents(slices_)};
+    for (int a = 0; a < slice.dims.rank; ++a) stacked.dims.add(slice.dims.at(a));
     var seen{&g_, g_.emit(&result_info, &owner_, 1, attributes{{body().results.size() - 1}}, stacked)};
     if (is_partial_sum(id)) seen.id = g_.emit(g_[id].op, &seen.id, 1, g_[id].at);
     return outside_[id] = reshape(seen, g_.info(id).dims).id;

@@ -31,20 +31,21 @@ struct location {
   int base = -1;            // the node that computed the elements, or holds them: itself for anything but views
   int root = -1;            // the node whose buffer they are in: the base's, unless that is placed elsewhere
   strided at{};             // in elements of the root's buffer
-  std::int64_t step[max_loops] = {};
+  quantity step[max_loops] = {};
   strided numbers{};        // which elements of the base, counted row by row: what fusion compares, wherever they lie
 };
 
 // Is it `count` elements further on in each iteration of the innermost of the loops around a region, and in those alone?
-constexpr bool moves_by(location const& l, int loops, std::int64_t count) {
+constexpr bool moves_by(location const& l, int loops, quantity count) {
   for (int k = 0; k < max_loops; ++k)
-    if (l.step[k] != (k == loops - 1 ? count : 0)) return false;
+    if (l.step[k] != (k == loops - 1 ? count : quantity{})) return false;
   return true;
 }
-constexpr bool moves(location const& l) { return !moves_by(l, 0, 0); }
+constexpr bool moves(location const& l) { return !moves_by(l, 0, {}); }
 
 // The numbers of elements that no strides tell: they begin nowhere, so that they are equal to none.
-inline constexpr strided no_numbers{.offset = -1};
+inline constexpr strided no_numbers{.offset = exactly(-1)};
+constexpr bool has_numbers(location const& l) { return l.numbers.offset != no_numbers.offset; }
 
 struct storage {
   vec<location> of{};       // of each node
@@ -84,7 +85,7 @@ constexpr int through_dense(graph const& g, int id) {
   while (g[id].op->kind == op_kind::view) {
     int const from = g.input(id, 0);
     strided s = dense(g.info(from).dims);
-    if (g.info(from).count() != g.info(id).count() || !g[id].op->restride(s, g.info(from).dims, g.info(id).dims, g[id].at) ||
+    if (count_in(g.info(from).dims) != count_in(g.info(id).dims) || !g[id].op->restride(s, g.info(from).dims, g.info(id).dims, g[id].at) ||
         !same_strides(s, dense(g.info(id).dims), g.info(id).dims))
       break;
     id = from;

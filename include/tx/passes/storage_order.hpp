@@ -19,7 +19,8 @@ constexpr bool reader_order(graph const& g, int source, int reader, strided& sto
   strided const wanted = dense(read);
   strided seen = plain;
   if (!g[reader].op->restride(seen, own, read, g[reader].at) || same_strides(seen, wanted, read)) return false;
-  if (seen.stride[innermost_axis(read)] != 1) return false;  // strides differ, so two axes have more than one element
+  int const inner = innermost_axis(read);
+  if (inner < 0 || seen.stride[inner] != exactly(1)) return false;
   for (int a = 0; a < own.rank; ++a)  // those of extent 1 have stride 0
     for (int j = 0; j < read.rank; ++j)
       if (seen.stride[j] == plain.stride[a]) stored.stride[a] = wanted.stride[j];
@@ -39,7 +40,7 @@ constexpr vec<strided> storage_order(graph const& g) {
     int const from = g.input(n, 0);
     node const& source = g[from];
     if (chosen[from] || (source.op->kind != op_kind::elementwise && source.op->kind != op_kind::product)) continue;
-    if (source.info.count() != n.info.count()) continue;
+    if (count_in(source.info.dims) != count_in(n.info.dims)) continue;
     chosen[from] = 1;  // the first reader decides
     strided stored{};
     if (detail::reader_order(g, from, i, stored)) order[from] = stored;

@@ -10,9 +10,11 @@ namespace tx::passes {
 constexpr strided dense(shape const& dims) {
   strided s{};
   std::int64_t stride = 1;
+  factors of{};
   for (int i = dims.rank - 1; i >= 0; --i) {
-    s.stride[i] = dims.dim[i] == 1 ? 0 : stride;
+    if (dims.dim[i] != 1) s.stride[i] = of.bits == 0 ? static_cast<quantity>(stride) : proportional(stride, of);
     stride *= dims.dim[i];
+    if (dims.bounds != 0) of = of + dims.of(i);
   }
   return s;
 }
@@ -32,12 +34,12 @@ constexpr bool same_strides(strided const& a, strided const& b, shape const& dim
 constexpr int innermost_axis(shape const& s) {
   int i = s.rank - 1;
   while (i >= 0 && s.dim[i] == 1) --i;
-  return i == 0 && s.tag && s.tag.axis == 0 ? -1 : i;
+  return i == 0 && s.is_bounded(0) ? -1 : i;
 }
 // Its extent, 1 where there is none.
-constexpr int innermost(shape const& s) {
+constexpr bounded innermost(shape const& s) {
   int const axis = innermost_axis(s);
-  return axis < 0 ? 1 : s.dim[axis];
+  return axis < 0 ? bounded(1) : s.at(axis);
 }
 
 }  // namespace tx::passes

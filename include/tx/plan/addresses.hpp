@@ -12,7 +12,8 @@ using passes::place_kind;
 
 class addresses {
  public:
-  constexpr addresses(graph const& g, passes::fusion const& f) : g_(g), f_(f) {}
+  // varying: to which numbers of operands are added that are in proportion to bounded extents.
+  constexpr addresses(graph const& g, passes::fusion const& f, vec<varying_number>& varying) : g_(g), f_(f), varying_(varying) {}
 
   // Bytes of a value's buffer, and of one matrix where there is a band at a time.
   constexpr std::int64_t matrix_bytes(int id) const {
@@ -29,9 +30,11 @@ class addresses {
     node const& root = g_[l.root];
     operand_ref r{};
     r.type = g_.info(id).type;
+    r.first_varying = varying_.size();
     std::int64_t const size = size_of(r.type);
-    r.offset = (l.at.offset + extra) * size;
-    for (int k = 0; k < max_loops; ++k) r.step[k] = l.step[k] * size;
+    r.offset = extra * size + most(r, operand_field::offset, 0, l.at.offset * size);
+    for (int k = 0; k < max_loops; ++k)
+      if (l.step[k] != quantity{}) r.step[k] = most(r, operand_field::step, k, l.step[k] * size);
     if (root.op == &input_info) {
       if (root.at.v[0] >= max_inputs) throw invalid("a program has at most 22 arguments. FIX: pass fewer, larger tensors");
       r.base = base_input + static_cast<int>(root.at.v[0]);
@@ -47,21 +50,34 @@ class addresses {
     } else {
       r.base = base_arena;
       r.root = l.root;  // the buffer's offset is added when it is known
-      r.matrix = matrix_bytes(l.root);
+      if (f_.handed_on[l.root]) {
+        passes::band_loop const& band = f_.bands[f_.groups[f_.group_of[l.root]].band];
+        r.matrix = most(r, operand_field::matrix, 0, proportional(matrix_bytes(l.root), band.of_matrix));
+      }
     }
     return r;
   }
 
+  // The axes that make up the row index: neighbours of one stride are one.
   constexpr void set_rows(operand_ref& r, shape const& dims, strided const& at, int axes) const {
+    bool plain = dims.bounds == 0;
+    for (int i = 0; i < axes; ++i) plain = plain && is_fixed(at.stride[i]);
+    if (plain) return set_fixed_rows(r, dims, at, axes);
+    quantity stride[max_rank] = {};
+    bounded extent[max_rank] = {};
     for (int i = 0; i < axes; ++i) {
       if (dims.dim[i] == 1) continue;
-      if (r.rank > 0 && r.stride[r.rank - 1] == at.stride[i] * dims.dim[i]) {
-        r.extent[r.rank - 1] *= dims.dim[i];
-        r.stride[r.rank - 1] = at.stride[i];
+      if (r.rank > 0 && stride[r.rank - 1] == at.stride[i] * dims.at(i)) {
+        extent[r.rank - 1] = extent[r.rank - 1] * dims.at(i);
+        stride[r.rank - 1] = at.stride[i];
       } else {
-        r.extent[r.rank] = dims.dim[i];
-        r.stride[r.rank++] = at.stride[i];
+        extent[r.rank] = dims.at(i);
+        stride[r.rank++] = at.stride[i];
       }
+    }
+    for (int i = 0; i < r.rank; ++i) {
+      r.extent[i] = most_extent(r, i, extent[i]);
+      r.stride[i] = most(r, operand_field::stride, i, stride[i]);
     }
   }
 
@@ -75,7 +91,7 @@ class addresses {
     if (by_row || cols == 1) {
       set_rows(r, dims, at, dims.rank);
     } else {
-      r.col = last >= 0 ? at.stride[last] : 0;
+      if (last >= 0) r.col = most(r, operand_field::col, 0, at.stride[last]);
       set_rows(r, dims, at, last);
     }
     return r;
@@ -87,8 +103,8 @@ class addresses {
     shape const& dims = g_.info(id).dims;
     strided const& at = f_.where.of[id].at;
     set_rows(r, dims, at, dims.rank - 2);
-    r.row = at.stride[dims.rank - 2];
-    r.col = at.stride[dims.rank - 1];
+    r.row = most(r, operand_field::row, 0, at.stride[dims.rank - 2]);
+    r.col = most(r, operand_field::col, 0, at.stride[dims.rank - 1]);
     return r;
   }
 
@@ -100,11 +116,20 @@ class addresses {
     return r;
   }
   // Positions and random numbers, which are computed and not read; drawn: those that an op on whole operands draws itself.
-  static constexpr operand_ref position(node const& n) {
+  constexpr operand_ref position(node const& n) const {
     operand_ref r{};
     r.type = n.info.type;
     r.base = -1;
+    r.first_varying = varying_.size();
     return r;
+  }
+  // The position along an axis that is not the last: (row / stride) % extent.
+  constexpr void set_position(operand_ref& r, shape const& dims, int axis) const {
+    r.rank = 1;
+    r.extent[0] = most_extent(r, 0, dims.at(axis));
+    quantity stride = exactly(1);
+    for (int i = axis + 1; i + 1 < dims.rank; ++i) stride = stride * dims.at(i);
+    r.stride[0] = most(r, operand_field::stride, 0, stride);
   }
   constexpr operand_ref random(node const& n) const {
     operand_ref r = position(n);
@@ -129,14 +154,39 @@ class addresses {
   }
 
  private:
-  static constexpr void set_extents(operand_ref& r, shape const& dims) {
+  constexpr void set_fixed_rows(operand_ref& r, shape const& dims, strided const& at, int axes) const {
+    for (int i = 0; i < axes; ++i) {
+      auto const stride = static_cast<std::int64_t>(at.stride[i]);
+      if (dims.dim[i] == 1) continue;
+      if (r.rank > 0 && r.stride[r.rank - 1] == stride * dims.dim[i]) {
+        r.extent[r.rank - 1] *= dims.dim[i];
+        r.stride[r.rank - 1] = stride;
+      } else {
+        r.extent[r.rank] = dims.dim[i];
+        r.stride[r.rank++] = stride;
+      }
+    }
+  }
+  constexpr void set_extents(operand_ref& r, shape const& dims) const {
     r.rank = dims.rank;
-    r.tag = dims.tag;
-    for (int a = 0; a < dims.rank; ++a) r.extent[a] = dims.dim[a];
+    for (int a = 0; a < dims.rank; ++a) r.extent[a] = dims.bounds == 0 ? dims.dim[a] : most_extent(r, a, dims.at(a));
+  }
+
+  // A number at its most, which is noted if it may be less.
+  constexpr std::int64_t most(operand_ref& r, operand_field field, int axis, quantity q) const {
+    if (is_fixed(q)) return static_cast<std::int64_t>(q);
+    varying_.push_back({field, axis, q});
+    ++r.varying;
+    return most_of(q);
+  }
+  constexpr int most_extent(operand_ref& r, int axis, bounded extent) const {
+    if (extent.of) most(r, operand_field::extent, axis, proportional(extent.max, extent.of));
+    return extent.max;
   }
 
   graph const& g_;
   passes::fusion const& f_;
+  vec<varying_number>& varying_;
 };
 
 }  // namespace tx::exec::detail

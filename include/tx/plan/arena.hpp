@@ -50,7 +50,7 @@ class arena_planner {
     for (output const& o : g_.outputs) {
       if (o.kind != output_kind::result) continue;
       passes::location const& l = f_.where.of[o.value];
-      out_.results.push_back({g_.info(o.value), buffers_[buffer_of_[l.root]].offset + l.at.offset * size_of(g_.info(o.value).type)});
+      out_.results.push_back({g_.info(o.value), buffers_[buffer_of_[l.root]].offset + most_of(l.at.offset) * size_of(g_.info(o.value).type)});
     }
   }
 
@@ -108,8 +108,7 @@ class arena_planner {
         if (l.base != base) continue;
         shape const& dims = g_.info(operand).dims;
         if (passes::moves(l) || f_.levels[n] != level::full || dims.rank != g_.info(id).dims.rank) return false;
-        for (int a = 0; a < dims.rank; ++a)
-          if (dims.dim[a] != g_.info(id).dims.dim[a]) return false;
+        if (!(dims == g_.info(id).dims)) return false;
         if (!passes::same_strides(l.at, f_.where.of[id].at, dims)) return false;
       }
     return true;

@@ -12,13 +12,14 @@ namespace detail {
 class lowerer {
  public:
   constexpr lowerer(graph const& g, passes::fusion const& f, target const& to, inspection* seen)
-      : g_(g), f_(f), where_(g, f), t_(g, f), kernels_(out_, to), value_of_(g.size(), -1), seen_(seen) {}
+      : g_(g), f_(f), where_(g, f, out_.varying), t_(g, f), kernels_(out_, to), value_of_(g.size(), -1), seen_(seen) {}
 
   constexpr lowered run() {
     find_stored();
     out_.checks = range_checks(g_);
     out_.sites = g_.sites;
     out_.settings = g_.settings;
+    out_.bound_of = g_.bound_of;
     for (int i = 0; i < f_.groups.size(); ++i) lower_group(i);
     arena_planner arena(g_, f_, where_, t_, stored_, out_);
     arena.run(scratch_);
@@ -55,14 +56,16 @@ class lowerer {
   }
 
   // Of one type.
-  static constexpr bool same_operand(operand_ref const& a, operand_ref const& b) {
+  constexpr bool same_operand(operand_ref const& a, operand_ref const& b) const {
     if (a.base != b.base || a.root != b.root || !(a.random == b.random) || a.offset != b.offset || a.rank != b.rank ||
-        a.col != b.col || std::bit_cast<std::uint64_t>(a.value) != std::bit_cast<std::uint64_t>(b.value))
+        a.col != b.col || a.varying != b.varying || std::bit_cast<std::uint64_t>(a.value) != std::bit_cast<std::uint64_t>(b.value))
       return false;
     for (int i = 0; i < a.rank; ++i)
       if (a.extent[i] != b.extent[i] || a.stride[i] != b.stride[i]) return false;
     for (int k = 0; k < max_loops; ++k)
       if (a.step[k] != b.step[k]) return false;
+    for (int k = 0; k < a.varying; ++k)
+      if (!(out_.varying[a.first_varying + k] == out_.varying[b.first_varying + k])) return false;
     return true;
   }
 
@@ -114,14 +117,8 @@ class lowerer {
     operand_ref r = where_.position(n);
     // position: (row / stride) % extent, or the column for the last axis
     int const axis = static_cast<int>(n.at.v[0]);
-    if (axis == n.info.dims.rank - 1 && n.info.dims.row_length() == n.info.dims.last()) {
-      r.col = 1;
-    } else {
-      r.rank = 1;
-      r.extent[0] = n.info.dims.dim[axis];
-      r.stride[0] = 1;
-      for (int i = axis + 1; i + 1 < n.info.dims.rank; ++i) r.stride[0] *= n.info.dims.dim[i];
-    }
+    if (axis == n.info.dims.rank - 1 && n.info.dims.row_length() == n.info.dims.last()) r.col = 1;
+    else where_.set_position(r, n.info.dims, axis);
     return input_value(d, {n.info.type, access::position}, r);
   }
 
@@ -168,7 +165,7 @@ class lowerer {
     auto reader_level = [&](int id) {
       op_kind const k = g_[id].op->kind;
       if (k == op_kind::row_reduce) return level::full;
-      if (k == op_kind::col_reduce) return g_.info(g_.input(id, 0)).count() == gr.rows * gr.cols ? level::full : level::row;
+      if (k == op_kind::col_reduce) return count_in(g_.info(g_.input(id, 0)).dims) == proportional(gr.rows * gr.cols, gr.of_count) ? level::full : level::row;
       return f_.levels[id];
     };
     for (int id : gr.nodes) {
@@ -203,7 +200,7 @@ class lowerer {
     for (int id : gr.nodes) {
       if (!stored_[id]) continue;
       bool const column = f_.levels[id] == level::col;
-      bool const per_row = column ? g_.info(id).count() != gr.cols : f_.levels[id] == level::row;
+      bool const per_row = column ? count_in(g_.info(id).dims) != proportional(gr.cols, gr.of_cols) : f_.levels[id] == level::row;
       d.outs.push_back({value_of_[id], g_.info(id).type, column ? form::col_reduce : form::map, per_row});
       operand_ref const r = column ? where_.start_of(id) : where_.by_rows(id, gr.cols, per_row);
       if (!column && !per_row && gr.cols > 1 && gr.rows > 0 && r.col != 1) throw invalid("lower: a kernel would write a row that does not lie in one piece");
@@ -212,7 +209,7 @@ class lowerer {
     kernel_sig sig{};
     sig.kind = has_product ? kernel_kind::gemm : kernel_kind::fused;
     call c{};
-    sig.exact = gr.cols % 16 == 0;
+    sig.exact = gr.cols % 16 == 0 && !gr.of_cols;
     c.rows = gr.rows;
     c.cols = gr.cols;
     c.first = out_.operands.size();
@@ -223,24 +220,22 @@ class lowerer {
       out_.operands.push_back(where_.matrices(g_.input(gr.head, 1)));
       shape const& left = g_.info(g_.input(gr.head, 0)).dims;
       c.depth = left.last();
-      for (int i = 0; i + 2 < left.rank; ++i) c.batch *= left.dim[i];
-      if (left.tag.axis != 0) {
-        c.depth_tag = left.tag.id;
-        c.depth_bound = left.tag.max;
+      for (int i = 0; i + 2 < left.rank; ++i) {
+        c.batch *= left.dim[i];
+        c.of_batch = c.of_batch + left.of(i);
       }
+      c.of_depth = left.of(left.rank - 1);
     }
     if (gr.band >= 0) {
       if (has_product && c.batch != f_.bands[gr.band].matrices) throw invalid("lower: a product has another batch than the bands it runs in");
       c.batch = f_.bands[gr.band].matrices;
+      c.of_batch = f_.bands[gr.band].of_matrices;
     }
     for (int i = has_product ? 1 : 0; i < d.in_refs.size(); ++i) out_.operands.push_back(d.in_refs[i]);
     for (operand_ref const& r : d.out_refs) out_.operands.push_back(r);
     c.operands = out_.operands.size() - c.first;
-    bool const reduces = g_[any].op->kind == op_kind::row_reduce || g_[any].op->kind == op_kind::col_reduce;
-    bound_tag const tag = g_.info(reduces ? g_.input(any, 0) : any).dims.tag;
-    c.tag = tag.id;
-    c.bound = tag ? tag.max : 1;
-    if (c.rows % c.bound != 0) throw invalid("lower: the rows of a kernel are no multiple of a bounded extent's");
+    c.of_rows = gr.of_rows;
+    c.of_cols = gr.of_cols;
     c.when = g_[has_product ? gr.head : gr.nodes.back()].when;
     if (c.when != phase::update && g_[gr.nodes.back()].when == phase::update)
       for (c.first_update = 0; g_[gr.nodes[c.first_update]].when != phase::update;) ++c.first_update;
@@ -368,15 +363,15 @@ class lowerer {
     l.band = band.each;
     l.matrices = band.matrices;
     l.iterations = static_cast<int>((band.matrices + band.each - 1) / band.each);
-    l.tag = band.tag.id;
-    l.bound = band.tag ? band.tag.max : 1;
+    l.of_matrices = band.of_matrices;
+    l.of_matrix = band.of_matrix;
   }
 
   graph const& g_;
   passes::fusion const& f_;
+  lowered out_{};
   addresses where_;
   timeline t_;
-  lowered out_{};
   kernel_table kernels_;
   draft draft_{};
   vec<int> value_of_;   // node -> its number in the kernel at hand; groups share no node

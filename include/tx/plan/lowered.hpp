@@ -14,6 +14,8 @@ struct lowered {
   vec<out_sig> outs{};
   vec<call> calls{};
   vec<operand_ref> operands{};
+  vec<varying_number> varying{};
+  bound_table bound_of{};
   vec<step> steps{};
   vec<loop> loops{};
   vec<result_ref> results{};

@@ -32,6 +32,16 @@ struct random_source {
   constexpr bool operator==(random_source const&) const = default;
 };
 
+// A number of an operand that is in proportion to bounded extents: which, and what it is. The operand has it at its most; a run has what there is.
+enum class operand_field : std::uint8_t { offset, matrix, step, extent, stride, row, col };
+struct varying_number {
+  operand_field field = operand_field::offset;
+  int axis = 0;  // step: which loop's
+  quantity value{};
+
+  constexpr bool operator==(varying_number const&) const = default;
+};
+
 // Where an operand lies, and how rows (or matrices of a batch) and columns follow each other; strides in elements.
 struct operand_ref {
   int base = base_arena;
@@ -43,11 +53,12 @@ struct operand_ref {
   std::int64_t step[max_loops] = {};  // bytes per iteration of each loop around, outermost first
   int rank = 0;             // of the row index, outermost axis first
   int extent[max_rank] = {};  // `whole` kernels: the shape
-  bound_tag tag{};          // `whole` kernels: which bounded extent the leading one varies with
   std::int64_t stride[max_rank] = {};
   std::int64_t row = 0;     // products: between rows of a matrix
   std::int64_t col = 0;     // between columns
   double value = 0;         // access::constant
+  int first_varying = 0;    // numbers of it that vary, in the program's table of those
+  int varying = 0;
 };
 
 struct call {
@@ -59,10 +70,7 @@ struct call {
   std::int64_t depth = 0;   // products: the summed extent
   std::int64_t batch = 1;   // products: matrices
   std::int64_t scratch = 0; // bytes from the start of the arena
-  int tag = 0;              // bounded extent that scales rows, and its bound
-  int bound = 1;
-  int depth_tag = 0;        // the same of the depth
-  int depth_bound = 1;
+  factors of_rows{}, of_cols{}, of_depth{}, of_batch{};  // bounded extents that they are in proportion to
   attributes at{};
   phase when = phase::forward;  // of the op at its head, else of the last
   int first_update = -1;    // of its ops, the head's being 0, where an update follows a product; -1: none does
@@ -85,8 +93,8 @@ struct loop {
   bool parts = false;         // iterations are parts of a batch
   std::int64_t band = 0;      // not 0: iterations are over bands of so many matrices,
   std::int64_t matrices = 0;  // of so many,
-  int tag = 0;                // or fewer: the bounded extent that scales them, and its bound
-  int bound = 1;
+  factors of_matrices{};      // bounded extents that their number is in proportion to,
+  factors of_matrix{};        // and each of them: of smaller ones more make a band
 };
 
 enum class kernel_kind : std::uint8_t { fused, gemm, whole, collective, zero };
@@ -111,7 +119,7 @@ struct result_ref {
 };
 
 // An argument of which elements must lie in [first, end) or be `also`: those from `offset` on, in steps along each
-// axis, and of each loop that sees a slice; of a bounded argument those that there are.
+// axis, and of each loop that sees a slice.
 struct range_check {
   static constexpr int max_axes = max_rank + max_loops;
   int input = 0;
@@ -119,10 +127,10 @@ struct range_check {
   std::int64_t end = 0;
   std::int64_t also = 0;
   std::int64_t most_rise = 0;  // if not 0, none along the last axis is less than the one before it, or more than so much above it
-  int tag = 0;                 // if not 0, `end` is behind what there is of this bounded extent
-  std::int64_t offset = 0;
-  std::int64_t extent[max_axes] = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
-  std::int64_t stride[max_axes] = {};
+  factors of_end{};            // if any, `end` is behind what there is of a bounded extent
+  quantity offset{};
+  quantity extent[max_axes] = {exactly(1), exactly(1), exactly(1), exactly(1), exactly(1), exactly(1), exactly(1), exactly(1), exactly(1), exactly(1)};
+  quantity stride[max_axes] = {};
   constexpr bool operator==(range_check const&) const = default;
 };
 

@@ -11,7 +11,7 @@ namespace detail {
 
 // What one constant evaluation hands over; the exact sizes are known only after it.
 struct capacity {
-  static constexpr int kernels = 512, ins = 8192, lets = 8192, outs = 2048, calls = 8192, operands = 32768, steps = 8192, loops = 64, results = 32, checks = 128, sites = 256, settings = 32, site_of = 16384;
+  static constexpr int kernels = 512, ins = 8192, lets = 8192, outs = 2048, calls = 8192, operands = 32768, varying = 8192, steps = 8192, loops = 64, results = 32, checks = 128, sites = 256, settings = 32, site_of = 16384;
 };
 struct loose_tables {
   bounded_array<kernel_sig, capacity::kernels> kernels;
@@ -20,6 +20,8 @@ struct loose_tables {
   bounded_array<out_sig, capacity::outs> outs;
   bounded_array<call, capacity::calls> calls;
   bounded_array<operand_ref, capacity::operands> operands;
+  bounded_array<varying_number, capacity::varying> varying;
+  bound_table bound_of;
   bounded_array<step, capacity::steps> steps;
   bounded_array<loop, capacity::loops> loops;
   bounded_array<result_ref, capacity::results> results;
@@ -47,6 +49,8 @@ constexpr loose_tables loosen(lowered const& l) {
   move_in(t.outs, l.outs);
   move_in(t.calls, l.calls);
   move_in(t.operands, l.operands);
+  move_in(t.varying, l.varying);
+  t.bound_of = l.bound_of;
   move_in(t.steps, l.steps);
   move_in(t.loops, l.loops);
   move_in(t.results, l.results);
@@ -85,6 +89,8 @@ struct program {
   static constexpr auto outs = freeze<out_sig, loose.outs.count>(loose.outs);
   static constexpr auto calls = freeze<call, loose.calls.count>(loose.calls);
   static constexpr auto operands = freeze<operand_ref, loose.operands.count>(loose.operands);
+  static constexpr auto varying = freeze<varying_number, loose.varying.count>(loose.varying);
+  static constexpr bound_table bound_of = loose.bound_of;
   static constexpr auto steps = freeze<step, loose.steps.count>(loose.steps);
   static constexpr auto loops = freeze<loop, loose.loops.count>(loose.loops);
   static constexpr auto results = freeze<result_ref, loose.results.count>(loose.results);
@@ -95,6 +101,8 @@ struct program {
   static constexpr memory_use memory = loose.memory;
   // Does it store over parameters, an optimizer's states or those of the model?
   static constexpr bool replaces_leaves = loose.replaces_leaves;
+  // Do numbers of it depend on what a run's arguments have of bounded extents?
+  static constexpr bool varies = bound_of.any();
   // Does it speak to other ranks?
   static constexpr bool collective = [] {
     for (kernel_sig const& k : kernels)

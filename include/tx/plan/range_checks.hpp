@@ -16,10 +16,10 @@ namespace tx::exec::detail {
 // Elements of an argument, in any order.
 struct shown_elements {
   struct axis {
-    std::int64_t extent, stride;
+    quantity extent, stride;
   };
   int input = -1;
-  std::int64_t offset = 0;
+  quantity offset{};
   vec<axis> axes{};
   bool ordered = true;  // the last axis is that of the value; else, which elements there are
 };
@@ -57,7 +57,7 @@ constexpr void add_shown(graph const& g, int id, vec<shown_elements>& all) {
     node const& n = g[moves[m]];
     if (n.op == &argument_info) {
       if (!ordered) continue;
-      e.axes.push_back({dims.dim[0], at.stride[0]});
+      e.axes.push_back({exactly(dims.dim[0]), at.stride[0]});
       for (int a = 1; a < dims.rank; ++a) at.stride[a - 1] = at.stride[a];
       dims = n.info.dims;
       continue;
@@ -74,30 +74,30 @@ constexpr void add_shown(graph const& g, int id, vec<shown_elements>& all) {
   }
   e.offset = at.offset;
   e.ordered = ordered;
-  for (int a = 0; a < dims.rank; ++a) e.axes.push_back({dims.dim[a], at.stride[a]});
+  for (int a = 0; a < dims.rank; ++a) e.axes.push_back({proportional(dims.dim[a], dims.of(a)), at.stride[a]});
   for (shown_elements::axis const& a : e.axes)
-    if (a.extent == 0) return;
+    if (a.extent == quantity{}) return;
   all.push_back(e);
 }
 
 // As few axes as say the same, the widest stride first.
 constexpr range_check check_of(shown_elements const& e, node const& promise) {
-  range_check c{e.input, promise.at.v[0], promise.at.v[1], promise.at.v[2], e.ordered ? promise.at.v[3] : 0, static_cast<int>(promise.at.v[4]), e.offset};
+  range_check c{e.input, promise.at.v[0], promise.at.v[1], promise.at.v[2], e.ordered ? promise.at.v[3] : 0, factors{static_cast<std::uint32_t>(promise.at.v[4])}, e.offset};
   vec<shown_elements::axis> axes{};
   for (shown_elements::axis a : e.axes) {
-    if (a.extent == 1 || a.stride == 0) continue;
-    if (a.stride < 0) {
-      c.offset += (a.extent - 1) * a.stride;
-      a.stride = -a.stride;
+    if (a.extent == exactly(1) || a.stride == quantity{}) continue;
+    if (most_of(a.stride) < 0) {  // of a fixed extent, as a bounded one is not flipped by strides
+      c.offset = c.offset + a.stride * (most_of(a.extent) - 1);
+      a.stride = a.stride * -1;
     }
     axes.push_back(a);
   }
-  c.stride[0] = 1;  // of a single element
-  stable_sort(axes, [](auto const& a, auto const& b) { return a.stride > b.stride; });
+  c.stride[0] = exactly(1);  // of a single element
+  stable_sort(axes, [](auto const& a, auto const& b) { return most_of(a.stride) > most_of(b.stride); });
   int n = 0;
   for (auto const& a : axes) {
     if (n > 0 && c.most_rise == 0 && c.stride[n - 1] == a.extent * a.stride) {
-      c.extent[n - 1] *= a.extent;
+      c.extent[n - 1] = c.extent[n - 1] * a.extent;
       c.stride[n - 1] = a.stride;
     } else {
       c.extent[n] = a.extent;
@@ -109,7 +109,7 @@ constexpr range_check check_of(shown_elements const& e, node const& promise) {
 
 // Does b begin where a ends, as shards of one argument do?
 constexpr bool goes_on(range_check const& a, range_check b) {
-  if (a.most_rise != 0 || b.offset != a.offset + a.extent[0] * a.stride[0]) return false;
+  if (a.most_rise != 0 || !have_a_sum(a.offset, a.extent[0] * a.stride[0]) || b.offset != a.offset + a.extent[0] * a.stride[0]) return false;
   b.offset = a.offset;
   b.extent[0] = a.extent[0];
   return a == b;
@@ -127,7 +127,7 @@ constexpr vec<range_check> range_checks(graph const& g) {
       bool known = false;
       for (range_check& other : checks) {
         if (!known && goes_on(other, check)) {
-          other.extent[0] += check.extent[0];
+          other.extent[0] = other.extent[0] + check.extent[0];
           known = true;
         }
         known = known || other == check;

@@ -47,8 +47,8 @@ class executor {
   static_assert(!program::collective || exec::ranked<Backend>,
                 "tx::executor: the step speaks to other ranks, which this backend cannot. FIX: tx::distributed<backend, communicator>");
 
-  static_assert(exec::one_bound_each<arguments>, "tx::executor: arguments have two bounds of one tag, which would be one number of rows. FIX: dyn<Max, Tag> with another Tag");
-  static_assert(exec::bounds_are_told<program, arguments>, "tx::executor: the program has a bounded extent that no argument has, so no run tells how many rows there are. FIX: an argument with that tag");
+  static_assert(exec::one_bound_each<arguments>, "tx::executor: arguments have two bounds of one tag, which would be one number. FIX: dyn<Max, Tag> with another Tag");
+  static_assert(exec::bounds_are_told<program>, "tx::executor: the program has a bounded extent that no argument has, so no run tells how many rows there are. FIX: an argument with that tag");
 
   // Fresh parameters.
   explicit executor(tx::seed s, run_options options = {})
@@ -102,6 +102,15 @@ class executor {
                   "tx::executor: an argument is no contiguous range of elements. FIX: a std::vector, std::array or std::span; of a std::vector<bool>, which packs bits, a copy in an array of bool; "
                   "of a pointer std::span(p, count)");
     return [&]<int... K>(std::integer_sequence<int, K...> all) -> result {
+      if constexpr (program::varies) {
+        told_.reset(program::bound_of);
+        (tell_view<K>(a), ...);
+        bool const waiting = !(tell_count<K>(a) && ...);
+        if (waiting) (tell_count<K>(a), ...);
+        (check_told<K>(a), ...);
+        told_.check_least();
+        frame_.extents = told_.extents();
+      }
       return run(all, argument<K>(a)...);
     }(std::make_integer_sequence<int, sizeof...(A)>{});
   }
@@ -188,6 +197,11 @@ class executor {
     frame_.base[exec::base_scalars] = reinterpret_cast<std::byte*>(scalars_.data());
     for (int k = 0; k <= parameters_->states(); ++k) frame_.base[exec::base_block + k] = parameters_->block(k);
     take_block(options.block);
+    if constexpr (program::varies) {
+      int most = 0;
+      for (exec::call const& c : program::calls) most = std::max(most, c.operands);
+      frame_.operands_now.reserve(static_cast<std::size_t>(most));
+    }
     exec::declare_settings(settings, program::settings);
     for (int g = 0; g < groups; ++g)
       settings.groups[static_cast<std::size_t>(g)] = {layout<model>::groups[g].rate, layout<model>::groups[g].decay};
@@ -223,6 +237,22 @@ class executor {
     }
   }
 
+  template <int K>
+  using wanted_of = std::tuple_element_t<static_cast<std::size_t>(K), arguments>;
+  template <int K, class A>
+  void tell_view(A const& a) {
+    if constexpr (strided_view<A>) told_.by_view(K, wanted_of<K>::info, exec::extents_as<K, wanted_of<K>>(a));
+  }
+  template <int K, class A>
+  bool tell_count(A const& a) {
+    if constexpr (strided_view<A> || wanted_of<K>::dims.bounds == 0) return true;
+    else return told_.by_count(K, wanted_of<K>::info, std::span(a).size());
+  }
+  template <int K, class A>
+  void check_told(A const& a) {
+    if constexpr (!strided_view<A> && wanted_of<K>::dims.bounds != 0)
+      if (!told_.by_count(K, wanted_of<K>::info, std::span(a).size())) exec::told_extents::not_told(K, wanted_of<K>::info, std::span(a).size());
+  }
   template <int K, class A>
   decltype(auto) argument(A const& a) {
     if constexpr (strided_view<A>) return copies_.template range<K, std::tuple_element_t<static_cast<std::size_t>(K), arguments>>(a);
@@ -231,13 +261,12 @@ class executor {
 
   template <int... K, class... A>
   result run(std::integer_sequence<int, K...>, A const&... a) {
-    for (int& extent : frame_.extent) extent = -1;
     (bind<K>(std::span(a)), ...);
     for (exec::range_check const& c : program::checks) {
       [[maybe_unused]] int k = 0;
       ([&] {
         if (k++ != c.input) return;
-        check_range(std::span(a), c, c.tag != 0 && frame_.extent[c.tag] >= 0 ? frame_.extent[c.tag] + 1 : c.end);
+        check_range(std::span(a), c);
       }(), ...);
     }
     exec::write_scalars(scalars_, settings, groups, steps_run(), exec::trains<Step>);
@@ -261,17 +290,7 @@ class executor {
     static_assert(std::is_same_v<std::remove_const_t<T>, typename wanted::element_type>,
                   "tx::executor: a range has another element type than the step's argument. FIX: pass a range of that type");
     constexpr auto full = static_cast<std::size_t>(wanted::info.count());
-    if constexpr (wanted::dims.tag) {
-      constexpr std::size_t each = full / static_cast<std::size_t>(wanted::dims.dim[0]);
-      if (values.size() % each != 0 || values.size() > full)
-        throw shape_error(exec::unlike(K, values.size(), wanted::info));
-      int& extent = frame_.extent[wanted::dims.tag.id];
-      int const rows = static_cast<int>(values.size() / each);
-      if (extent >= 0 && extent != rows)
-        throw shape_error("executor: argument " + std::to_string(K) + " has " + std::to_string(rows) +
-                          " rows; an argument before it with the same bounded extent has " + std::to_string(extent));
-      extent = rows;
-    } else {
+    if constexpr (wanted::dims.bounds == 0) {
       static_assert(N == std::dynamic_extent || N == full,
                     "tx::executor: an array has another number of elements than the step's argument. FIX: make its size the product of the argument's extents");
       if (values.size() != full)
@@ -293,12 +312,16 @@ class executor {
   }
 
   template <class T, std::size_t N>
-  static void check_range(std::span<T, N> values, exec::range_check const& c, std::int64_t end) {
+  void check_range(std::span<T, N> values, exec::range_check const& c) const {
     if constexpr (std::is_integral_v<T>) {
+      exec::run_extents const& e = frame_.extents;
+      std::int64_t const end = c.of_end ? e.of(c.end - 1, c.of_end) + 1 : c.end;
+      std::int64_t extent[exec::range_check::max_axes], stride[exec::range_check::max_axes];
+      for (int k = 0; k < exec::range_check::max_axes; ++k) extent[k] = e.of(c.extent[k]), stride[k] = e.of(c.stride[k]);
       auto const all = static_cast<std::int64_t>(values.size());
       auto const along = [&](auto const& self, int axis, std::int64_t from) -> void {
-        for (std::int64_t k = 0, i = from; k < c.extent[axis] && i < all; ++k, i += c.stride[axis]) {
-          if (axis + 1 < exec::range_check::max_axes && c.stride[axis + 1] != 0) {
+        for (std::int64_t k = 0, i = from; k < extent[axis] && i < all; ++k, i += stride[axis]) {
+          if (axis + 1 < exec::range_check::max_axes && c.stride[axis + 1] != quantity{}) {
             self(self, axis + 1, i);
             continue;
           }
@@ -307,7 +330,7 @@ class executor {
           if ((value < c.first || value >= end) && value != c.also) {
             bound = value < c.first ? "at least " + std::to_string(c.first) : "below " + std::to_string(end);
           } else if (c.most_rise != 0 && k > 0) {
-            auto const before = static_cast<std::int64_t>(values[static_cast<std::size_t>(i - c.stride[axis])]);
+            auto const before = static_cast<std::int64_t>(values[static_cast<std::size_t>(i - stride[axis])]);
             if (value < before) bound = "at least the one before it, " + std::to_string(before);
             else if (value > before + c.most_rise) bound = "at most " + std::to_string(c.most_rise) + " above the one before it, " + std::to_string(before);
           }
@@ -316,7 +339,7 @@ class executor {
                             std::to_string(i) + (c.most_rise != 0 ? "; an offset must be " : "; an id or label must be ") + bound);
         }
       };
-      along(along, 0, c.offset);
+      along(along, 0, e.of(c.offset));
     }
   }
 
@@ -329,8 +352,10 @@ class executor {
       ++k;
       if constexpr (typed_handle<type>) {
         x.data = reinterpret_cast<typename type::element_type const*>(at);
-        if constexpr (constexpr shape dims = type::dims; dims.tag)
-          x.elements = static_cast<std::size_t>(dims.count() / dims.tag.max * frame_.extent[dims.tag.id]);
+        if constexpr (constexpr shape dims = type::dims; dims.bounds != 0) {
+          x.elements = static_cast<std::size_t>(frame_.extents.count(dims));
+          for (int a = 0; a < dims.rank; ++a) x.now.of_axis[a] = static_cast<int>(frame_.extents.of(dims.dim[a], dims.of(a)));
+        }
       } else {
         x = *reinterpret_cast<type const*>(at);
       }
@@ -342,6 +367,7 @@ class executor {
   exec::bytes<Backend> arena_;
   [[no_unique_address]] exec::staging<Step, Backend> staging_;
   std::array<float, scalar_count> scalars_{};
+  exec::told_extents told_{};
   typename exec::frame_type<Backend>::type frame_{};
   std::vector<exec::observer*> observers_;
   exec::kernel_log* log_ = nullptr;  // the last of them

@@ -2,9 +2,10 @@
 #pragma once
 
 #include <tx/core/philox.hpp>
-#include <tx/plan/plan.hpp>
+#include <tx/run/extents.hpp>
 
 #include <span>
+#include <vector>
 
 namespace tx::exec {
 
@@ -23,7 +24,8 @@ struct frame : loop_position {
   philox_key key{};              // from the seed
   std::uint32_t step = 0;        // counts runs: part of every random stream
   int threads = 1;
-  int extent[max_tags + 1] = {};  // of each dyn tag; -1: not given yet
+  run_extents extents{};
+  std::vector<operand_ref> operands_now{};  // of the call at hand, where its numbers vary
   std::int64_t shard = 0;        // of the whole batch: the first that this rank has
   std::span<observer* const> observers{};  // who is told of each kernel; see observer.hpp
   bool observed = false;                   // are there any?
@@ -48,23 +50,17 @@ struct frame : loop_position {
     std::int64_t const part = r.random.part_loop < 0 ? 0 : index[r.random.part_loop];
     return static_cast<std::uint64_t>(((shard + r.random.shard) * r.random.parts + part) * r.random.rows + row);
   }
-  std::int64_t rows(call const& c) const { return c.tag == 0 ? c.rows : c.rows / c.bound * extent[c.tag]; }
-  std::int64_t depth(call const& c) const { return c.depth_tag == 0 ? c.depth : c.depth / c.depth_bound * extent[c.depth_tag]; }
-  // Products: a bounded extent is that of the batch, or of the rows where there is one matrix.
-  std::int64_t matrices(call const& c) const {
-    if (band_count > 0) return band_count;
-    return c.tag == 0 || c.batch == 1 ? c.batch : c.batch / c.bound * extent[c.tag];
-  }
+  // Of a call whose numbers are those of the run: matrices of a product, in a band.
+  std::int64_t matrices(call const& c) const { return band_count > 0 ? band_count : c.batch; }
   // The rows of those matrices among all.
   std::int64_t first_row(call const& c) const { return band_first * matrix_rows(c); }
-  std::int64_t end_row(call const& c) const { return band_count > 0 ? (band_first + band_count) * matrix_rows(c) : rows(c); }
-  std::int64_t matrix_rows(call const& c) const { return c.batch == 1 ? rows(c) : c.rows / c.batch; }
+  std::int64_t end_row(call const& c) const { return band_count > 0 ? (band_first + band_count) * matrix_rows(c) : c.rows; }
+  std::int64_t matrix_rows(call const& c) const { return c.batch == 0 ? 0 : c.rows / c.batch; }
   // The shape of a `whole` kernel's operand.
   shape dims(operand_ref const& r) const {
     shape s{};
     s.rank = r.rank;
     for (int i = 0; i < r.rank; ++i) s.dim[i] = r.extent[i];
-    if (r.tag) s.dim[0] = s.dim[0] / r.tag.max * extent[r.tag.id];
     return s;
   }
 };
@@ -73,9 +69,10 @@ struct frame : loop_position {
 template <class Frame, class Body>
 void for_each_iteration(Frame& f, loop const& l, Body body) {
   if (l.band > 0) {
-    std::int64_t const matrices = l.tag == 0 ? l.matrices : l.matrices / l.bound * f.extent[l.tag];
-    for (f.band_first = 0; f.band_first < matrices; f.band_first += l.band) {
-      f.band_count = matrices - f.band_first < l.band ? matrices - f.band_first : l.band;
+    loop now = l;
+    resolve(now, f.extents);
+    for (f.band_first = 0; f.band_first < now.matrices; f.band_first += now.band) {
+      f.band_count = now.matrices - f.band_first < now.band ? now.matrices - f.band_first : now.band;
       body();
     }
     f.band_first = f.band_count = 0;

@@ -23,6 +23,18 @@ __attribute__((noinline)) void told(Frame& f, call const& c, operand_ref const* 
   if (f.observed) tell_after(f, c);
 }
 
+// The same where numbers of the program vary.
+template <class Kernel, class Frame>
+__attribute__((noinline)) void told_now(Frame& f, call const& c, operand_ref const* operands, varying_number const* varying) {
+  if (f.observed) tell_before(f, c);
+  call now = c;
+  resolve(now, f.extents);
+  f.operands_now.assign(operands, operands + c.operands);
+  for (operand_ref& r : f.operands_now) resolve(r, varying, f.extents);
+  Kernel::run(f, now, f.operands_now.data());
+  if (f.observed) tell_after(f, c);
+}
+
 template <class Program, class Backend>
 struct runner {
   using frame = typename frame_type<Backend>::type;
@@ -49,7 +61,9 @@ struct runner {
       constexpr int kernel = Program::calls[s.index].kernel;
       using own = typename Backend::template kernel<kernel_of<Program, kernel>>;
       static_assert(backend_kernel<own>::value);
-      told<own>(f, Program::calls[s.index], &Program::operands.items[Program::calls[s.index].first]);
+      operand_ref const* const operands = &Program::operands.items[Program::calls[s.index].first];
+      if constexpr (Program::varies) told_now<own>(f, Program::calls[s.index], operands, Program::varying.items);
+      else told<own>(f, Program::calls[s.index], operands);
     } else {
       for_each_iteration(f, Program::loops[s.index], whole_body<s.index>{f});
     }

@@ -86,9 +86,11 @@ TX_COLD inline std::string extents_text(view_extents const& v) {
   throw shape_error(text_of(who) + " has " + std::to_string(has) + " axes; it must have " + std::to_string(wanted));
 }
 [[noreturn]] TX_COLD inline void other_extents(view_role who, view_extents const& has, view_extents const& wanted,
-                                               bool at_most) {
+                                               shape const& bounds) {
+  bool rows_alone = true;
+  for (int i = 1; i < bounds.rank; ++i) rows_alone = rows_alone && !bounds.is_bounded(i);
   throw shape_error(text_of(who) + " has the extents " + extents_text(has) + "; it must have " + extents_text(wanted) +
-                    (at_most ? ", or fewer rows" : ""));
+                    (bounds.bounds == 0 ? "" : rows_alone ? ", or fewer rows" : ", or fewer along axes that are bounded"));
 }
 
 inline view_extents extents_of(shape const& dims) {
@@ -98,9 +100,9 @@ inline view_extents extents_of(shape const& dims) {
   e.pack();
   return e;
 }
-// Throws shape_error unless the view has the wanted extents; `at_most`: the leading one may be less.
+// Throws shape_error unless the view has the wanted extents; where `bounds` is bounded it may have less.
 template <strided_view V>
-view_extents extents_of(V const& v, view_extents const& wanted, view_role who, bool at_most = false) {
+view_extents extents_of(V const& v, view_extents const& wanted, view_role who, shape const& bounds = {}) {
   view_extents e{};
   e.axes = wanted.axes;
   if constexpr (requires {
@@ -114,8 +116,8 @@ view_extents extents_of(V const& v, view_extents const& wanted, view_role who, b
     e.strides[i] = static_cast<std::int64_t>(v.stride(axis));
   }
   for (int i = 0; i < e.axes; ++i)
-    if (e.extents[i] < 0 || (i == 0 && at_most ? e.extents[i] > wanted.extents[i] : e.extents[i] != wanted.extents[i]))
-      other_extents(who, e, wanted, at_most);
+    if (e.extents[i] < 0 || (bounds.is_bounded(i) ? e.extents[i] > wanted.extents[i] : e.extents[i] != wanted.extents[i]))
+      other_extents(who, e, wanted, bounds);
   return e;
 }
 
@@ -142,8 +144,8 @@ void copy_axes(view_extents const& from, T const* source, view_extents const& to
 template <class T, auto... Dims>
 array_view<T const> view_of(tensor<T, Dims...> const& result) {
   array_view<T const> v{detail::extents_of(result.dims), result.data};
-  if (result.dims.tag)
-    v.extents[0] = static_cast<std::int64_t>(result.size()) / (result.dims.count() / result.dims.dim[0]);
+  for (int a = 0; a < v.axes; ++a) v.extents[a] = result.extent(a);
+  v.pack();
   return v;
 }
 // A parameter, as tensors() of an executor or a parameter_block gives it: anything with `dims` and `data`.

@@ -18,11 +18,11 @@ namespace tx::detail {
 // An argument of the whole batch, [N batch, ...], seen as [N, batch, ...].
 constexpr int argument_of_parts(graph& g, node const& one, int parts) {
   value_info info = one.info;
-  if (info.dims.rank == 0 || info.dims.tag)
+  if (info.dims.rank == 0 || info.dims.is_bounded(0))
     throw invalid("accumulate: an argument needs a fixed leading axis that can be cut. FIX: give it the batch as its first axis");
   if (info.dims.rank == max_rank) throw invalid("accumulate: an argument has as many axes as a tensor may have, and no room for one of the parts. FIX: merge some with reshape");
-  shape seen{info.dims.rank + 1, {}, {parts}};
-  for (int a = 0; a < info.dims.rank; ++a) seen.dim[a + 1] = info.dims.dim[a];
+  shape seen = extents(parts);
+  for (int a = 0; a < info.dims.rank; ++a) seen.add(info.dims.at(a));
   info.dims.dim[0] *= parts;
   return reshape(emit_leaf(g, *one.op, info, one.at), seen).id;
 }

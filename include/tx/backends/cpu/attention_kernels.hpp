@@ -23,7 +23,11 @@ struct attention_call {
   int first;  // of q
   attention_facts facts = attention_facts_of(c.at);
 
-  static constexpr exec::in_sig signatures[] = {In::sig...};
+  // Of operand k; the facts say which there are.
+  static constexpr exec::in_sig signature(int k) {
+    constexpr exec::in_sig all[] = {In::sig...};
+    return k < static_cast<int>(sizeof...(In)) ? all[k] : exec::in_sig{};
+  }
 
   template <class E>
   E* data(int k) const {
@@ -66,9 +70,9 @@ struct attention_call {
   }
   // Do the kernels take it? Numbers that are read and not drawn, other types, and queries elsewhere than at the end of the keys they do not.
   bool is_taken() const {
-    if (facts.mask && signatures[first + 3].type != dtype::boolean) return false;
-    if (facts.bias && signatures[first + 3 + facts.bias_at()].type != dtype::f32) return false;
-    if (facts.dropout && (signatures[first + 3 + facts.noise_at()].how != exec::access::random || signatures[first + 4 + facts.noise_at()].type != dtype::f32)) return false;
+    if (facts.mask && signature(first + 3).type != dtype::boolean) return false;
+    if (facts.bias && signature(first + 3 + facts.bias_at()).type != dtype::f32) return false;
+    if (facts.dropout && (signature(first + 3 + facts.noise_at()).how != exec::access::random || signature(first + 4 + facts.noise_at()).type != dtype::f32)) return false;
     if (facts.dropout && !(rate() >= 0 && rate() < 1)) return false;
     shape const q = f.dims(operands[first]), k = f.dims(operands[first + 1]);
     return facts.packed() || !facts.bounds() || facts.first == k.dim[1] - q.dim[1];

@@ -18,12 +18,12 @@ class swapped_product {
 
   __attribute__((noinline)) void run() {
     exec::call const& c = t_.c;
+    if (t_.rows == 0) return;
     auto* to = reinterpret_cast<sum_t<T>*>(t_.panels);
     std::int64_t to_row = c.cols;
     finished = t_.goes_straight(0, t_.rows, to, to_row);
     data = reinterpret_cast<std::byte const*>(to);
     row_bytes = to_row * static_cast<std::int64_t>(sizeof(sum_t<T>));
-    if (t_.rows == 0) return;
     auto* const packed = t_.packed_rows();
     pack_b<T>(t_.depth, t_.rows, {t_.f.template at<T const>(t_.left), t_.left.col, t_.left.row}, packed);
     std::int64_t const width = detail::round_up(t_.rows, gemm_tile<T>::width);

@@ -24,6 +24,7 @@ struct gemm_task {
   exec::operand_ref const* straight;  // where rows go without an epilogue; null: there is one
   std::int64_t rows, depth, matrices;
   std::int64_t panel, block;          // rows and columns that are computed before their epilogue runs
+  bool one_matrix;
   bool packs_left, packs_right;
   bool swaps;                         // see gemm_swap.hpp
   std::byte* packed;
@@ -36,22 +37,23 @@ struct gemm_task {
       : f(frame), c(call), left(operands[0]), right(operands[1]), straight(out) {
     using tile = gemm_tile<T>;
     rows = f.matrix_rows(c);
-    depth = f.depth(c);
+    depth = c.depth;
     matrices = f.matrices(c);
     packs_left = cpu::packs_left(c, left);
     packs_right = cpu::packs_right(c, right);
-    std::int64_t const room = panel_rows(c.rows / c.batch, c.cols, sizeof(S)) * c.cols;
-    block = by_columns && c.cols > tile::block_columns ? tile::block_columns : c.cols;
-    panel = std::max<std::int64_t>(room / block / tile::rows * tile::rows, std::min<std::int64_t>(room / block, tile::rows));
+    one_matrix = is_one_matrix(c);
+    std::int64_t const room = panel_rows(rows, c.cols, sizeof(S)) * c.cols;
+    block = by_columns && c.cols > tile::block_columns ? tile::block_columns : std::max<std::int64_t>(1, c.cols);
+    panel = std::max<std::int64_t>(room / block / tile::rows * tile::rows, std::clamp<std::int64_t>(room / block, 1, tile::rows));
     panel_bytes = exec::aligned(room * static_cast<std::int64_t>(sizeof(S)));
-    left_bytes = packs_left ? packed_left_bytes(c.rows / c.batch, c.depth, dtype_v<T>) : 0;
+    left_bytes = packs_left ? packed_left_bytes(rows, c.depth, dtype_v<T>) : 0;
     packed_bytes = left_bytes + (packs_right ? packed_right_bytes(c.cols, c.depth, dtype_v<T>) : 0);
     packed = f.scratch(c) + epilogue_bytes;
-    panels = packed + (c.batch > 1 ? shares : 1) * packed_bytes;
+    panels = packed + (one_matrix ? 1 : shares) * packed_bytes;
     swaps = cpu::swaps(c, left, right, rows);
     swapped_bytes = exec::aligned(rows * c.cols * static_cast<std::int64_t>(sizeof(S)));
     if (swaps) panels = packed + packed_right_bytes(rows, c.depth, dtype_v<T>);
-    else if (c.batch == 1 && packs_right) pack_right();
+    else if (one_matrix && packs_right) pack_right();
   }
 
   // Where rows [row, row + count) belong, if they lie at one stride there and nothing is done to them on the way.
@@ -85,8 +87,8 @@ struct gemm_task {
     return at / tiles * rows + std::min(rows, at % tiles * gemm_tile<T>::rows);
   }
 
-  U* packed_left(int slot) const { return reinterpret_cast<U*>(packed + (c.batch > 1 ? slot : 0) * packed_bytes); }
-  U* packed_right(int slot) const { return reinterpret_cast<U*>(packed + (c.batch > 1 ? slot : 0) * packed_bytes + left_bytes); }
+  U* packed_left(int slot) const { return reinterpret_cast<U*>(packed + (one_matrix ? 0 : slot) * packed_bytes); }
+  U* packed_right(int slot) const { return reinterpret_cast<U*>(packed + (one_matrix ? 0 : slot) * packed_bytes + left_bytes); }
   U* packed_rows() const { return reinterpret_cast<U*>(packed); }  // of the left side, where sides are swapped
 
  private:
@@ -120,7 +122,7 @@ class gemm_walk {
     row = t_.share_row(first_share);
     last_ = t_.share_row(end_share);
     count = end = 0;
-    if (t_.c.batch > 1) panel_slot_ = t_.packed_left(slot_);
+    if (!t_.one_matrix) panel_slot_ = t_.packed_left(slot_);
     else if (room_ < t_.panel) {  // there is room for the rows of the shares taken, the others are somebody's
       panel_slot_ = t_.packed_left(0) + t_.share_offset(first_share) * t_.steps();
       room_ = last_ - row;
@@ -139,15 +141,15 @@ class gemm_walk {
     end = std::min(c.cols, column + t_.block);
     std::int64_t const matrix = row / t_.rows;
     std::int64_t const first = row % t_.rows;
-    if (c.batch > 1 && matrix != packed_matrix_) pack(matrix);
-    if (c.batch == 1 && column == 0 && t_.packs_left) pack_panel();
+    if (!t_.one_matrix && matrix != packed_matrix_) pack(matrix);
+    if (t_.one_matrix && column == 0 && t_.packs_left) pack_panel();
     auto* to = reinterpret_cast<sum_t<T>*>(t_.panels + slot_ * t_.panel_bytes);
     std::int64_t to_row = end - column;
     finished = t_.goes_straight(row, count, to, to_row);
     if (finished) to += column;
     data = reinterpret_cast<std::byte const*>(to);
     row_bytes = to_row * static_cast<std::int64_t>(sizeof(sum_t<T>));
-    auto const left = t_.packs_left ? detail::packed_rows<T>(panel_slot_, t_.steps(), c.batch == 1 ? 0 : first)
+    auto const left = t_.packs_left ? detail::packed_rows<T>(panel_slot_, t_.steps(), t_.one_matrix ? 0 : first)
                                     : detail::in_rows<T>({start(t_.left, matrix) + first * t_.left.row, t_.left.row, t_.left.col});
     std::int64_t const n = end - column;
     if (t_.packs_right)

@@ -17,10 +17,17 @@ constexpr std::int64_t share_begin(std::int64_t n, int part) { return n * part /
 
 // Rows of a product that are computed before their epilogue runs: what fits in a quarter megabyte, in multiples of 12, 24 at least.
 constexpr std::int64_t panel_rows(std::int64_t rows, std::int64_t cols, std::int64_t element) {
-  std::int64_t panel = (std::int64_t{256} << 10) / (cols * element) / 12 * 12;
+  std::int64_t panel = cols == 0 ? rows : (std::int64_t{256} << 10) / (cols * element) / 12 * 12;
   if (panel < 24) panel = 24;
   if (panel > 192) panel = 192;
   return panel < rows ? panel : rows;
+}
+
+// Of fewer columns there are more rows: no panel of up to so many of both has more bytes.
+constexpr std::int64_t most_panel_bytes(std::int64_t rows, std::int64_t cols, std::int64_t element) {
+  std::int64_t const quarter = std::int64_t{256} << 10, few = 24 * cols * element, all = rows * cols * element;
+  std::int64_t const most = few > quarter ? few : quarter;
+  return most < all ? most : all;
 }
 
 // One row of a share's scratch: whole vectors of the widest kind, 16 elements.
@@ -35,14 +42,16 @@ constexpr std::int64_t row_scratch(exec::row_buffers const& p, std::int64_t cols
 // processor's first level fetches ahead (2 KB, Intel 64 and IA-32 Architectures Optimization Reference Manual, data prefetching) can be
 // read at half the speed of packed ones: packed once, they serve many rows of the left.
 constexpr bool packs_left(call const& c, operand_ref const& left) {
-  bool const odd = c.depth % 2 != 0 || c.depth_tag != 0 || left.row % 2 != 0;
+  bool const odd = c.depth % 2 != 0 || left.row % 2 != 0;
   return (left.col != 1 && c.depth != 1) || (is_half(left.type) && odd);
 }
 constexpr bool must_pack_right(operand_ref const& right, std::int64_t cols) { return (right.col != 1 && cols != 1) || is_half(right.type); }
+// A batch whose number is bounded is one, also where it is of one matrix in a run.
+constexpr bool is_one_matrix(call const& c) { return c.batch == 1 && !c.of_batch; }
 inline constexpr std::int64_t near_bytes = 2048, many_rows = 512;
 constexpr bool packs_right(call const& c, operand_ref const& right) {
   return must_pack_right(right, c.cols) ||
-         (c.batch == 1 && c.cols > 64 && c.rows >= many_rows && right.row * size_of(right.type) > near_bytes);
+         (is_one_matrix(c) && c.cols > 64 && c.rows >= many_rows && right.row * size_of(right.type) > near_bytes);
 }
 
 // Few rows times a right side that would have to be packed are computed the other way round: some columns at a time, then turned.
@@ -50,7 +59,7 @@ inline constexpr std::int64_t most_swapped_rows = 192;
 inline constexpr std::int64_t swapped_columns = 48;
 constexpr bool swaps(call const& c, operand_ref const& left, operand_ref const& right, std::int64_t rows) {
   bool const pairs = !is_half(right.type) || right.col % 2 == 0;  // the depth is even where the left side is not packed
-  return c.batch == 1 && must_pack_right(right, c.cols) && right.row == 1 && pairs && !packs_left(c, left) && rows <= most_swapped_rows &&
+  return is_one_matrix(c) && must_pack_right(right, c.cols) && right.row == 1 && pairs && !packs_left(c, left) && rows <= most_swapped_rows &&
          2 * rows <= c.cols;
 }
 
@@ -63,20 +72,23 @@ constexpr std::int64_t packed_left_bytes(std::int64_t rows, std::int64_t depth, 
 constexpr std::int64_t packed_right_bytes(std::int64_t cols, std::int64_t depth, dtype type) {
   return aligned((cols + tile_columns_divide - 1) / tile_columns_divide * tile_columns_divide * packed_bytes(depth, type));
 }
-// Bytes beside the stashes for products of c.batch matrices [rows, depth] x [depth, cols]: sides packed (whole where there is one
+// Bytes beside the stashes for products of c.batch matrices [rows, depth] x [depth, cols], as many as any run needs where extents are bounded: sides packed (whole where there is one
 // matrix, for each share where there are many), and for each share a panel of results.
 constexpr std::int64_t product_scratch(call const& c, operand_ref const& left, operand_ref const& right) {
   dtype const type = left.type;
+  bool const varies = c.of_rows || c.of_cols || c.of_depth || c.of_batch;
   std::int64_t const element = size_of(sum_type(type));
   std::int64_t const few = c.rows < most_swapped_rows ? c.rows : most_swapped_rows;
   std::int64_t const swapped = packed_right_bytes(few, c.depth, type) + aligned(few * c.cols * element) + shares * swapped_columns * scratch_row(few, element);
-  if (c.tag == 0 && swaps(c, left, right, c.rows)) return swapped;
+  if (!varies && swaps(c, left, right, c.rows)) return swapped;
   std::int64_t const rows = c.rows / c.batch;
-  std::int64_t const panel = aligned(panel_rows(rows, c.cols, element) * c.cols * element);
-  std::int64_t const packed = (packs_left(c, left) ? packed_left_bytes(rows, c.depth, type) : 0) +
+  std::int64_t panel = panel_rows(rows, c.cols, element) * c.cols * element;
+  if (c.of_cols) panel = most_panel_bytes(rows, c.cols, element);
+  bool const left_is_packed = packs_left(c, left) || (varies && is_half(type));  // an odd number of halves in some run
+  std::int64_t const packed = (left_is_packed ? packed_left_bytes(rows, c.depth, type) : 0) +
                               (packs_right(c, right) ? packed_right_bytes(c.cols, c.depth, type) : 0);
-  std::int64_t const whole = shares * panel + (c.batch > 1 ? shares : 1) * packed;
-  bool const may_swap = c.tag != 0 && swaps(c, left, right, 1);  // a bounded extent may be few rows
+  std::int64_t const whole = shares * aligned(panel) + (is_one_matrix(c) ? 1 : shares) * packed;
+  bool const may_swap = varies && is_one_matrix(c) && must_pack_right(right, c.cols);  // bounded extents may be few rows
   return may_swap && swapped > whole ? swapped : whole;
 }
 

@@ -22,7 +22,7 @@ void launch_rows(exec::frame const& f, exec::call const& c, exec::operand_ref co
   using task = row_task<F>;
   if (!task::sums && first == last) return;
   typename task::arguments a{};
-  a.rows = f.rows(c);
+  a.rows = c.rows;
   a.first = first;
   a.last = last;
   a.cols = c.cols;
@@ -87,22 +87,23 @@ struct kernel<Device, exec::gemm<D, Epilogue>> {
     a.right = place::of(f, operands[1]);
     a.rows = rows;
     a.cols = c.cols;
-    a.depth = f.depth(c);
+    a.depth = c.depth;
     a.tiles = (rows + tile - 1) / tile;
     std::int64_t const begin = a.tiles * f.band_first;
     std::int64_t const items = begin + a.tiles * f.matrices(c);
     std::int64_t const tiles = (c.cols + tile - 1) / tile;
     if constexpr (types::lets == 0 && types::outputs == 1) {
-      if (outputs[0].type == sum_type(D) && (c.cols == 1 || outputs[0].col == 1)) {  // straight to where it belongs
+      if (outputs[0].type == sum_type(D) && (c.cols <= 1 || outputs[0].col == 1)) {  // straight to where it belongs
         a.to = place::of(f, outputs[0]);
         a.first_item = begin;
-        if (items > begin) Device::template launch<product>(static_cast<int>((items - begin) * tiles), tile_threads, product::shared_bytes, a);
+        if (items > begin && tiles > 0) Device::template launch<product>(static_cast<int>((items - begin) * tiles), tile_threads, product::shared_bytes, a);
         return;
       }
     }
     std::int64_t const epilogue_bytes = shares * row_scratch(exec::program_of<Epilogue>, c.cols);
     std::int64_t const room = product_scratch(c, operands[0], operands[1]);
-    std::int64_t const fit = room / (detail::lower_of(c.rows / c.batch, tile) * c.cols * size_of(sum_type(D)));
+    std::int64_t const row_of_tiles = detail::lower_of(rows, tile) * c.cols * size_of(sum_type(D));
+    std::int64_t const fit = row_of_tiles > 0 ? room / row_of_tiles : 1;
     a.to.at = f.scratch(c) + epilogue_bytes;
     a.to.ref.rank = 1;
     a.to.ref.stride[0] = c.cols;
@@ -111,7 +112,7 @@ struct kernel<Device, exec::gemm<D, Epilogue>> {
       std::int64_t const count = detail::lower_of(fit, items - item);
       a.first_item = item;
       a.to_first = row_of(item);
-      Device::template launch<product>(static_cast<int>(count * tiles), tile_threads, product::shared_bytes, a);
+      if (tiles > 0) Device::template launch<product>(static_cast<int>(count * tiles), tile_threads, product::shared_bytes, a);
       detail::launch_rows<Device, Epilogue>(f, c, others, a.to_first, item + count < items ? row_of(item + count) : f.end_row(c), a.to.at);
     }
     if (items == begin) detail::launch_rows<Device, Epilogue>(f, c, others, 0, 0);  // sums of nothing

@@ -21,13 +21,18 @@ inline constexpr int tile = 64;                     // rows and columns of a pro
 inline constexpr std::int64_t tiles_at_once = 512;  // before their epilogue runs: some for each of a large device's 132 multiprocessors
 // Rows of results of a product, in tiles of rows.
 constexpr std::int64_t product_scratch(exec::call const& c, exec::operand_ref const& left, exec::operand_ref const&) {
-  std::int64_t const rows = c.rows / c.batch;
+  std::int64_t const rows = c.batch == 0 ? 0 : c.rows / c.batch;
   std::int64_t const in_tile = rows < tile ? rows : tile;
   std::int64_t const all = (rows + tile - 1) / tile * c.batch;
   std::int64_t const across = (c.cols + tile - 1) / tile;
   std::int64_t at_once = across > 0 ? (tiles_at_once + across - 1) / across : all;
   if (at_once > all) at_once = all;
-  return exec::aligned(at_once * in_tile * c.cols * size_of(sum_type(left.type)));
+  std::int64_t elements = at_once * in_tile * c.cols;
+  if (c.of_cols) {  // fewer columns, and more rows at once, in some run
+    std::int64_t const any = (tiles_at_once + across) * tile * in_tile, whole = all * in_tile * c.cols;
+    elements = any < whole ? any : whole;
+  }
+  return exec::aligned(elements * size_of(sum_type(left.type)));
 }
 
 }  // namespace tx::backends::cuda

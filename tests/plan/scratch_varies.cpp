@@ -1,0 +1,79 @@
+// A product whose extents are bounded has scratch for any of them: what a target plans for the most is no less than what it needs for fewer.
+#include <tx/backends/cpu/target.hpp>
+#include <tx/backends/cuda/target.hpp>
+
+#include <catch2/catch.hpp>
+
+#include <random>
+
+namespace {
+
+using tx::exec::call, tx::exec::operand_ref;
+
+// Sides of a product [rows, depth] x [depth, cols], each as it lies or transposed.
+struct sides {
+  operand_ref left{}, right{};
+};
+sides of(call const& c, tx::dtype type, bool left_turned, bool right_turned) {
+  std::int64_t const rows = c.batch == 0 ? 0 : c.rows / c.batch;
+  sides s;
+  s.left.type = s.right.type = type;
+  s.left.row = left_turned ? 1 : c.depth;
+  s.left.col = left_turned ? rows : 1;
+  s.right.row = right_turned ? 1 : c.cols;
+  s.right.col = right_turned ? c.depth : 1;
+  return s;
+}
+
+// What cpu::gemm_task lays out in its scratch, for the extents of a run: one of two ways.
+std::int64_t cpu_needs(call const& c, sides const& s) {
+  using namespace tx::backends::cpu;
+  tx::dtype const type = s.left.type;
+  std::int64_t const element = size_of(sum_type(type)), rows = c.batch == 0 ? 0 : c.rows / c.batch;
+  if (swaps(c, s.left, s.right, rows))
+    return packed_right_bytes(rows, c.depth, type) + aligned(rows * c.cols * element) + shares * swapped_columns * scratch_row(rows, element);
+  std::int64_t const packed = (packs_left(c, s.left) ? packed_left_bytes(rows, c.depth, type) : 0) +
+                              (packs_right(c, s.right) ? packed_right_bytes(c.cols, c.depth, type) : 0);
+  return (is_one_matrix(c) ? 1 : shares) * packed + shares * aligned(panel_rows(rows, c.cols, element) * c.cols * element);
+}
+std::int64_t cuda_needs(call const& c, sides const& s) {  // one row of tiles at least
+  using namespace tx::backends::cuda;
+  std::int64_t const rows = c.batch == 0 ? 0 : c.rows / c.batch;
+  return std::min<std::int64_t>(rows, tile) * c.cols * size_of(sum_type(s.left.type));
+}
+
+}  // namespace
+
+TEST_CASE("scratch planned for the most is enough for fewer") {
+  std::mt19937 random(7);
+  auto const draw = [&](std::int64_t n) { return static_cast<std::int64_t>(random() % static_cast<unsigned>(n)); };
+  constexpr tx::factors first = tx::factors::of(1);
+  for (int round = 0; round < 20'000; ++round) {
+    std::int64_t const each[] = {1 + draw(700), 1 + draw(700), 1 + draw(300), draw(3) == 0 ? 1 + draw(40) : 1};  // rows, columns, depth, matrices
+    bool const varies[] = {draw(2) == 0, draw(2) == 0, draw(2) == 0, draw(2) == 0};
+    tx::dtype const type = draw(2) == 0 ? tx::dtype::f32 : tx::dtype::bf16;
+    bool const left_turned = draw(2) == 0, right_turned = draw(2) == 0;
+    auto const made = [&](bool fewer) {
+      std::int64_t n[4];
+      for (int k = 0; k < 4; ++k) n[k] = fewer && varies[k] ? draw(each[k] + 1) : each[k];
+      call c{};
+      c.rows = n[0] * n[3], c.cols = n[1], c.depth = n[2], c.batch = n[3];
+      if (varies[0] || varies[3]) c.of_rows = first;
+      if (varies[1]) c.of_cols = first;
+      if (varies[2]) c.of_depth = first;
+      if (varies[3]) c.of_batch = first;
+      return c;
+    };
+    call const most = made(false);
+    sides const planned = of(most, type, left_turned, right_turned);
+    std::int64_t const cpu = tx::backends::cpu::product_scratch(most, planned.left, planned.right);
+    std::int64_t const cuda = tx::backends::cuda::product_scratch(most, planned.left, planned.right);
+    for (int k = 0; k < 4; ++k) {
+      call const now = made(k > 0);
+      sides const s = of(now, type, left_turned, right_turned);
+      REQUIRE(cpu_needs(now, s) <= cpu);
+      REQUIRE(cuda_needs(now, s) <= cuda);
+      REQUIRE(tx::backends::cuda::product_scratch(now, s.left, s.right) <= cuda);
+    }
+  }
+}
