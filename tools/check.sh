@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Usage: check.sh
 # What `make check` runs beyond `make test`: drawn programs, layering, the API reference, each header on its own, clang, sanitizers, slow tests, fuzzing for
-# FUZZ_SECONDS (60) a target, compile cost, other compilers, nvcc. A failing step does not stop the next one; the last line is `N passed, N failed`.
+# FUZZ_SECONDS (60) a target, compile cost, other compilers, aarch64, nvcc. A failing step does not stop the next one; the last line is `N passed, N failed`.
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 1
 jobs=${JOBS:-$(nproc)}
@@ -136,6 +136,9 @@ if [ -f bench/compile_cost.sh ]; then step "compile cost" bash bench/compile_cos
 beside "drawn programs, compiled" env DRAWN_SEEDS=build/ci/bin/drawn_seeds tools/drawn_compiled.sh 2
 for compiler in clang++-15 clang++-16 zig; do beside "another compiler: $compiler" tools/other_compiler.sh "$compiler"; done
 # Kernels for processors that this machine may not be.
+if [ "$(uname -m)" = x86_64 ]; then
+  for folder in tests/ops tests/cpu; do beside "$folder on aarch64, emulated" tools/aarch64.sh "$folder"; done
+fi
 for source in tests/cpu/gemm_kernel.cpp tests/cpu/halves.cpp; do
   beside "$source for a matrix unit" g++ @build/ci/tests/compiler.flags -march=sapphirerapids -Werror -fsyntax-only "$source"
 done

@@ -7,6 +7,7 @@ set -uo pipefail
 packages="cmake ninja-build libeigen3-dev nlohmann-json3-dev catch2 libbenchmark-dev ca-certificates"
 docs_packages="doxygen"
 check_packages="clang libclang-rt-dev clang-15 clang-16 python3 python3-numpy python3-venv $docs_packages"
+[ "$(uname -m)" = x86_64 ] && check_packages="$check_packages g++-aarch64-linux-gnu qemu-user"
 
 die() { printf 'setup.sh: %s\n' "$*" >&2; exit 1; }
 

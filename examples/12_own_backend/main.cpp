@@ -22,10 +22,10 @@ struct kernel<tx::exec::gemm<tx::dtype::f32, Epilogue>> {
     float const* const left = f.at<float const>(a);
     float const* const right = f.at<float const>(b);
     std::int64_t const rows = f.matrix_rows(c);
-    std::vector<double> product(static_cast<std::size_t>(f.rows(c) * c.cols));
+    std::vector<double> product(static_cast<std::size_t>(c.rows * c.cols));
     for (std::int64_t r = f.first_row(c); r < f.end_row(c); ++r) {
       double* const out = product.data() + r * c.cols;
-      for (std::int64_t k = 0; k < f.depth(c); ++k) {  // a row of the right side at a time, not a column
+      for (std::int64_t k = 0; k < c.depth; ++k) {  // a row of the right side at a time, not a column
         double const x = left[tx::exec::row_offset(a, r / rows) + r % rows * a.row + k * a.col];
         float const* const row = right + tx::exec::row_offset(b, r / rows) + k * b.row;
         for (std::int64_t j = 0; j < c.cols; ++j) out[j] += x * static_cast<double>(row[j * b.col]);

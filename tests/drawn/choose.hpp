@@ -28,7 +28,7 @@ class chance {
 inline std::vector<int> extents_of(shape const& s, int most) {
   std::vector<int> all;
   for (int i = 0; i < s.rank; ++i) {
-    drawn_extent e{s.dim[i], s.of(i).count(1), s.of(i).count(2)};
+    drawn_extent e{s.dim[i], s.factors_at(i).count(1), s.factors_at(i).count(2)};
     for (int k = 0; k < e.rows; ++k) e.times /= most;
     for (int k = 0; k < e.columns; ++k) e.times /= most + 1;
     all.push_back(e.code());
@@ -125,7 +125,7 @@ inline std::optional<numbers> choose(pick which, tx::value_info const& a, dtype 
     case pick::part: {
       if (s.rank == 0 || extent() < 1) return {};
       if (s.is_bounded(axis)) {  // of columns there is one in each run
-        if (!(s.of(axis) == tx::factors::of(2))) return {};
+        if (!(s.factors_at(axis) == tx::factors::once(2))) return {};
         p[0] = axis, p[2] = p[3] = 1;
         return p;
       }

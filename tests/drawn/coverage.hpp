@@ -51,7 +51,7 @@ struct coverage {
       bounded += s.is_bounded(i);
       if (s.is_bounded(i) && i > 0) feature("a bounded extent that is not in front");
     }
-    for (int tag : {1, 2}) squared += s.of_count().count(tag) > 1;
+    for (int tag : {1, 2}) squared += s.count_factors().count(tag) > 1;
     if (bounded > 1) feature("several bounded extents");
     if (squared > 0) feature("a bounded extent that stands twice");
     if (n.op->kind == tx::op_kind::product) {

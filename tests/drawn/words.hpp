@@ -59,7 +59,7 @@ constexpr shape dims(row_count rows, int rank, std::array<int, 6> const& extents
     for (int tag : {1, 2})
       for (int k = 0; k < (tag == 1 ? e.rows : e.columns); ++k) {
         n *= rows.now_of(tag);
-        if (rows.fixed < 0) of = of + tx::factors::of(tag);
+        if (rows.fixed < 0) of = of + tx::factors::once(tag);
       }
     s.add({n, of});
   }

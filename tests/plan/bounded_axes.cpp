@@ -12,6 +12,7 @@
 #include <tx/step/function.hpp>
 #include <tx/train/sgd.hpp>
 #include <tx/train/step.hpp>
+#include <tx/train/value_and_grad.hpp>
 
 #include <catch2/catch.hpp>
 
@@ -148,6 +149,71 @@ TEST_CASE("a model trains on texts of any number and length up to the most, drop
   check_training<2, 5>();
   check_training<4, 9>();
   check_training<3, 1, clip_gradient>();
+}
+
+namespace {
+
+struct parts {
+  tensor<f32, 1, places, 1, 6> place_then_head, head_then_place;
+  tensor<f32, 2, 1, 1, 6> of_place;
+};
+constexpr auto take_parts = [](tensor<f32, 2, places, 4, 6> x) {
+  return parts{slice<2, 3, 1>(slice<0, 1, 1>(x)), slice<0, 1, 1>(slice<2, 3, 1>(x)), slice<2, 2, 1>(slice<1, 0, 1>(x))};
+};
+
+}  // namespace
+
+TEMPLATE_TEST_CASE("slices along fixed axes on both sides of a bounded one, whichever comes first", "", cpu, reference) {
+  executor<function<take_parts>, TestType> run;
+  for (std::int64_t n : {9, 5, 1}) {
+    auto const x = numbers_of(static_cast<std::size_t>(2 * n * 4 * 6), 5);
+    auto const got = run(x);
+    REQUIRE(got.place_then_head.size() == static_cast<std::size_t>(6 * n));
+    auto const at = [&](std::int64_t b, std::int64_t s, std::int64_t h, std::int64_t c) { return x[static_cast<std::size_t>(((b * n + s) * 4 + h) * 6 + c)]; };
+    for (std::int64_t s = 0; s < n; ++s)
+      for (std::int64_t c = 0; c < 6; ++c) {
+        CHECK(got.place_then_head[static_cast<std::size_t>(s * 6 + c)] == at(1, s, 3, c));
+        CHECK(got.head_then_place[static_cast<std::size_t>(s * 6 + c)] == at(1, s, 3, c));
+      }
+    for (std::int64_t b = 0; b < 2; ++b)
+      for (std::int64_t c = 0; c < 6; ++c) CHECK(got.of_place[static_cast<std::size_t>(b * 6 + c)] == at(b, 0, 2, c));
+  }
+}
+
+namespace {
+
+constexpr auto look_up = [](tensor<f32, places, 3> table, tensor<i32, 4> ids) { return take(table, ids); };
+
+// A trained bias of scores that are long enough for the CPU's kernel, of texts that may be none.
+struct with_bias {
+  param<tensor<f32, 1, 2, 512, 512>> bias;
+  param<tensor<f32, 8, 8>> weight;
+};
+constexpr auto bias_loss = [](with_bias const& m, tensor<f32, batch, 512, 8> x) {
+  auto const q = transpose<0, 2, 1, 3>(reshape<batch, 512, 2, 4>(matmul(x, m.weight)));
+  auto const y = nn::attend(q, q, q, m.bias);
+  return sum(y * y);
+};
+
+}  // namespace
+
+TEST_CASE("ids into a bounded table are below what it has in a run") {
+  executor<function<look_up>, cpu> run;
+  auto const table = numbers_of(5 * 3, 1);
+  std::vector<i32> ids = {0, 4, 2, 1};
+  CHECK(run(table, ids).value[3] == table[12]);
+  ids[2] = 5;
+  CHECK_THROWS_WITH(run(table, ids), Catch::Contains("argument 1 holds 5 at element 2") && Catch::Contains("below 5"));
+}
+
+TEST_CASE("of no texts the gradient of attention's bias is nothing, and not what lay there") {
+  executor<value_and_grad<bias_loss, with_bias>, cpu> run{seed(1)};
+  auto const x = numbers_of(4 * 512 * 8, 3);
+  double largest = 0;
+  for (f32 g : run(view(x, {4, 512, 8})).gradient.elements()) largest = std::max(largest, static_cast<double>(std::abs(g)));
+  CHECK(largest > 0);
+  std::vector<f32> const none;
+  for (f32 g : run(view(none, {0, 512, 8})).gradient.elements()) REQUIRE(g == 0);
 }
 
 TEST_CASE("halves, and gradients that are clipped, of a batch that is bounded twice") { check_training<3, 7, mixed<bf16>, clip_gradient>(); }

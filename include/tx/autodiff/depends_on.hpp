@@ -24,14 +24,14 @@ constexpr vec<char> depends_on(graph const& g, vec<int> const& leaves) {
     bool const region_node = n.op->kind == op_kind::region;
     if (!n.op->differentiable || (!region_node && !is_float(n.info.type))) return;
     if (n.op == &argument_info) {
-      auto const region_id = static_cast<int>(n.at.v[1]);
+      int const region_id = argument_region(n.at);
       region const& body = g.regions[region_id];
       if (body.owner < 0) return;  // it is being recorded, and the leaves are in it
-      auto const k = static_cast<int>(n.at.v[0]);
+      int const k = argument_number(n.at);
       // A carry may become active through the body, so anything active that the body reads makes it so.
       any = k < body.carries ? region_reads(region_id) : active[g.input(body.owner, k)] != 0;
     } else if (region_node) {
-      any = any || region_reads(static_cast<int>(n.at.v[0]));
+      any = any || region_reads(run_region(n.at));
     } else {
       for (int k = 0; k < n.inputs; ++k) any = any || active[g.input(n, k)];
     }

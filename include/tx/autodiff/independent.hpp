@@ -15,7 +15,7 @@ constexpr int independent_simplify(simplify_context& c) { return c.in[0]; }
 constexpr bool independent_restride(strided&, shape const&, shape const&, attributes const&) { return true; }
 }  // namespace detail
 
-// A view that moves nothing, at.v[0]: tells one from the next; passes after differentiation see through it.
+// A view that moves nothing, with a number that tells one from the next; passes after differentiation see through it.
 inline constexpr op_info independent_info{.name = "independent",
                                           .kind = op_kind::view,
                                           .arity = 1,

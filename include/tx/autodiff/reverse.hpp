@@ -1,5 +1,6 @@
 // Reverse mode as a graph-to-graph rewrite: nodes that compute gradients are appended to the graph that holds the loss.
-// No tape, nothing recorded at run time. It walks op_info::vjp and knows no op by name but what makes up regions.
+// No tape, nothing recorded at run time. It walks op_info::vjp and knows no op by name but what makes up regions. Which values of a
+// repeated block's forward pass are kept for backward is decided here too: is_residual, is_kept.
 //
 //   graph     y = matmul(x, w), l = sum(tanh(y))
 //   appended  dy = 1 - tanh(y) * tanh(y), dw = matmul(transpose(x), dy)      tanh(y) is the node that is there already
@@ -111,7 +112,7 @@ class reverse_walk final : public vjp_context {
     node const n = (*g)[node_id];
     if (n.op == &argument_info) {
       region const& body = g->regions[source_];
-      int const k = static_cast<int>(n.at.v[0]);
+      int const k = argument_number(n.at);
       if (k >= body.carries) {
         int const outside = outer_->forward(g->input(body.owner, k)).id;
         return k < body.carries + body.invariants ? argument(invariants_, outside, n.info) : argument(stacked_, outside, n.info);
@@ -154,7 +155,7 @@ class reverse_walk final : public vjp_context {
     int const owner = g->regions[source_].owner;
     int const inside = g->current;
     g->current = g->regions[source_].parent;
-    int const outer_value = g->emit(&result_info, &owner, 1, attributes{{k}}, all);
+    int const outer_value = g->emit(&result_info, &owner, 1, of_result(k), all);
     g->current = inside;
     return argument(stacked_, outer_->forward(outer_value).id, one);
   }
@@ -164,9 +165,7 @@ class reverse_walk final : public vjp_context {
     vec<int> inside{};
   };
   constexpr int argument(argument_list& list, int outside, value_info const& info) {
-    attributes at{};
-    at.v[0] = unnumbered + carries_.inside.size() + invariants_.inside.size() + stacked_.inside.size();
-    at.v[1] = target_;
+    attributes const at = of_argument(unnumbered + carries_.inside.size() + invariants_.inside.size() + stacked_.inside.size(), target_);
     list.outside.push_back(outside);
     list.inside.push_back(emit_leaf(*g, argument_info, info, at).id);
     return list.inside.back();
@@ -178,13 +177,13 @@ class reverse_walk final : public vjp_context {
   };
 
   constexpr void reverse_repeat(int repeat_node) {
-    int const body_id = static_cast<int>((*g)[repeat_node].at.v[0]);
+    int const body_id = run_region((*g)[repeat_node].at);
     vec<int> seeds(g->regions[body_id].results.size(), -1);
     bool any = false;
     for (int r = repeat_node + 1; r < adjoint_.size(); ++r) {
       node const& n = (*g)[r];
       if (n.op != &result_info || g->input(r, 0) != repeat_node || adjoint_[r] < 0) continue;
-      seeds[static_cast<int>(n.at.v[0])] = adjoint_[r];
+      seeds[result_number(n.at)] = adjoint_[r];
       any = true;
     }
     if (!any) return;
@@ -248,12 +247,12 @@ class reverse_walk final : public vjp_context {
     vec<int> inputs{};
     for (argument_list const* list : {&inner.carries_, &inner.invariants_, &inner.stacked_}) {
       for (int i = 0; i < list->inside.size(); ++i) {
-        g->nodes[list->inside[i]].at.v[0] = inputs.size();
+        g->nodes[list->inside[i]].at = of_argument(inputs.size(), back_id);
         finished.arguments.push_back(list->inside[i]);
         inputs.push_back(list->outside[i]);
       }
     }
-    int const owner = g->emit(&repeat_info, inputs.data(), inputs.size(), attributes{{back_id}}, g->info(results[0]));
+    int const owner = g->emit(&repeat_info, inputs.data(), inputs.size(), of_region(back_id), g->info(results[0]));
     g->regions[back_id].owner = owner;
 
     int produced = 0;
@@ -261,7 +260,7 @@ class reverse_walk final : public vjp_context {
       int const r = produced++;
       value_info info = g->info(results[r]);
       if (stack_all) info = stacked(info, forward_body.iterations);
-      var const value{g, g->emit(&result_info, &owner, 1, attributes{{r}}, info)};
+      var const value{g, g->emit(&result_info, &owner, 1, of_result(r), info)};
       add(outside, value);
     };
     for (int k = 0; k < forward_body.carries; ++k) deliver(outer_input(k), false);

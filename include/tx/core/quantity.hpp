@@ -1,13 +1,14 @@
-// Numbers of a plan, such as strides, which are in proportion to bounded extents.
+// Numbers of a plan, such as strides, that grow with bounded extents.
 #pragma once
 
 #include <tx/core/shape.hpp>
 
 namespace tx {
 
-// What a number is where all bounded extents are at their most, and how often it has each of them as a factor; fixed ones are what they are.
-//   dense strides of [B <= 32, S <= 512, 64]: 32,768 with S, 64, 1
-// A single number, so that two are equal only if they are in every run, and constant evaluation has no more to copy than before.
+// Such a number: what it is where all bounded extents are at their most, in the low 48 bits, and its factors above them. `bounded` (shape.hpp) is
+// the same of one extent, in two members. A fixed number is what it is.
+//   dense strides of [B <= 32, S <= 512, 64]: 32,768 with S once, 64, 1
+// It is one number, so that two are equal only if they are in every run.
 enum class quantity : std::int64_t {};
 
 inline constexpr int quantity_bits = 48;  // of its value at the most; factors lie above
@@ -31,7 +32,7 @@ constexpr quantity proportional(std::int64_t most, factors f) { return static_ca
 constexpr quantity operator*(quantity q, std::int64_t n) {
   auto const code = static_cast<std::int64_t>(q);
   if (code < quantity_end && code >= -quantity_end) return static_cast<quantity>(code * n);
-  return proportional(most_of(q) * n, factors_of(q));
+  return n == 0 ? quantity{} : proportional(most_of(q) * n, factors_of(q));
 }
 constexpr quantity operator*(quantity q, bounded b) {
   auto const code = static_cast<std::int64_t>(q);
@@ -47,6 +48,6 @@ constexpr quantity operator+(quantity a, quantity b) {
   return proportional(most_of(a) + most_of(b), a == quantity{} ? factors_of(b) : factors_of(a));
 }
 
-constexpr quantity count_in(shape const& s) { return s.bounds == 0 ? static_cast<quantity>(s.count()) : proportional(s.count(), s.of_count()); }
+constexpr quantity count_in(shape const& s) { return s.bounds == 0 ? static_cast<quantity>(s.count()) : proportional(s.count(), s.count_factors()); }
 
 }  // namespace tx

@@ -10,18 +10,18 @@ namespace tx {
 // Bounded extents have tags, 1 ... max_tags: two with one tag are the same number in each run.
 inline constexpr int max_tags = 5;
 
-// How often a number of a plan has each bounded extent as a factor. In a program with B <= 32 and S <= 512
+// How often each bounded extent is multiplied into a number of a plan. In a program with B <= 32 and S <= 512
 //   an extent of 16 B      is planned as 512       and has B once
 //   a stride of S S        is planned as 262,144   and has S twice
 //   an extent of 512       is planned as 512       and has none: it is fixed
-// so the three are different numbers, whatever they are planned as. How many there are in a run: run/extents.hpp.
+// so the three are different numbers, whatever they are planned as. What they are in a run: run/extents.hpp.
 struct factors {
   static constexpr int bits_each = 2, bits_all = max_tags * bits_each;
   static constexpr std::uint32_t most = (1u << bits_each) - 1;  // times that a number has one as a factor
 
   std::uint32_t bits = 0;
 
-  static constexpr factors of(int tag) { return {1u << (tag - 1) * bits_each}; }
+  static constexpr factors once(int tag) { return {1u << (tag - 1) * bits_each}; }
   constexpr bool operator==(factors const&) const = default;
   constexpr explicit operator bool() const { return bits != 0; }
   constexpr int count(int tag) const { return static_cast<int>(bits >> (tag - 1) * bits_each & most); }
@@ -32,7 +32,7 @@ struct factors {
     return true;
   }
 
-  // Of a product, and of a quotient.
+  // Those of a b are a + b, and of a / b a - b: counts add up as exponents do.
   friend constexpr factors operator+(factors a, factors b) {
     if (a.bits == 0 || b.bits == 0) return {a.bits | b.bits};
     for (int t = 1; t <= max_tags; ++t)
@@ -45,7 +45,7 @@ struct factors {
   }
 };
 
-// An extent: fixed where it has no factors, else at most `max`.
+// An extent. Without factors it is `max`; with factors it is at most `max`, and known in a run.
 struct bounded {
   int max = 0;
   factors of{};
@@ -57,10 +57,11 @@ struct bounded {
   friend constexpr bounded operator*(bounded a, bounded b) { return {a.max * b.max, a.of + b.of}; }
 };
 
-// A bound of 1 would be an extent that broadcasts.
+// dyn<Max, Tag> as an extent of a tensor: at most Max elements, known in a run. Axes with one tag have the same number of them. Max is above 1, as
+// an extent of 1 broadcasts.
 template <int Max, int Tag = 1>
   requires(Max > 1 && Tag > 0 && Tag <= max_tags)
-inline constexpr bounded dyn{Max, factors::of(Tag)};
+inline constexpr bounded dyn{Max, factors::once(Tag)};
 
 struct shape {
   int rank = 0;
@@ -78,18 +79,18 @@ struct shape {
     return n;
   }
 
-  constexpr bool is_bounded(int axis) const { return of(axis).bits != 0; }
-  constexpr factors of(int axis) const { return {static_cast<std::uint32_t>(bounds >> axis * factors::bits_all) & ((1u << factors::bits_all) - 1)}; }
+  constexpr bool is_bounded(int axis) const { return factors_at(axis).bits != 0; }
+  constexpr factors factors_at(int axis) const { return {static_cast<std::uint32_t>(bounds >> axis * factors::bits_all) & ((1u << factors::bits_all) - 1)}; }
   // Of the number of elements.
-  constexpr factors of_count() const {
+  constexpr factors count_factors() const {
     factors all{};
     if (bounds != 0)
-      for (int i = 0; i < rank; ++i) all = all + of(i);
+      for (int i = 0; i < rank; ++i) all = all + factors_at(i);
     return all;
   }
   constexpr bounded at(int axis) const {
     if (axis < 0) axis += rank;
-    return {dim[axis], of(axis)};
+    return {dim[axis], factors_at(axis)};
   }
   constexpr void set(int axis, bounded extent) {
     dim[axis] = extent.max;
@@ -109,7 +110,7 @@ struct shape {
   }
 };
 
-// The most that the bounded extent of each tag is in a program, 0 where there is none, and the least that it works with.
+// Of the bounded extent of each tag, 1 to max_tags: the most that it is in a program, 0 where there is none, and the least that a run may have.
 struct bound_table {
   int most[max_tags + 1] = {};
   int least[max_tags + 1] = {};
@@ -119,20 +120,32 @@ struct bound_table {
       if (n != 0) return true;
     return false;
   }
-  // An extent is to have so many elements.
+  // Is each bounded axis a multiple of what bounds it? (Not of a tag that no argument has: bounds_are_told refuses that.)
+  constexpr bool divides(shape const& s) const {
+    for (int a = 0; a < s.rank; ++a) {
+      int left = s.dim[a];
+      for (int t = 1; t <= max_tags; ++t)
+        for (int k = 0; k < s.factors_at(a).count(t) && most[t] > 0; ++k) {
+          if (left % most[t] != 0) return false;
+          left /= most[t];
+        }
+    }
+    return true;
+  }
+  // A view takes so many elements of an extent, which a run must have.
   constexpr void need(bounded extent, int elements) {
     for (int t = 1; t <= max_tags; ++t) {
       if (extent.of.count(t) == 0) continue;
-      int const times = extent.of == factors::of(t) && most[t] > 0 ? extent.max / most[t] : 1;
+      int const times = extent.of == factors::once(t) && most[t] > 0 ? extent.max / most[t] : 1;
       int const wanted = (elements + times - 1) / times;
       if (wanted > least[t]) least[t] = wanted;
     }
   }
-  // What an argument of this shape says: an extent that is the bounded one itself, not a multiple.
+  // Takes the most from the shape of an argument: from axes that are the bounded extent itself, not a multiple.
   constexpr void note(shape const& s) {
     for (int a = 0; a < s.rank; ++a)
       for (int t = 1; t <= max_tags; ++t)
-        if (s.of(a) == factors::of(t) && (most[t] == 0 || s.dim[a] < most[t])) most[t] = s.dim[a];
+        if (s.factors_at(a) == factors::once(t) && (most[t] == 0 || s.dim[a] < most[t])) most[t] = s.dim[a];
   }
 };
 
@@ -147,7 +160,8 @@ constexpr shape extents(Extents... each) {
 template <auto... Dims>
 constexpr shape make_shape() {
   static_assert(sizeof...(Dims) <= max_rank, "tx: a tensor has at most tx::max_rank axes. FIX: make one of several that stand beside each other");
-  shape const s = extents(bounded(Dims)...);
+  shape s{};
+  if constexpr (sizeof...(Dims) <= max_rank) s = extents(bounded(Dims)...);
   if (s.bounds != 0 && s.count() == 0) throw invalid("a tensor with a bounded extent has an axis without elements. FIX: fixed extents above 0");
   return s;
 }

@@ -43,7 +43,7 @@ constexpr vec<int> append_shard(graph& g, graph const& one, vec<int> const& valu
   vec<int> out{};
   for (int k = 0; k < values.size(); ++k) {
     value_info const& info = one.info(values[k]);
-    int const result = g.emit(&result_info, &owner, 1, attributes{{k}}, tx::detail::stacked(info, 1));
+    int const result = g.emit(&result_info, &owner, 1, of_result(k), tx::detail::stacked(info, 1));
     out.push_back(reshape(var{&g, result}, info.dims).id);
   }
   return out;

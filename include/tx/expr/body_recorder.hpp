@@ -56,7 +56,7 @@ class body_recorder {
     for (int k = 0; k < done.stacked; ++k) order.push_back(done.carries + k);
     vec<int> arguments{}, inputs{};
     for (int k : order) {
-      g_.nodes[done.arguments[k]].at.v[0] = inputs.size();
+      g_.nodes[done.arguments[k]].at = of_argument(inputs.size(), id_);
       arguments.push_back(done.arguments[k]);
       inputs.push_back(done.given[k]);
     }
@@ -64,7 +64,7 @@ class body_recorder {
     done.given.clear();
     done.open = false;
     g_.current = done.parent;
-    int const owner = g_.emit(&repeat_info, inputs.data(), inputs.size(), attributes{{id_}}, g_.info(done.results[0]));
+    int const owner = g_.emit(&repeat_info, inputs.data(), inputs.size(), of_region(id_), g_.info(done.results[0]));
     body().owner = owner;
     for (int k = 0; k < here.size(); ++k) change_state(g_, here[k].state, all(first_change + k - body().carries));
   }
@@ -87,7 +87,7 @@ class body_recorder {
   }
   constexpr int result(int k, value_info const& info) const {
     int const owner = body().owner;
-    return g_.emit(&result_info, &owner, 1, attributes{{k}}, info);
+    return g_.emit(&result_info, &owner, 1, of_result(k), info);
   }
 
   graph& g_;

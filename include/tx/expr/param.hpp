@@ -46,6 +46,7 @@ struct uniform {
 
 template <class Tensor, class Init = init::normal<20, 1000>, class Group = decayed>
 struct param : Tensor {
+  static_assert(Tensor::dims.bounds == 0, "tx::param, tx::state: a parameter or state has a bounded extent, and would lie otherwise in each run. FIX: a fixed one, of which a run takes a part");
   using parameter_type = param;
   using initializer = Init;
   using group = Group;

@@ -47,8 +47,7 @@ struct repeat {
       std::int64_t const each = info.count() / N;
       info.dims.dim[0] = Count;
       if (!Stacked) info.dims = info.dims.inner();
-      attributes at = whole.at;
-      at.v[0] += First * each;
+      attributes const at = of_parameter(parameter_first(whole.at) + First * each, parameter_entry(whole.at));
       int const here = p.g->current;
       p.g->current = 0;
       p.id = emit_leaf(*p.g, parameter_info, info, at).id;

@@ -15,7 +15,7 @@ enum class scalar : int { step, dropout, clip_norm, group_rates, named = group_r
 inline constexpr int scalar_count = static_cast<int>(scalar::named) + max_settings;
 
 constexpr var run_time_scalar(graph& g, scalar which, int offset = 0) {
-  return emit_leaf(g, scalar_info, {dtype::f32, {}}, attributes{{static_cast<std::int64_t>(which) + offset}});
+  return emit_leaf(g, scalar_info, {dtype::f32, {}}, of_scalar(static_cast<std::int64_t>(which) + offset));
 }
 
 }  // namespace tx

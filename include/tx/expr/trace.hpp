@@ -89,11 +89,8 @@ constexpr void bind_parameters(Model& model, graph& g) {
   int entry = 0;
   auto bind = [&](auto& p, detail::surroundings const&) {
     layout_entry const& e = layout<Model>::entries[entry];
-    attributes at{};
-    at.v[0] = e.offset;
-    at.v[1] = entry++;
     p.g = &g;
-    p.id = emit_leaf(g, parameter_info, e.info, at).id;
+    p.id = emit_leaf(g, parameter_info, e.info, of_parameter(e.offset, entry++)).id;
   };
   detail::for_each_parameter(model, bind);
 }
@@ -114,7 +111,7 @@ constexpr void trace(graph& g) {
   int position = 0;
   std::apply(
       [&](auto&... in) {
-        ((g.bound_of.note(in.dims), in.g = &g, in.id = emit_leaf(g, input_info, in.info, attributes{{position++}}).id), ...);
+        ((g.bound_of.note(in.dims), in.g = &g, in.id = emit_leaf(g, input_info, in.info, of_input(position++)).id), ...);
       },
       inputs);
   auto finish = [&](auto result) {

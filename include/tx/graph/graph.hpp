@@ -132,7 +132,10 @@ class graph {
   constexpr int emit(op_info const* op, int const* in, int count, attributes const& at, value_info const& info) {
     vec<int> const seen = all_seen_here(in, count);
     if (!seen.empty()) in = seen.data();
-    if (info.dims.bounds != 0) info.dims.of_count();  // refuses what has one too often
+    if (info.dims.bounds != 0) {
+      info.dims.count_factors();  // refuses what has one too often
+      if (!bound_of.divides(info.dims)) throw invalid("a bounded extent is no multiple of the bound that the program's arguments give its tag. FIX: dyn<Max, Tag> with the same Max, or a multiple");
+    }
     std::uint32_t const h = hash(op, in, count, at, info);
     if (int const found = find(h, op, in, count, at, info); found >= 0) return found;
     nodes.push_back({op, info, at, operands.size(), count, current, when, site});
@@ -146,7 +149,7 @@ class graph {
     node const n = nodes[owner];
     vec<value_info> infos{};
     for (int i = 0; i < n.inputs; ++i) infos.push_back(nodes[input(n, i)].info);
-    for (int k = 0; k < n.op->results; ++k) emit(&result_info, &owner, 1, attributes{{k}}, n.op->infer_result(infos.data(), n.inputs, n.at, k));
+    for (int k = 0; k < n.op->results; ++k) emit(&result_info, &owner, 1, of_result(k), n.op->infer_result(infos.data(), n.inputs, n.at, k));
   }
   // Is it one of several results of an op, and not of a region?
   constexpr bool is_result_of_op(int id) const { return nodes[id].op == &result_info && has_results(input(id, 0)); }
@@ -175,7 +178,7 @@ class graph {
     constexpr int unnumbered = 1 << 20;
     int const here = current;
     current = region_id;
-    int const inside = emit(&argument_info, nullptr, 0, attributes{{unnumbered + regions[region_id].arguments.size(), region_id}}, info);
+    int const inside = emit(&argument_info, nullptr, 0, of_argument(unnumbered + regions[region_id].arguments.size(), region_id), info);
     current = here;
     regions[region_id].arguments.push_back(inside);
     regions[region_id].given.push_back(outside);

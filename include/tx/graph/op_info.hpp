@@ -80,8 +80,8 @@ struct op_info {
   selection (*part_read)(selection const& part, int number, value_info const& of, attributes& at) = nullptr;
   bool (*can_narrow)(selection const& part, attributes const& at) = nullptr;
   int multiplied = 0;  // whole: how many of the first operands are multiplied with each other, so that mixed precision rounds them
-  bool states_range = false;   // a view whose operand's elements lie in [at.v[0], at.v[1]) or are at.v[2]; checked where that shows an argument, see ops/in_range.hpp
-  bool random = false;         // index: drawn for each element, not a position along the axis at.v[0]
+  bool states_range = false;   // a view of whose operand's elements something is promised; checked where that shows an argument, see ops/in_range.hpp
+  bool random = false;         // index: drawn for each element, not a position along an axis
   bool costly = false;         // worth keeping rather than computing twice within a row
   bool differentiable = true;  // false: gradients stop here without an error
   bool over_first = false;     // whole: the result may lie over input 0, of which a share reads what it writes alone

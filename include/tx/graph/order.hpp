@@ -30,10 +30,10 @@ class node_order {
     node const& n = g_[id];
     for (int k = 0; k < n.inputs; ++k) put(g_.input(n, k));
     if (n.op->kind == op_kind::region) {
-      put_body(static_cast<int>(n.at.v[0]), id);
+      put_body(run_region(n.at), id);
     } else if (n.op == &argument_info) {
-      region const& body = g_.regions[static_cast<int>(n.at.v[1])];
-      int const k = static_cast<int>(n.at.v[0]);
+      region const& body = g_.regions[argument_region(n.at)];
+      int const k = argument_number(n.at);
       if (body.owner >= 0 && k >= body.carries) put(g_.input(body.owner, k));
     }
     order_.push_back(id);

@@ -23,7 +23,7 @@ constexpr void verify_node(graph const& g, int id) {
   }
   bool const declared = n.op->kind == op_kind::leaf || n.op->kind == op_kind::index || n.op->kind == op_kind::region ||
                         n.op->kind == op_kind::result || n.inputs > most;
-  if (g.is_result_of_op(id) && (n.at.v[0] >= g[g.input(n, 0)].op->results || g.input(n, 0) + 1 + n.at.v[0] != id))
+  if (g.is_result_of_op(id) && (result_number(n.at) >= g[g.input(n, 0)].op->results || g.input(n, 0) + 1 + result_number(n.at) != id))
     throw invalid("verify: a result of an op is not directly behind it, in its place");
   if (g.has_results(id)) {
     for (int k = 0; k < n.op->results; ++k)
@@ -40,12 +40,12 @@ constexpr void verify_region(graph const& g, int id) {
   region const& r = g.regions[id];
   if (r.owner < 0) return;  // dead
   node const& owner = g[r.owner];
-  if (owner.op->kind != op_kind::region || owner.at.v[0] != id || owner.region != r.parent) throw invalid("verify: a region's node is not its own");
+  if (owner.op->kind != op_kind::region || run_region(owner.at) != id || owner.region != r.parent) throw invalid("verify: a region's node is not its own");
   if (r.arguments.size() != r.carries + r.invariants + r.stacked || owner.inputs != r.arguments.size() || r.results.size() < r.carries)
     throw invalid("verify: a region's lists disagree in length");
   for (int k = 0; k < r.arguments.size(); ++k) {
     node const& a = g[r.arguments[k]];
-    if (a.op != &argument_info || a.at.v[0] != k || a.at.v[1] != id || a.region != id) throw invalid("verify: a region's argument is not where it is listed");
+    if (a.op != &argument_info || argument_number(a.at) != k || argument_region(a.at) != id || a.region != id) throw invalid("verify: a region's argument is not where it is listed");
     if (k >= r.carries && g.input(owner, k) >= r.arguments[k]) throw invalid("verify: an argument comes before what is handed in");
     value_info outside = g.info(g.input(owner, k));
     if (k >= r.carries + r.invariants) {

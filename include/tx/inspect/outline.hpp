@@ -162,16 +162,16 @@ class outliner {
       v.kind = kind_of(n, group);
       v.when = n.when;
       v.region = n.region;
-      if (n.op == &repeat_info) v.of = static_cast<int>(n.at.v[0]);
+      if (n.op == &repeat_info) v.of = run_region(n.at);
       bool const of_region = n.op == &result_info && !g_.is_result_of_op(i);
-      if (of_region) v.of = static_cast<int>(g_[g_.input(n, 0)].at.v[0]);
+      if (of_region) v.of = run_region(g_[g_.input(n, 0)].at);
       if (group >= 0) v.call = first_call[static_cast<std::size_t>(group)];
       int const buffer = n.op == &repeat_info ? -1 : seen_.buffer_of[f_.where.of[i].root];
       if (buffer >= 0) v.buffer = buffer_[static_cast<std::size_t>(buffer)];
       for (int k = 0; k < n.inputs; ++k)
         v.inputs.push_back(value[static_cast<std::size_t>(seen_through(g_.input(n, k)))]);
       if (of_region) {
-        int const in_body = g_.regions[v.of].results[static_cast<int>(n.at.v[0])];
+        int const in_body = g_.regions[v.of].results[result_number(n.at)];
         v.inputs.push_back(value[static_cast<std::size_t>(seen_through(in_body))]);
       }
       value[static_cast<std::size_t>(i)] = static_cast<int>(out_.values.size());
@@ -192,8 +192,8 @@ class outliner {
   int seen_through(int id) const {
     while (g_[id].op->kind == op_kind::view && f_.group_of[id] < 0) id = g_.input(id, 0);
     if (g_[id].op != &argument_info) return id;
-    region const& r = g_.regions[static_cast<int>(g_[id].at.v[1])];
-    int const k = static_cast<int>(g_[id].at.v[0]);
+    region const& r = g_.regions[argument_region(g_[id].at)];
+    int const k = argument_number(g_[id].at);
     return k < r.carries ? id : seen_through(g_.input(r.owner, k));
   }
 

@@ -5,6 +5,7 @@
 #include <tx/expr/layout.hpp>
 #include <tx/expr/scalar.hpp>
 #include <tx/graph/print.hpp>
+#include <tx/ops/constant.hpp>
 #include <tx/plan/inspection.hpp>
 
 #include <charconv>
@@ -57,15 +58,14 @@ class value_namer {
 
   TX_COLD std::string operator()(int id) const {
     node const& n = g_[id];
-    auto const number = [&](int k) { return std::to_string(n.at.v[k]); };
     if (n.op->kind == op_kind::constant) {
       char text[32];
-      return std::string(text, std::to_chars(text, text + sizeof text, std::bit_cast<double>(n.at.v[0])).ptr);
+      return std::string(text, std::to_chars(text, text + sizeof text, constant_value(n)).ptr);
     }
-    if (n.op == &input_info) return "argument " + number(0);
-    if (n.op == &parameter_info) return stored_.at(n.at.v[0], n.info.count());
-    if (n.op == &block_info) return stored_.of_block(n.at.v[0], n.at.v[1], n.info.count());
-    if (n.op == &scalar_info) return setting(n.at.v[0]);
+    if (n.op == &input_info) return "argument " + std::to_string(input_number(n.at));
+    if (n.op == &parameter_info) return stored_.at(parameter_first(n.at), n.info.count());
+    if (n.op == &block_info) return stored_.of_block(block_number(n.at), block_first(n.at), n.info.count());
+    if (n.op == &scalar_info) return setting(scalar_number(n.at));
     if (n.op == &argument_info) return argument(n);
     if (n.op == &result_info && !g_.is_result_of_op(id)) return result(n);
     return computed(id);
@@ -80,14 +80,14 @@ class value_namer {
     return ((which - 3) % 2 == 0 ? "rate of group " : "decay of group ") + std::to_string(group);
   }
   std::string argument(node const& n) const {
-    region const& r = g_.regions[static_cast<int>(n.at.v[1])];
-    int const k = static_cast<int>(n.at.v[0]);
+    region const& r = g_.regions[argument_region(n.at)];
+    int const k = argument_number(n.at);
     if (k < r.carries) return "carry " + std::to_string(k);
     return (*this)(f_.where.of[g_.input(r.owner, k)].base);
   }
   std::string result(node const& n) const {
-    region const& r = g_.regions[static_cast<int>(g_[g_.input(n, 0)].at.v[0])];
-    int const k = static_cast<int>(n.at.v[0]);
+    region const& r = g_.regions[run_region(g_[g_.input(n, 0)].at)];
+    int const k = result_number(n.at);
     if (k < r.carries) return "carry " + std::to_string(k) + " at the end";
     std::string const own = (*this)(r.results[k]);
     return own.empty() ? std::string("kept ") + g_[f_.where.of[r.results[k]].base].op->name : own;
@@ -116,8 +116,8 @@ class value_namer {
 template <class Graph>
 TX_COLD std::string to_text(Graph const& g, stored_names const& names) {
   return to_text(g, [&](node const& n) {
-    if (n.op == &parameter_info) return names.at(n.at.v[0], n.info.count());
-    if (n.op == &block_info) return names.of_block(n.at.v[0], n.at.v[1], n.info.count());
+    if (n.op == &parameter_info) return names.at(parameter_first(n.at), n.info.count());
+    if (n.op == &block_info) return names.of_block(block_number(n.at), block_first(n.at), n.info.count());
     return std::string();
   });
 }

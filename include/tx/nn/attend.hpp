@@ -120,7 +120,7 @@ inline constexpr double attention_scale = 1.0 / math::sqrt(static_cast<double>(H
 template <typed_handle Q, typed_handle K, typed_handle V, class... How>
 constexpr auto attend_scaled(Q const& q, K const& k, V const& v, How const&... how) {
   constexpr shape of_q = Q::dims, of_k = K::dims;
-  static_assert(of_q.rank == 4 && of_k.rank == 4 && V::info == K::info && of_q.at(0) == of_k.at(0) && of_q.dim[3] == of_k.dim[3],
+  static_assert(of_q.rank == 4 && of_k.rank == 4 && V::info == K::info && of_q.at(0) == of_k.at(0) && of_q.at(3) == of_k.at(3),
                 "tx::nn::attend: it takes q [batch, heads, queries, head], k and v [batch, key heads, keys, head]. FIX: reshape and transpose them");
   static_assert(of_q.dim[1] % of_k.dim[1] == 0, "tx::nn::attend: as many heads share each key head. FIX: a number of heads that the key heads divide");
   constexpr shape scores = extents(of_q.at(0), of_q.at(1), of_q.at(2), of_k.at(2));

@@ -37,6 +37,7 @@ struct batch_norm {
       return tx::cast<typename X::element_type>((x - mean) * tx::rsqrt(variance + epsilon) * beside<rank>(weight) + beside<rank>(bias));
     };
     if (!tx::in_training(x)) return of_x(beside<rank>(running_mean), beside<rank>(running_var));
+    if (rank == 2 && X::dims.is_bounded(0)) given.g->bound_of.need(X::dims.at(0), 2);  // of one there is no variance to move towards
     auto const mean = over_batch<rank>([&]<int... Axes>() { return tx::mean<Axes...>(x); });
     auto const of_batch = over_batch<rank>([&]<int... Axes>() { return tx::variance<Axes...>(x, 0); });
     auto const of_sample = over_batch<rank>([&]<int... Axes>() { return tx::variance<Axes...>(x, 1); });

@@ -11,9 +11,9 @@ namespace tx {
 namespace detail {
 constexpr value_info argmax_infer(value_info const* in, int, attributes const& at) {
   value_info out{dtype::i32, in[0].dims};
-  if (out.dims.dim[at.v[0]] == 0)
+  if (out.dims.dim[axis_of(at)] == 0)
     throw invalid("argmax, argmin: the axis is empty and has no largest element. FIX: give it elements");
-  out.dims.set(static_cast<int>(at.v[0]), 1);
+  out.dims.set(axis_of(at), 1);
   return out;
 }
 
@@ -26,7 +26,7 @@ TX_HD constexpr bool stands_before(V a, V b) {
 }
 }  // namespace detail
 
-// at.v[0]: axis.
+// Its axis.
 inline constexpr op_info argmax_info{
     .name = "argmax", .kind = op_kind::whole, .arity = 1, .infer = detail::argmax_infer, .differentiable = false};
 inline constexpr op_info argmin_info{
@@ -37,7 +37,7 @@ template <bool Least>
 struct first_extreme {
   template <class I, class T>
   static TX_HD void run(int part, int parts, attributes const& at, whole_operand<I> out, whole_operand<T const> in) {
-    axis_lines const l = lines_along(in.dims, at.v[0]);
+    axis_lines const l = lines_along(in.dims, axis_of(at));
     for_lines(part, parts, l, [&](std::int64_t o, std::int64_t first, std::int64_t end) {
       for (std::int64_t j = first; j < end; ++j) {
         std::int64_t best = 0;

@@ -48,7 +48,7 @@ constexpr void check_attention(value_info const* in, int count, attributes const
     throw invalid("attention: it takes q [texts, queries, heads * head], k and v [texts, keys, key_heads * head]. FIX: reshape and transpose them");
   if (f.heads < 1 || f.key_heads < 1 || f.heads % f.key_heads != 0 || q.dims.last() % f.heads != 0 || k.dims.last() * f.heads != q.dims.last() * f.key_heads)
     throw invalid("attention: heads of one width, of which as many share each key head. FIX: a number of heads that the key heads divide");
-  if (q.dims.is_bounded(q.dims.rank - 1)) throw invalid("attention: the width of heads is bounded. FIX: a fixed one");
+  if (q.dims.is_bounded(q.dims.rank - 1) || k.dims.is_bounded(k.dims.rank - 1)) throw invalid("attention: the width of heads is bounded. FIX: a fixed one");
   attention_shape const s = attention_shape_of(f, q, k.dims, f.packed() ? in[3].dims : shape{});
   if (s.keys == 0) throw invalid("attention: there are no keys to attend to. FIX: at least one of each text");
   shape const scores = scores_of(f, in);

@@ -14,7 +14,7 @@ constexpr value_info broadcast_infer(value_info const* in, int, attributes const
       continue;
     }
     bounded const to = unpacked_extent(at.v[i]);
-    if (in[0].dims.is_bounded(i) && !(in[0].dims.of(i) == to.of))
+    if (in[0].dims.is_bounded(i) && !(in[0].dims.factors_at(i) == to.of))
       throw invalid("broadcast_to: a bounded extent meets a fixed one. FIX: name it, broadcast_to<dyn<Max, Tag>, ...>");
     if (!(in[0].dims.at(i) == to) && in[0].dims.dim[i] != 1)
       throw invalid("broadcast_to: an extent is neither 1 nor the one asked for. FIX: reshape so that extents match from the right");
@@ -78,7 +78,7 @@ constexpr shape common_shape(shape const& a, shape const& b) {
       out.dim[out.rank - i] = da == 1 ? db : da;  // an axis without elements has none beside 1 either
       continue;
     }
-    factors const of_a = i <= a.rank ? a.of(a.rank - i) : factors{}, of_b = i <= b.rank ? b.of(b.rank - i) : factors{};
+    factors const of_a = i <= a.rank ? a.factors_at(a.rank - i) : factors{}, of_b = i <= b.rank ? b.factors_at(b.rank - i) : factors{};
     if (!(of_a == of_b) && da != 1 && db != 1)
       throw invalid("a bounded extent meets another extent. FIX: give both the same dyn<Max, Tag>");
     out.set(out.rank - i, da == 1 ? bounded(db, of_b) : bounded(da, of_a));

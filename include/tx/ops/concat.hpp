@@ -11,7 +11,7 @@ namespace tx {
 namespace detail {
 constexpr value_info concat_infer(value_info const* in, int count, attributes const& at) {
   value_info out = in[0];
-  auto const axis = at.v[0];
+  auto const axis = axis_of(at);
   if (out.dims.is_bounded(static_cast<int>(axis)))
     throw invalid("concat: a bounded axis has no fixed end to go on from. FIX: concat along another axis");
   for (int k = 1; k < count; ++k) {
@@ -23,7 +23,7 @@ constexpr value_info concat_infer(value_info const* in, int count, attributes co
   return out;
 }
 constexpr void concat_vjp(vjp_context& c) {
-  auto const axis = static_cast<int>(c.at().v[0]);
+  auto const axis = axis_of(c.at());
   int const count = c.self().inputs;
   int start = 0;
   for (int k = 0; k < count; ++k) {
@@ -35,7 +35,7 @@ constexpr void concat_vjp(vjp_context& c) {
 constexpr int concat_simplify(simplify_context& c) { return c.count == 1 ? c.in[0] : -1; }
 }  // namespace detail
 
-// at.v[0]: axis.
+// Its axis.
 inline constexpr op_info concat_info{.name = "concat",
                                      .kind = op_kind::whole,
                                      .arity = -1,
@@ -48,7 +48,7 @@ struct concat {
   template <class T, class... In>
   static TX_HD void run(int part, int parts, attributes const& at, whole_operand<T> out, whole_operand<In>... in) {
     std::int64_t start = 0;  // along the axis
-    ((copy(part, parts, at.v[0], out, in, start), start += in.dims.dim[at.v[0]]), ...);
+    ((copy(part, parts, axis_of(at), out, in, start), start += in.dims.dim[axis_of(at)]), ...);
   }
 
  private:
@@ -81,7 +81,7 @@ constexpr var concat(std::initializer_list<var> in, int axis) {
                             "concat: the tensors have no such axis. FIX: name one of 0 .. rank-1, or -rank .. -1");
   vec<int> ids{};
   for (var const& v : in) ids.push_back(v.id);
-  return {first.g, first.g->emit(&concat_info, ids.data(), ids.size(), attributes{{axis}})};
+  return {first.g, first.g->emit(&concat_info, ids.data(), ids.size(), along(axis))};
 }
 
 namespace detail {

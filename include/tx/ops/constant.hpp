@@ -13,7 +13,7 @@ constexpr value_info constant_infer(value_info const*, int, attributes const& at
 }
 }  // namespace detail
 
-// at.v[0]: bits of the value as f64; at.v[1]: dtype.
+// The bits of the number as f64, and its element type.
 inline constexpr op_info constant_info{
     .name = "constant", .kind = op_kind::constant, .arity = 0, .infer = detail::constant_infer, .differentiable = false};
 

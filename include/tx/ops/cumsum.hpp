@@ -25,8 +25,8 @@ namespace rules {
 struct cumsum {
   template <class T>
   static TX_HD void run(int part, int parts, attributes const& at, whole_operand<T> out, whole_operand<T const> in) {
-    axis_lines const l = lines_along(out.dims, at.v[0]);
-    bool const from_end = at.v[1] != 0;
+    axis_lines const l = lines_along(out.dims, axis_of(at));
+    bool const from_end = number_along(at) != 0;
     for_lines(part, parts, l, [&](std::int64_t o, std::int64_t first, std::int64_t end) {
       for (std::int64_t k = 0; k < l.extent; ++k) {
         std::int64_t const here = l.at(o, from_end ? l.extent - 1 - k : k, 0);
@@ -46,13 +46,13 @@ struct partitioned_rule<&cumsum_info> {
 constexpr var cumsum(var x, int axis, bool from_end = false) {
   axis = detail::named_axis(x.dims(), axis,
                             "cumsum: the tensor has no such axis. FIX: name one of 0 .. rank-1, or -rank .. -1");
-  return emit(cumsum_info, {x}, attributes{{axis, from_end}});
+  return emit(cumsum_info, {x}, along(axis, from_end));
 }
 
 namespace detail {
 constexpr void cumsum_vjp(vjp_context& c) {
   attributes const at = c.at();
-  c.accumulate(0, cumsum(c.gradient, static_cast<int>(at.v[0]), at.v[1] == 0));
+  c.accumulate(0, cumsum(c.gradient, axis_of(at), number_along(at) == 0));
 }
 
 template <int Axis, bool FromEnd>

@@ -1,4 +1,5 @@
-// What elementwise ops share: numpy broadcasting, shape rules, folding. A new op needs its rule, its gradient and its name.
+// What elementwise ops share: numpy broadcasting, shape rules, folding. What a new op
+// defines, and where: docs/adding.md; tanh.hpp is an example.
 #pragma once
 
 #include <tx/core/math.hpp>

@@ -108,14 +108,14 @@ struct partitioned_rule<&scatter_rows_info> {
 namespace detail {
 struct embedding_fn {
   constexpr var operator()(var table, var ids) const {
-    std::int64_t const rows = table.dims().rank == 2 ? table.dims().dim[0] : 0;  // else the shape rule objects
+    bounded const rows = table.dims().rank == 2 ? table.dims().at(0) : bounded(0);  // else the shape rule objects
     return emit(embedding_info, {table, in_range(ids, std::numeric_limits<std::int32_t>::min(), rows)});
   }
 };
 constexpr void embedding_vjp(vjp_context& c) {
   shape const& table = c.in_info(0).dims;
   var const rows = cast(c.gradient, sum_type(c.gradient.type()));
-  c.accumulate(0, emit(scatter_rows_info, {rows, c.in(1)}, attributes{{table.dim[0], table.of(0).bits}}));
+  c.accumulate(0, emit(scatter_rows_info, {rows, c.in(1)}, attributes{{table.dim[0], table.factors_at(0).bits}}));
 }
 constexpr void scatter_rows_vjp(vjp_context& c) { c.accumulate(0, emit(embedding_info, {c.gradient, c.in(1)})); }
 }  // namespace detail

@@ -3,15 +3,16 @@
 
 #include <tx/ops/broadcast.hpp>
 #include <tx/ops/constant.hpp>
+#include <tx/ops/mul.hpp>
 #include <tx/ops/sum.hpp>
 
 namespace tx::detail {
 
-// -> scalar of x's type; a constant where the axis is fixed.
-constexpr var extent_of(var x, int axis) {
+// -> scalar of a type that counts so far; a constant where the axis is fixed.
+constexpr var extent_of(var x, int axis, dtype type) {
   bounded const extent = x.dims().at(axis);
-  if (!extent.of) return constant(*x.g, x.type(), extent.max);
-  return reshape(sum_fn<>{}(broadcast_to(constant(*x.g, x.type(), 1.0), extents(extent))), shape{});
+  if (!extent.of) return constant(*x.g, type, extent.max);
+  return reshape(sum_fn<>{}(broadcast_to(constant(*x.g, type, 1.0), extents(extent))), shape{});
 }
 
 // How many elements of x each one of a reduction of it is made of, where those axes are bounded that the reduction has no more: -> scalar.
@@ -32,7 +33,7 @@ struct reduced_count {
         each *= x.dims().dim[i];
         continue;
       }
-      var const n = extent_of(x, i);
+      var const n = extent_of(x, i, x.type());
       bounded_ones = bounded_ones.valid() ? bounded_ones * n : n;
     }
   }

@@ -11,15 +11,15 @@ constexpr value_info flip_infer(value_info const* in, int, attributes const&) { 
 constexpr void flip_vjp(vjp_context& c);
 constexpr int flip_simplify(simplify_context& c);
 constexpr bool flip_restride(strided& s, shape const& from, shape const&, attributes const& at) {
-  quantity const last = s.stride[at.v[0]] * (from.dim[at.v[0]] - 1);
-  if (from.is_bounded(static_cast<int>(at.v[0])) || !have_a_sum(s.offset, last)) return false;
+  quantity const last = s.stride[axis_of(at)] * (from.dim[axis_of(at)] - 1);
+  if (from.is_bounded(axis_of(at)) || !have_a_sum(s.offset, last)) return false;
   s.offset = s.offset + last;
-  s.stride[at.v[0]] = s.stride[at.v[0]] * -1;
+  s.stride[axis_of(at)] = s.stride[axis_of(at)] * -1;
   return true;
 }
 }  // namespace detail
 
-// at.v[0]: axis.
+// Its axis.
 inline constexpr op_info flip_info{.name = "flip",
                                    .kind = op_kind::whole,
                                    .arity = 1,
@@ -33,7 +33,7 @@ struct flip {
   // Shares are ranges of rows of the axes behind the flipped one.
   template <class T>
   static TX_HD void run(int part, int parts, attributes const& at, whole_operand<T> out, whole_operand<T const> in) {
-    axis_lines const l = lines_along(out.dims, at.v[0]);
+    axis_lines const l = lines_along(out.dims, axis_of(at));
     std::int64_t const rows = l.outer * l.extent;
     for (std::int64_t r = rows * part / parts; r < rows * (part + 1) / parts; ++r) {
       T const* const from = in.data + l.at(r / l.extent, l.extent - 1 - r % l.extent, 0);
@@ -50,13 +50,13 @@ struct partitioned_rule<&flip_info> {
 constexpr var flip(var x, int axis) {
   axis = detail::named_axis(x.dims(), axis,
                             "flip: the tensor has no such axis. FIX: name one of 0 .. rank-1, or -rank .. -1");
-  return emit(flip_info, {x}, attributes{{axis}});
+  return emit(flip_info, {x}, along(axis));
 }
 
 namespace detail {
-constexpr void flip_vjp(vjp_context& c) { c.accumulate(0, flip(c.gradient, static_cast<int>(c.at().v[0]))); }
+constexpr void flip_vjp(vjp_context& c) { c.accumulate(0, flip(c.gradient, axis_of(c.at()))); }
 constexpr int flip_simplify(simplify_context& c) {
-  if (c.info.dims.dim[c.at.v[0]] == 1) return c.in[0];
+  if (c.info.dims.dim[axis_of(c.at)] == 1) return c.in[0];
   return c.producer(0).op == &flip_info && c.producer(0).at == c.at ? c.g.input(c.in[0], 0) : -1;
 }
 

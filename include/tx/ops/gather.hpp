@@ -19,20 +19,20 @@ constexpr void check_ids(value_info const& x, value_info const& ids, std::int64_
   if (!same_but_for(x.dims, ids.dims, axis)) throw invalid(other_shape);
 }
 constexpr value_info gather_infer(value_info const* in, int, attributes const& at) {
-  check_ids(in[0], in[1], at.v[0],
+  check_ids(in[0], in[1], axis_of(at),
             "gather: the tensor and its ids differ beside the axis. FIX: broadcast_to equal extents, or take(x, ids) for rows");
   return {in[0].type, in[1].dims};
 }
 constexpr value_info scatter_along_infer(value_info const* in, int, attributes const& at) {
   value_info out = in[0];
-  out.dims.dim[at.v[0]] = static_cast<int>(at.v[1]);
+  out.dims.dim[axis_of(at)] = static_cast<int>(number_along(at));
   return out;
 }
 constexpr void gather_vjp(vjp_context& c);
 constexpr void scatter_along_vjp(vjp_context& c);
 }  // namespace detail
 
-// at.v[0]: axis.
+// Its axis.
 inline constexpr op_info gather_info{
     .name = "gather", .kind = op_kind::whole, .arity = 2, .infer = detail::gather_infer, .vjp = detail::gather_vjp};
 // scatter_along(values [A, L, B], ids [A, L, B]) -> [A, E, B], the transposed look-up: sums of the values for one place.
@@ -49,8 +49,8 @@ struct gather {
   template <class T, class Id>
   static TX_HD void run(int part, int parts, attributes const& at, whole_operand<T> out, whole_operand<T const> x,
                         whole_operand<Id const> ids) {
-    axis_lines const from = lines_along(x.dims, at.v[0]);
-    axis_lines const to = lines_along(out.dims, at.v[0]);
+    axis_lines const from = lines_along(x.dims, axis_of(at));
+    axis_lines const to = lines_along(out.dims, axis_of(at));
     std::int64_t const rows = to.outer * to.extent;
     for (std::int64_t r = rows * part / parts; r < rows * (part + 1) / parts; ++r)
       for (std::int64_t j = 0; j < to.inner; ++j) {
@@ -66,8 +66,8 @@ struct scatter_along {
   template <class T, class Id>
   static TX_HD void run(int part, int parts, attributes const& at, whole_operand<T> out, whole_operand<T const> values,
                         whole_operand<Id const> ids) {
-    axis_lines const from = lines_along(values.dims, at.v[0]);
-    axis_lines const to = lines_along(out.dims, at.v[0]);
+    axis_lines const from = lines_along(values.dims, axis_of(at));
+    axis_lines const to = lines_along(out.dims, axis_of(at));
     bool const by_line = to.outer * to.inner >= parts;
     std::int64_t const lo = by_line ? 0 : to.extent * part / parts;
     std::int64_t const hi = by_line ? to.extent : to.extent * (part + 1) / parts;
@@ -97,7 +97,7 @@ struct partitioned_rule<&scatter_along_info> {
 constexpr var gather(var x, var ids, int axis) {
   axis = detail::named_axis(x.dims(), axis,
                             "gather: the tensor has no such axis. FIX: name one of 0 .. rank-1, or -rank .. -1");
-  return emit(gather_info, {x, in_range(ids, 0, x.dims().dim[axis])}, attributes{{axis}});
+  return emit(gather_info, {x, in_range(ids, 0, x.dims().dim[axis])}, along(axis));
 }
 
 namespace detail {
@@ -118,11 +118,11 @@ constexpr auto gather(X const& x, Ids const& ids) {
 
 namespace tx::detail {
 constexpr void gather_vjp(vjp_context& c) {
-  attributes const at{{c.at().v[0], c.in_info(0).dims.dim[c.at().v[0]]}};
+  attributes const at = along(axis_of(c.at()), c.in_info(0).dims.dim[axis_of(c.at())]);
   c.accumulate(0, emit(scatter_along_info, {cast(c.gradient, sum_type(c.gradient.type())), c.in(1)}, at));
 }
 constexpr void scatter_along_vjp(vjp_context& c) {
-  attributes const at{{c.at().v[0]}};
+  attributes const at = along(axis_of(c.at()));
   c.accumulate(0, emit(gather_info, {c.gradient, c.in(1)}, at));
 }
 }  // namespace tx::detail

@@ -22,19 +22,35 @@ constexpr bool in_range_restride(strided& s, shape const& from, shape const& to,
 }
 }  // namespace detail
 
-// A view that moves nothing; attributes 0 and 1 are the range, 2 an element that may lie beyond; 3, if not 0: elements rise along the last axis
-// by at most so much; 4: the factors of the extent that the range ends behind, if it is bounded.
+// What is promised of elements.
+struct range_promise {
+  std::int64_t first = 0, end = 0;
+  std::int64_t also = 0;       // an element that may lie beyond
+  std::int64_t most_rise = 0;  // if not 0, they rise along the last axis, by at most so much
+  factors of_end{};            // if any, `end` less `beyond` is a bounded extent, of which these are the factors
+  std::int64_t beyond = 0;
+};
+constexpr attributes attributes_of(range_promise const& p) { return {{p.first, p.end, p.also, p.most_rise, p.of_end.bits, p.beyond}}; }
+constexpr range_promise range_promise_of(attributes const& at) {
+  return {at.v[0], at.v[1], at.v[2], at.v[3], factors{static_cast<std::uint32_t>(at.v[4])}, at.v[5]};
+}
+
+// A view that moves nothing.
 inline constexpr op_info in_range_info{.name = "in_range", .kind = op_kind::view, .arity = 1, .infer = detail::in_range_infer,
                                        .restride = detail::in_range_restride, .states_range = true, .differentiable = false};
 
 constexpr var in_range(var x, std::int64_t first, std::int64_t end, std::int64_t also) {
   bool const within = also >= first && also < end;
-  return emit(in_range_info, {x}, attributes{{first, end, within ? first : also}});
+  return emit(in_range_info, {x}, attributes_of(range_promise{first, end, within ? first : also}));
 }
 constexpr var in_range(var x, std::int64_t first, std::int64_t end) { return in_range(x, first, end, first); }
+// The range ends with an extent that may be bounded.
+constexpr var in_range(var x, std::int64_t first, bounded end) {
+  return emit(in_range_info, {x}, attributes_of(range_promise{first, end.max, first, 0, end.of}));
+}
 // rows: the leading extent of what has them.
 constexpr var rising(var x, shape const& rows, int most) {
-  return emit(in_range_info, {x}, attributes{{0, rows.dim[0] + 1, 0, most, rows.of(0).bits}});
+  return emit(in_range_info, {x}, attributes_of(range_promise{0, rows.dim[0] + 1, 0, most, rows.factors_at(0), 1}));
 }
 
 }  // namespace tx

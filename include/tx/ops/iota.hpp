@@ -6,14 +6,16 @@
 
 namespace tx {
 
-// at.v[0]: axis.
+// Along which axis.
+constexpr attributes of_position(int axis) { return {{axis}}; }
+constexpr int position_axis(attributes const& at) { return static_cast<int>(at.v[0]); }
 inline constexpr op_info iota_info{
     .name = "iota", .kind = op_kind::index, .arity = 0, .infer = detail::leaf_infer, .differentiable = false};
 
 constexpr var iota(graph& g, shape dims, int axis) {
   if (axis < 0) axis += dims.rank;
   if (axis < 0 || axis >= dims.rank) throw invalid("iota: the shape has no such axis. FIX: name one of its axes, from 0, or from the end with a negative number");
-  return emit_leaf(g, iota_info, {dtype::i32, dims}, attributes{{axis}});
+  return emit_leaf(g, iota_info, {dtype::i32, dims}, of_position(axis));
 }
 
 namespace detail {

@@ -5,6 +5,11 @@
 
 namespace tx {
 
+// The attributes of such an op: its axis, and a number that some have beside it, an extent along that axis for the most part.
+constexpr attributes along(std::int64_t axis, std::int64_t number = 0) { return {{axis, number}}; }
+TX_HD constexpr int axis_of(attributes const& at) { return static_cast<int>(at.v[0]); }
+TX_HD constexpr std::int64_t number_along(attributes const& at) { return at.v[1]; }
+
 // Line (o, j) of such a tensor is the elements (o extent + k) inner + j, k = 0 ... extent - 1.
 struct axis_lines {
   std::int64_t outer = 1;

@@ -17,7 +17,7 @@ constexpr value_info matmul_infer(value_info const* in, int, attributes const&) 
   if (a.dims.rank < 2 || b.dims.rank != a.dims.rank) throw invalid("matmul: both sides need at least two axes. FIX: reshape a vector to [1, n] or [n, 1]");
   if (a.dims[-1] != b.dims[-2])
     throw invalid("matmul: the last extent of the left side is not the last but one of the right side. FIX: make them equal, or transpose a side");
-  if (!(a.dims.of(a.dims.rank - 1) == b.dims.of(b.dims.rank - 2)))
+  if (!(a.dims.factors_at(a.dims.rank - 1) == b.dims.factors_at(b.dims.rank - 2)))
     throw invalid("matmul: what is summed over is a bounded extent on one side, and on the other another one, or a fixed one. FIX: give both the same dyn<Max, Tag>");
   for (int i = 0; i + 2 < a.dims.rank; ++i)
     if (!(a.dims.at(i) == b.dims.at(i))) throw invalid("matmul: batch extents differ. FIX: broadcast_to the same leading axes");

@@ -56,7 +56,7 @@ template <op_info const& Extreme, int... Axes>
 struct extreme_fn {
   constexpr var operator()(var x) const {
     if constexpr (sizeof...(Axes) == 0) {
-      return reshape(emit(Extreme, {reshape(x, extents(1, bounded(static_cast<int>(x.info().count()), x.dims().of_count())))}), shape{});
+      return reshape(emit(Extreme, {reshape(x, extents(1, bounded(static_cast<int>(x.info().count()), x.dims().count_factors())))}), shape{});
     } else {
       int const axes[] = {Axes...};
       return reduce_axes(x, axes, sizeof...(Axes), Extreme, nullptr);

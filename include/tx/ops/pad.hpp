@@ -9,24 +9,31 @@
 namespace tx {
 
 namespace detail {
+struct pad_facts {
+  int axis = 0;
+  std::int64_t start = 0, step = 1;  // of the tensor's elements among those of the result
+  bounded extent{};
+};
+constexpr attributes attributes_of(pad_facts const& f) { return {{f.axis, f.start, f.step, packed_extent(f.extent)}}; }
+constexpr pad_facts pad_facts_of(attributes const& at) { return {static_cast<int>(at.v[0]), at.v[1], at.v[2], unpacked_extent(at.v[3])}; }
+
 constexpr value_info pad_infer(value_info const* in, int, attributes const& at) {
   value_info out = in[0];
-  if (at.v[0] < 0 || at.v[0] >= out.dims.rank) throw invalid("pad: the tensor has no such axis. FIX: name one of its axes, from 0");
-  bounded const extent = unpacked_extent(at.v[3]);
-  if (at.v[1] + (out.dims.dim[at.v[0]] - 1) * at.v[2] >= extent.max) throw invalid("pad: the tensor does not fit the new extent. FIX: an extent above start + (the tensor's extent - 1) * step");
-  if (out.dims.is_bounded(static_cast<int>(at.v[0]))) throw invalid("pad: a bounded extent cannot be padded. FIX: pad another axis");
-  out.dims.set(static_cast<int>(at.v[0]), extent);
+  pad_facts const f = pad_facts_of(at);
+  if (f.axis < 0 || f.axis >= out.dims.rank) throw invalid("pad: the tensor has no such axis. FIX: name one of its axes, from 0");
+  if (f.start + (out.dims.dim[f.axis] - 1) * f.step >= f.extent.max) throw invalid("pad: the tensor does not fit the new extent. FIX: an extent above start + (the tensor's extent - 1) * step");
+  if (out.dims.is_bounded(f.axis)) throw invalid("pad: a bounded extent cannot be padded. FIX: pad another axis");
+  out.dims.set(f.axis, f.extent);
   return out;
 }
 constexpr void pad_vjp(vjp_context& c);
 }  // namespace detail
 
-// at.v: axis, start, step, extent with its factors.
 inline constexpr op_info pad_info{
     .name = "pad", .kind = op_kind::whole, .arity = 1, .infer = detail::pad_infer, .vjp = detail::pad_vjp};
 
 constexpr var pad(var x, int axis, int start, int step, bounded extent) {
-  return emit(pad_info, {x}, attributes{{axis, start, step, detail::packed_extent(extent)}});
+  return emit(pad_info, {x}, detail::attributes_of(detail::pad_facts{axis, start, step, extent}));
 }
 
 namespace rules {
@@ -36,7 +43,8 @@ struct pad {
   static TX_HD void run(int part, int parts, attributes const& at, whole_operand<T> out, whole_operand<T const> in) {
     std::int64_t outer = 1;
     std::int64_t inner = 1;
-    int const axis = static_cast<int>(at.v[0]);
+    int const axis = axis_of(at);
+    std::int64_t const start = at.v[1], step = at.v[2];
     for (int i = 0; i < axis; ++i) outer *= out.dims.dim[i];
     for (int i = axis + 1; i < out.dims.rank; ++i) inner *= out.dims.dim[i];
     std::int64_t const from = in.dims.dim[axis];
@@ -45,7 +53,7 @@ struct pad {
       for (std::int64_t k = 0; k < to * inner; ++k) out.data[o * to * inner + k] = T{};
       for (std::int64_t k = 0; k < from; ++k)
         for (std::int64_t j = 0; j < inner; ++j)
-          out.data[(o * to + at.v[1] + k * at.v[2]) * inner + j] = in.data[(o * from + k) * inner + j];
+          out.data[(o * to + start + k * step) * inner + j] = in.data[(o * from + k) * inner + j];
     }
   }
 };
@@ -80,8 +88,8 @@ constexpr var slice(var x, int axis, int start, int count, int step);  // ops/sl
 
 namespace tx::detail {
 constexpr void pad_vjp(vjp_context& c) {
-  c.accumulate(0, slice(c.gradient, static_cast<int>(c.at().v[0]), static_cast<int>(c.at().v[1]),
-                        c.in_info(0).dims.dim[c.at().v[0]], static_cast<int>(c.at().v[2])));
+  pad_facts const f = pad_facts_of(c.at());
+  c.accumulate(0, slice(c.gradient, f.axis, static_cast<int>(f.start), c.in_info(0).dims.dim[f.axis], static_cast<int>(f.step)));
 }
 }  // namespace tx::detail
 

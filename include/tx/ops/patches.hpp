@@ -22,7 +22,7 @@ constexpr value_info folded_infer(value_info const* in, int, attributes const& a
   height_width const extent = unpacked(at.v[4]);
   int const windows = w.rows(extent.height) * w.columns(extent.width);
   return {in[0].type,
-          extents(bounded(in[0].dims.dim[0] / windows, in[0].dims.of(0)), bounded(in[0].dims.dim[1] / w.elements(), in[0].dims.of(1)), extent.height,
+          extents(bounded(in[0].dims.dim[0] / windows, in[0].dims.factors_at(0)), bounded(in[0].dims.dim[1] / w.elements(), in[0].dims.factors_at(1)), extent.height,
                   extent.width)};
 }
 constexpr void patches_vjp(vjp_context& c);

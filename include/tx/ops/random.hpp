@@ -6,8 +6,11 @@
 
 namespace tx {
 
-// at.v[0]: stream, given when recorded and kept by every pass; at.v[1]: which shard of a rank's batch it belongs to. Rows
+// Its stream, given when recorded and kept by every pass, and which shard of a rank's batch it belongs to. Rows
 // are counted over all shards of all ranks, as in a tensor that has them one after the other along its leading axis.
+constexpr attributes of_random(int stream, int shard = 0) { return {{stream, shard}}; }
+constexpr int random_stream(attributes const& at) { return static_cast<int>(at.v[0]); }
+constexpr int random_shard(attributes const& at) { return static_cast<int>(at.v[1]); }
 inline constexpr op_info random_info{
     .name = "uniform", .kind = op_kind::index, .arity = 0, .infer = detail::leaf_infer, .random = true, .differentiable = false};
 
@@ -15,7 +18,7 @@ constexpr var uniform(graph& g, shape dims, int stream) {
   constexpr int most = 1 << 16;  // of both, in one number of 32 bits
   if (stream >= most || g.runs_of(g.current) > most)
     throw invalid("uniform, dropout: more than 65,536 of them in a program, or iterations of a body that draws. FIX: fewer iterations, or random numbers as an argument");
-  return emit_leaf(g, random_info, {dtype::f32, dims}, attributes{{stream}});
+  return emit_leaf(g, random_info, {dtype::f32, dims}, of_random(stream));
 }
 
 namespace detail {

@@ -19,14 +19,13 @@ constexpr value_info reshape_infer(value_info const* in, int, attributes const& 
   }
   if (out.count() != in[0].count())
     throw invalid("reshape: the new extents hold another number of elements. FIX: make the products equal");
-  if ((out.dims.bounds != 0 || in[0].dims.bounds != 0) && !(out.dims.of_count() == in[0].dims.of_count()))
+  if ((out.dims.bounds != 0 || in[0].dims.bounds != 0) && !(out.dims.count_factors() == in[0].dims.count_factors()))
     throw invalid("reshape: a bounded extent is lost. FIX: keep it, as dyn<Max, Tag>, among the new extents");
   return out;
 }
 
-// Extents of which only the maxima are given take their bounds from those they are made of: an axis alone, several that are merged, and of an
-// axis that is split the first of its parts.
-//   [B <= 8, 4, 6] as [32, 6], [8, 2, 12], [8, 24]: the first extent is 4 B, B, B
+// Gives extents that are told as numbers alone the bounds of the axes they are made of. Of an axis that is split the first part is the bounded one.
+//   from [B <= 8, 4, 6]:  [32, 6] becomes [4 B, 6],  [8, 2, 12] becomes [B, 2, 12],  [8, 24] becomes [B, 24]
 constexpr shape with_bounds(shape const& from, shape to) {
   if (from.bounds == 0) return to;
   int i = 0, j = 0;
@@ -54,7 +53,7 @@ constexpr shape with_bounds(shape const& from, shape to) {
 constexpr void reshape_vjp(vjp_context& c);
 constexpr int reshape_simplify(simplify_context& c);
 constexpr bool reshape_restride(strided& s, shape const& from, shape const& to, attributes const& at) {
-  // Runs of source axes that are contiguous in memory may be split and merged freely; no element is anywhere.
+  // Neighbouring source axes that lie without gaps may be split and merged freely. Of a shape without elements any strides will do.
   (void)at;
   bool const bounds = from.bounds != 0 || to.bounds != 0;
   strided out{s.offset, {}};
@@ -114,7 +113,7 @@ constexpr bool reshape_narrow(selection& s, shape const& from, shape const& to, 
   while (axis < from.rank && before.max * from.dim[axis] <= outer.max) before = before * from.at(axis++);
   if (axis == from.rank) return false;
   int const selected = s.axis;
-  auto const of = [&](int a) { return proportional(from.dim[a], from.of(a)); };
+  auto const of = [&](int a) { return proportional(from.dim[a], from.factors_at(a)); };
   if (before == outer && from.at(axis) == extent) {
     s.axis = axis;
   } else if (before == outer && of(axis) == count && axis + 1 < from.rank && from.at(axis) * from.at(axis + 1) == extent &&
@@ -146,7 +145,7 @@ constexpr var reshape(var x, shape to) {
   if (to.bounds == 0) to = detail::with_bounds(x.dims(), to);
   if (x.dims() == to) return x;
   attributes at{};
-  for (int i = 0; i < to.rank; ++i) at.v[i] = to.bounds == 0 ? to.dim[i] + 1 : detail::packed_extent({to.dim[i] + 1, to.of(i)});
+  for (int i = 0; i < to.rank; ++i) at.v[i] = to.bounds == 0 ? to.dim[i] + 1 : detail::packed_extent({to.dim[i] + 1, to.factors_at(i)});
   return emit(reshape_info, {x}, at);
 }
 

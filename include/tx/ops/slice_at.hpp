@@ -17,14 +17,14 @@ constexpr void check_start(shape const& whole, shape const& part, value_info con
 }
 constexpr value_info slice_at_infer(value_info const* in, int, attributes const& at) {
   value_info out = in[0];
-  out.dims.dim[at.v[0]] = static_cast<int>(at.v[1]);
-  check_start(in[0].dims, out.dims, in[1], at.v[0]);
+  out.dims.dim[axis_of(at)] = static_cast<int>(number_along(at));
+  check_start(in[0].dims, out.dims, in[1], axis_of(at));
   return out;
 }
 constexpr value_info update_at_infer(value_info const* in, int, attributes const& at) {
   if (in[0].type != in[1].type) throw invalid("update_at: element types differ. FIX: convert one side with cast<T>(x)");
-  if (!same_but_for(in[0].dims, in[1].dims, at.v[0])) throw invalid("update_at: the tensor and what is put into it differ beside the axis. FIX: reshape or broadcast_to the other extents");
-  check_start(in[0].dims, in[1].dims, in[2], at.v[0]);
+  if (!same_but_for(in[0].dims, in[1].dims, axis_of(at))) throw invalid("update_at: the tensor and what is put into it differ beside the axis. FIX: reshape or broadcast_to the other extents");
+  check_start(in[0].dims, in[1].dims, in[2], axis_of(at));
   return in[0];
 }
 constexpr void slice_at_vjp(vjp_context& c);
@@ -33,7 +33,7 @@ constexpr void update_at_vjp(vjp_context& c);
 
 // at.v: axis, count.
 inline constexpr op_info slice_at_info{.name = "slice_at", .kind = op_kind::whole, .arity = 2, .infer = detail::slice_at_infer, .vjp = detail::slice_at_vjp};
-// Its partner, see update_at.hpp. at.v[0]: axis.
+// Its partner, see update_at.hpp. axis_of(at): axis.
 inline constexpr op_info update_at_info{
     .name = "update_at", .kind = op_kind::whole, .arity = 3, .infer = detail::update_at_infer, .vjp = detail::update_at_vjp, .over_first = true};
 
@@ -41,8 +41,8 @@ namespace rules {
 struct slice_at {
   template <class T, class Id>
   static TX_HD void run(int part, int parts, attributes const& at, whole_operand<T> out, whole_operand<T const> x, whole_operand<Id const> start) {
-    axis_lines const from = lines_along(x.dims, at.v[0]);
-    axis_lines const to = lines_along(out.dims, at.v[0]);
+    axis_lines const from = lines_along(x.dims, axis_of(at));
+    axis_lines const to = lines_along(out.dims, axis_of(at));
     auto const first_place = static_cast<std::int64_t>(start.data[0]);
     for_lines(part, parts, to, [&](std::int64_t o, std::int64_t first, std::int64_t end) {
       for (std::int64_t k = 0; k < to.extent; ++k) {
@@ -59,8 +59,8 @@ struct update_at {
   template <class T, class Id>
   static TX_HD void run(int part, int parts, attributes const& at, whole_operand<T> out, whole_operand<T const> x, whole_operand<T const> values,
                         whole_operand<Id const> start) {
-    axis_lines const to = lines_along(out.dims, at.v[0]);
-    axis_lines const from = lines_along(values.dims, at.v[0]);
+    axis_lines const to = lines_along(out.dims, axis_of(at));
+    axis_lines const from = lines_along(values.dims, axis_of(at));
     auto const first_place = static_cast<std::int64_t>(start.data[0]);
     for_lines(part, parts, to, [&](std::int64_t o, std::int64_t first, std::int64_t end) {
       for (std::int64_t k = 0; out.data != x.data && k < to.extent; ++k)
@@ -93,7 +93,7 @@ constexpr var checked_start(shape const& whole, std::int64_t count, var start, i
 
 constexpr var slice_at(var x, var start, int axis, int count) {
   axis = detail::named_axis(x.dims(), axis, "slice_at: the tensor has no such axis. FIX: name one of 0 .. rank-1, or -rank .. -1");
-  return emit(slice_at_info, {x, detail::checked_start(x.dims(), count, start, axis)}, attributes{{axis, count}});
+  return emit(slice_at_info, {x, detail::checked_start(x.dims(), count, start, axis)}, along(axis, count));
 }
 
 namespace detail {
@@ -116,12 +116,12 @@ constexpr auto slice_at(X const& x, Start const& start) {
 namespace tx::detail {
 constexpr void slice_at_vjp(vjp_context& c) {
   var const zeros = broadcast_to(constant(*c.g, c.gradient.type(), 0), c.in_info(0).dims);
-  c.accumulate(0, emit(update_at_info, {zeros, c.gradient, c.in(1)}, attributes{{c.at().v[0]}}));
+  c.accumulate(0, emit(update_at_info, {zeros, c.gradient, c.in(1)}, along(axis_of(c.at()))));
 }
 constexpr void update_at_vjp(vjp_context& c) {
-  std::int64_t const axis = c.at().v[0];
+  std::int64_t const axis = axis_of(c.at());
   shape const part = c.in_info(1).dims;
-  if (c.needs(0)) c.accumulate(0, emit(update_at_info, {c.gradient, broadcast_to(constant(*c.g, c.gradient.type(), 0), part), c.in(2)}, attributes{{axis}}));
-  if (c.needs(1)) c.accumulate(1, emit(slice_at_info, {c.gradient, c.in(2)}, attributes{{axis, part.dim[axis]}}));
+  if (c.needs(0)) c.accumulate(0, emit(update_at_info, {c.gradient, broadcast_to(constant(*c.g, c.gradient.type(), 0), part), c.in(2)}, along(axis)));
+  if (c.needs(1)) c.accumulate(1, emit(slice_at_info, {c.gradient, c.in(2)}, along(axis, part.dim[axis])));
 }
 }  // namespace tx::detail

@@ -95,7 +95,7 @@ class written_attention {
     // A query that sees no key: its scores are lost in lse, and its shares are equal.
     lse = reshape(lse, extents(texts_, f_.heads, queries_, 1));
     var const sees_none = less(lse, masked_score / 2);
-    var const equal_share = keys_.of ? 0.0 - log(cast(extent_of(k_, 1), lse.type())) : constant(*lse.g, lse.type(), -math::log(static_cast<double>(keys_.max)));
+    var const equal_share = keys_.of ? -log(extent_of(k_, 1, lse.type())) : constant(*lse.g, lse.type(), -math::log(static_cast<double>(keys_.max)));
     var const s = maximum(scores(masked_score), where(sees_none, equal_share, masked_score));
     return exp(s - where(sees_none, 0.0, lse));
   }

@@ -8,6 +8,8 @@
 #include <tx/graph/numbers_read.hpp>
 #include <tx/graph/order.hpp>
 #include <tx/expr/var.hpp>
+#include <tx/ops/gather_all.hpp>
+#include <tx/ops/random.hpp>
 
 namespace tx::passes {
 
@@ -42,7 +44,7 @@ class body_of_graph {
   // what is stacked; the caller counts them.
   constexpr int argument(int outside, value_info const& info, int leaf) {
     g_.current = first_;
-    int const inside = emit_leaf(g_, argument_info, info, attributes{{inputs_.size(), first_}}).id;
+    int const inside = emit_leaf(g_, argument_info, info, of_argument(inputs_.size(), first_)).id;
     g_.current = home_;
     body().arguments.push_back(inside);
     inputs_.push_back(outside);
@@ -70,7 +72,7 @@ class body_of_graph {
   constexpr int close() {
     g_.current = home_;
     value_info info = g_.info(body().results[0]);
-    int const owner = g_.emit(&repeat_info, inputs_.data(), inputs_.size(), attributes{{first_}}, info);
+    int const owner = g_.emit(&repeat_info, inputs_.data(), inputs_.size(), of_region(first_), info);
     body().owner = owner;
     return owner;
   }
@@ -91,7 +93,7 @@ class body_of_graph {
       while (numbers_read_[r][k] != id) ++k;
       g_.current = first_ + r;
       if (handed_in_[r][k] < 0)
-        handed_in_[r][k] = emit_leaf(g_, argument_info, one_.info(id), attributes{{first_stacked(r) + k, first_ + r}}).id;
+        handed_in_[r][k] = emit_leaf(g_, argument_info, one_.info(id), of_argument(first_stacked(r) + k, first_ + r)).id;
       seen = handed_in_[r][k];
     }
     g_.current = here;
@@ -102,21 +104,20 @@ class body_of_graph {
     node const& n = one_[i];
     attributes at = n.at;
     if (n.op == &argument_info) {
-      auto const r = static_cast<int>(at.v[1]);
-      if (at.v[0] >= one_.regions[r].carries) seen_from(one_.regions[r].parent, one_.input(one_.regions[r].owner, static_cast<int>(at.v[0])));
-      if (at.v[0] >= first_stacked(r)) at.v[0] += numbers_read_[r].size();
-      at.v[1] += first_;
+      int const r = argument_region(at), k = argument_number(at);
+      if (k >= one_.regions[r].carries) seen_from(one_.regions[r].parent, one_.input(one_.regions[r].owner, k));
+      at = of_argument(k >= first_stacked(r) ? k + numbers_read_[r].size() : k, r + first_);
     }
-    if (n.op == &repeat_info) at.v[0] += first_;
-    if (n.op->random) at.v[1] = shard;
-    if (n.op->kind == op_kind::gather_all) at.v[0] += numbers_;
+    if (n.op == &repeat_info) at = of_region(run_region(at) + first_);
+    if (n.op->random) at = of_random(random_stream(at), shard);
+    if (n.op->kind == op_kind::gather_all) at = of_gathered(first_number(at) + numbers_, gathered_rows(at));
     g_.current = first_ + n.region;
     g_.when = n.when;
     g_.site = n.site;
     vec<int> in{};
     for (int k = 0; k < n.inputs; ++k) in.push_back(seen_from(n.region, one_.input(n, k)));
     if (n.op == &repeat_info) {
-      auto const r = static_cast<int>(n.at.v[0]);
+      int const r = run_region(n.at);
       region const& body = one_.regions[r];
       vec<int> all{};
       for (int k = 0; k < first_stacked(r); ++k) all.push_back(in[k]);
@@ -131,7 +132,7 @@ class body_of_graph {
     }
     map_[i] = g_.emit(n.op, in.data(), in.size(), at, n.info);
     if (g_.has_results(map_[i])) g_.emit_results(map_[i]);
-    if (n.op == &repeat_info) g_.regions[static_cast<int>(at.v[0])].owner = map_[i];
+    if (n.op == &repeat_info) g_.regions[run_region(at)].owner = map_[i];
   }
 
   graph& g_;

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <tx/ops/copy.hpp>
+#include <tx/ops/gather_all.hpp>
 #include <tx/passes/storage_order.hpp>
 
 namespace tx::passes {
@@ -69,13 +70,13 @@ class storage_assigner {
       for (int& value : in_)
         if (!lies_dense(to_, where_, value) || is_known(where_.of[value].base)) value = copy(value, n.region);
     map_[i] = emit(n.op, in_, n.at, n.info, order_[i]);
-    if (n.op == &repeat_info) to_.regions[static_cast<int>(n.at.v[0])].owner = map_[i];
+    if (n.op == &repeat_info) to_.regions[run_region(n.at)].owner = map_[i];
   }
 
   // ---- what a region needs ---------------------------------------------------------------------------------------------
 
   constexpr void store_region(node const& n) {
-    int const r = static_cast<int>(n.at.v[0]);
+    int const r = run_region(n.at);
     region const& body = from_.regions[r];
     region& now = to_.regions[r];
     for (int k = 0; k < body.arguments.size(); ++k) now.arguments[k] = map_[body.arguments[k]];
@@ -132,11 +133,12 @@ class storage_assigner {
 
   // ---- what readers need -----------------------------------------------------------------------------------------------
 
-  // A view whose elements must move and whose rows are others than its operand's: of a dense operand it is strides again.
+  // A view whose elements must move and which does not show its operand row by row: of a dense operand it is strides again.
   constexpr bool needs_dense(node const& n) const {
     strided seen = where_.of[in_[0]].at;
     shape const& given = to_.info(in_[0]).dims;
-    return !n.op->restride(seen, given, n.info.dims, n.at) && !(innermost(n.info.dims) == innermost(given));
+    if (n.op->restride(seen, given, n.info.dims, n.at)) return false;
+    return count_in(n.info.dims) != count_in(given) || !(innermost(n.info.dims) == innermost(given));
   }
 
   // A number known while compiling is nowhere in memory. (Positions are, where a reader wants them so: see fuse.hpp.)
@@ -186,7 +188,7 @@ class storage_assigner {
   constexpr bool may_be_stored_over(int old, int value, vec<leaf_read> const& reads) const {
     if (!(to_.info(old) == to_.info(value))) return false;
     bool const stacked = is_stacked_result(to_, value);
-    int maker = stacked ? where_.of[body_of(value).results[static_cast<int>(to_[value].at.v[0])]].base : value;
+    int maker = stacked ? where_.of[body_of(value).results[result_number(to_[value].at)]].base : value;
     if (to_.is_result_of_op(maker)) maker = to_.input(maker, 0);
     if (stacked && is_stacked_result(to_, maker)) return reads.empty();
     for (leaf_read const& r : reads) {
@@ -210,7 +212,7 @@ class storage_assigner {
     for (int k = 1; k < n.inputs; ++k) first_alone = first_alone && to_.input(n, k) != r.operand;
     return first_alone;
   }
-  constexpr region const& body_of(int result) const { return to_.regions[static_cast<int>(to_[to_.input(result, 0)].at.v[0])]; }
+  constexpr region const& body_of(int result) const { return to_.regions[run_region(to_[to_.input(result, 0)].at)]; }
   // An iteration's slice of its base, element by element, for who reads it in a region.
   constexpr bool shows_slice(int id, int region_id) const {
     location const& l = where_.of[id];
@@ -265,8 +267,8 @@ class storage_assigner {
     return seen;
   }
   constexpr location locate_argument(node const& n, location const& own) const {
-    region const& body = from_.regions[static_cast<int>(n.at.v[1])];
-    int const k = static_cast<int>(n.at.v[0]);
+    region const& body = from_.regions[argument_region(n.at)];
+    int const k = argument_number(n.at);
     if (k < body.carries) return own;  // from iteration to iteration in a buffer of its own
     int const given = map_[from_.input(body.owner, k)];
     if (given < 0) throw invalid("assign_storage: what a region reads comes after its body");
@@ -282,7 +284,7 @@ class storage_assigner {
   }
   constexpr location locate_result(node const& n, location const& own) const {
     region const& body = body_of(own.base);
-    int const k = static_cast<int>(n.at.v[0]);
+    int const k = result_number(n.at);
     if (k < body.carries) return where_.of[body.arguments[k]];
     location stacked = own;  // slice by slice, each as the body stores it
     strided const& slice = where_.of[body.results[k]].at;
@@ -298,14 +300,14 @@ class storage_assigner {
     for (int i = 0; i < to_.size(); ++i) {
       node const& n = to_[i];
       if (n.op == &repeat_info) {
-        region const& body = to_.regions[static_cast<int>(n.at.v[0])];
+        region const& body = to_.regions[run_region(n.at)];
         for (int k = 0; k < body.carries; ++k)
           for (int value : {to_.input(n, k), body.results[k]}) places[value] = {place_kind::carry, body.arguments[k], 0};
       } else if (is_stacked_result(to_, i)) {
-        places[where_.of[body_of(i).results[static_cast<int>(n.at.v[0])]].base] = {place_kind::slice, i, 0};
+        places[where_.of[body_of(i).results[result_number(n.at)]].base] = {place_kind::slice, i, 0};
       } else if (n.op->kind == op_kind::gather_all) {
         for (int k = 0; k < n.inputs; ++k)
-          places[to_.input(n, k)] = {place_kind::within, i, to_.numbers[static_cast<int>(n.at.v[0]) + k]};
+          places[to_.input(n, k)] = {place_kind::within, i, to_.numbers[first_number(n.at) + k]};
       }
     }
     for (output const& o : to_.outputs)

@@ -1,5 +1,6 @@
-// Bands: batched products that hand each other values as large as attention's scores run a few matrices at a time, one product
-// after the other. Such a value then exists for one band only: all of it is never in memory, and what there is stays in the cache.
+// A band is a few matrices of a batched product. Where batched products hand each other large values, as attention's scores are, this pass puts
+// their kernels into a loop: all of them run on one band, then on the next. Such a value exists for one band only: all of it is never in memory,
+// and what there is stays in the cache. (band_loop in groups.hpp; run/frame.hpp runs the loop.)
 //
 //   before   s = matmul(q, k) + mask, then p = exp(s - max(s)) / sum, then o = matmul(p, v)     three kernels over 96 matrices
 //   after    for each band of 4 matrices: the same three kernels over these 4                  s and p: room for 4 matrices
@@ -48,7 +49,7 @@ class band_finder {
   // Matrices of the batch of a group of the kind that can run in bands, 0 where it cannot.
   constexpr quantity matrices(int at) const {
     group const& gr = f_.groups[at];
-    if (gr.overwrites || gr.rows == 0 || gr.cols <= 1) return {};  // a kernel of its own has one column
+    if (gr.overwrites || gr.rows == 0 || gr.cols <= 1) return {};  // a kernel of an op on whole operands has one column
     quantity count{};
     if (gr.head >= 0) {  // its own batch, whatever its epilogue makes of the rows
       shape const& dims = g_.info(gr.head).dims;
@@ -61,10 +62,10 @@ class band_finder {
     }
     return most_of(count) > 1 ? count : quantity{};
   }
-  static constexpr quantity matrices_of(group const& gr, shape const& dims) { return proportional(gr.rows / dims[-2], gr.of_rows - dims.of(dims.rank - 2)); }
+  static constexpr quantity matrices_of(group const& gr, shape const& dims) { return proportional(gr.rows / dims[-2], gr.of_rows - dims.factors_at(dims.rank - 2)); }
   constexpr bool has_product(int at) const { return f_.groups[at].head >= 0; }
 
-  // A reader that sees of each matrix of `id` only what its own matrix is made of: the next product, or what goes with this one.
+  // Does a reader, for each of its matrices, read the matrix of `id` with the same number alone? It is the next product, or what goes with this one.
   constexpr bool keeps_to_matrix(int id, read const& r) const {
     int const reader = f_.group_of[r.node], maker = f_.group_of[id];
     quantity const count = matrices(maker);
@@ -96,7 +97,7 @@ class band_finder {
   // Elements of one of the matrices that a value is made of.
   constexpr quantity matrix_of(int base, quantity count) const {
     shape const& dims = g_.info(base).dims;
-    factors const of = dims.of_count();
+    factors const of = dims.count_factors();
     if (!of.include(factors_of(count))) return {};  // it is made of others
     return proportional(dims.count() / most_of(count), of - factors_of(count));
   }
@@ -109,7 +110,7 @@ class band_finder {
     return true;
   }
 
-  // Is a value read by such kernels alone?
+  // Is a value read by kernels alone that could join its band?
   constexpr bool can_hand_on(int id) const {
     int const maker = f_.group_of[id];
     if (reads_[id].empty() || bound_[id] || f_.levels[id] != level::full || f_.where.places[id].kind != place_kind::own) return false;
@@ -140,20 +141,20 @@ class band_finder {
     found b{};
     std::int64_t each = 0;  // bytes of a matrix, of all values handed on
     b.members = members;
-    quantity const matrices_of_band = matrices(members[0]);
-    b.loop.matrices = most_of(matrices_of_band);
-    b.loop.of_matrices = factors_of(matrices_of_band);
+    quantity const batch_matrices = matrices(members[0]);
+    b.loop.matrices = most_of(batch_matrices);
+    b.loop.of_matrices = factors_of(batch_matrices);
     for (int id : handed_) {
       if (root(f_.group_of[id]) != members[0]) continue;
       b.handed.push_back(id);
-      quantity const matrix = matrix_of(id, matrices_of_band);
+      quantity const matrix = matrix_of(id, batch_matrices);
       if (b.handed.size() > 1 && !(b.loop.of_matrix == factors_of(matrix))) return;  // there is one size of a band for all
       b.loop.of_matrix = factors_of(matrix);
       each += g_.info(id).bytes() / b.loop.matrices;
     }
     vec<char> member(f_.groups.size(), 0);
     for (int i : members) member[i] = 1;
-    if (each * b.loop.matrices <= band_bytes_ || !members_keep_to_matrices(member, matrices_of_band)) return;
+    if (each * b.loop.matrices <= band_bytes_ || !members_keep_to_matrices(member, batch_matrices)) return;
     b.loop.each = band_bytes_ / each > 1 ? band_bytes_ / each : 1;
     found_.push_back(b);
   }

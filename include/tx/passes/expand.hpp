@@ -34,7 +34,7 @@ struct expansion {
   vec<vec<int>>& results;  // old node -> what its results are
 
   constexpr int operator()(graph& to, int id, node& n, vec<int>& in) const {
-    if (from.is_result_of_op(id) && !results[from.input(id, 0)].empty()) return results[from.input(id, 0)][static_cast<int>(n.at.v[0])];
+    if (from.is_result_of_op(id) && !results[from.input(id, 0)].empty()) return results[from.input(id, 0)][result_number(n.at)];
     if (!is_attention(from, id) || (runs != nullptr && runs(attention_shape_of(from, id)))) return -1;
     if (n.op == &attention_info) {
       tx::detail::written_attention(to, n.at, in.data()).forward(results[id]);

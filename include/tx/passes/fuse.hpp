@@ -262,7 +262,7 @@ class fuser : public grouping {
     }
     gr.cols = cols.max;
     gr.rows = gr.cols == 0 ? 0 : dims.count() / gr.cols;
-    gr.of_count = dims.of_count();
+    gr.of_count = dims.count_factors();
     gr.of_cols = cols.of;
     gr.of_rows = gr.of_count - gr.of_cols;
     return gr;
@@ -274,7 +274,7 @@ class fuser : public grouping {
     gr.head = id;
     out.groups.push_back(gr);
     join(id, out.groups.size() - 1);
-    if (g_[id].op->kind == op_kind::region) read_numbers_inside(static_cast<int>(g_[id].at.v[0]));
+    if (g_[id].op->kind == op_kind::region) read_numbers_inside(run_region(g_[id].at));
   }
   // A body reads numbers of the program without being handed them. (Those of a body inside it are among what that one's node reads.)
   constexpr void read_numbers_inside(int region_id) {

@@ -5,7 +5,7 @@
 //   y = exp(x), z = y + flip<0>(y)        may not: a row of z reads another row of y
 #pragma once
 
-#include <tx/passes/fusion.hpp>
+#include <tx/passes/groups.hpp>
 
 namespace tx::passes::detail {
 
@@ -70,7 +70,7 @@ class grouping {
       if (count == gr.rows * gr.cols && (gr.cols == 1 || last_of(info.dims) == gr.cols)) return level::full;
       return count == gr.rows ? level::row : level::none;
     }
-    factors const of = info.dims.of_count();  // as many as the bound are not as many as there are
+    factors const of = info.dims.count_factors();  // as many as the bound are not as many as there are
     if (count == gr.rows * gr.cols && of == gr.of_count && (gr.cols == 1 || innermost(info.dims) == cols_of(gr))) return level::full;
     if (count == gr.rows && of == gr.of_rows) return level::row;
     return level::none;
@@ -122,7 +122,7 @@ class grouping {
 
   constexpr level operand_level(group const& gr, int operand, op_kind kind) const {
     value_info const& info = g_.info(operand);
-    factors const of = info.dims.bounds == 0 ? factors{} : info.dims.of_count();
+    factors const of = info.dims.bounds == 0 ? factors{} : info.dims.count_factors();
     bool const full = info.count() == gr.rows * gr.cols && of == gr.of_count && info.dims.rank > 0 && info.dims.at(-1) == cols_of(gr);
     if (full) return level::full;
     if (kind == op_kind::col_reduce && info.count() == gr.rows && of == gr.of_rows && info.dims.row_length() == 1) return level::row;

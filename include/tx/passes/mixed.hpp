@@ -26,7 +26,7 @@ struct mixing {
   constexpr int operator()(graph& to, int, node& n, vec<int>& in) const {
     if (n.op->kind == op_kind::result && to.has_results(in[0])) {
       to.emit_results(in[0]);
-      return cast({&to, in[0] + 1 + static_cast<int>(n.at.v[0])}, n.info.type).id;
+      return cast({&to, in[0] + 1 + result_number(n.at)}, n.info.type).id;
     }
     if (n.op->multiplied > 0 && n.info.type == dtype::f32) {
       for (int k = 0; k < n.op->multiplied; ++k) in[k] = rounded(to, in[k]);

@@ -1,4 +1,4 @@
-// Work that nothing reads is left out: where all readers of a value take the same part of an axis, only that part is computed.
+// Selections move towards the inputs: where all readers of a value take the same elements of an axis, only those are computed.
 // A classifier that reads the first token alone pays for one row in its last layer's projections, norms and feed-forward.
 // Runs before differentiation, so that the backward pass is narrow too. Values inside regions stay as they are.
 //
@@ -15,7 +15,7 @@ namespace tx::passes {
 
 namespace detail {
 
-constexpr bool is_all(selection const& part, shape const& of) { return part.count == proportional(of.dim[part.axis], of.of(part.axis)); }
+constexpr bool is_all(selection const& part, shape const& of) { return part.count == proportional(of.dim[part.axis], of.factors_at(part.axis)); }
 
 // The elements as a value. Where their number or their distance is bounded they are one of each group of neighbours: [B S, H] -> [B, S, H] -> [B, H].
 constexpr var selected(var x, selection const& part) {
@@ -53,7 +53,7 @@ constexpr selection part_read(graph const& g, int id, int k, selection part, att
   }
 }
 
-// Are among its elements those of an argument? What is promised of them is promised of all.
+// Are among its elements those of an argument? What is promised of those is checked for all that the view shows, so it stays as it is.
 constexpr bool shows_argument(graph const& g, int id) {
   while (g[id].op->restride != nullptr) id = g.input(id, 0);
   bool shows = g[id].op == &input_info;
@@ -70,7 +70,7 @@ constexpr bool can_narrow(graph const& g, int id, selection part) {
     case op_kind::row_reduce: return part.axis + 1 != n.info.dims.rank;
     case op_kind::index: return n.op->random;
     case op_kind::whole: return n.op->can_narrow != nullptr && n.op->can_narrow(part, n.at);
-    case op_kind::result: return g.is_result_of_op(id) && n.at.v[0] == 0 && can_narrow(g, g.input(n, 0), part);
+    case op_kind::result: return g.is_result_of_op(id) && result_number(n.at) == 0 && can_narrow(g, g.input(n, 0), part);
     case op_kind::view: {
       if (n.op->states_range && shows_argument(g, id)) return false;
       attributes at = n.at;
@@ -111,17 +111,18 @@ struct narrowing {
   constexpr int operator()(graph& to, int id, node& n, vec<int>& in) const {
     if (n.region != 0) return -1;
     selection const& mine = parts[id];
-    attributes const whole = n.at;  // not the old node's: a result that stays has a new number where others have gone
+    attributes const whole = n.at;  // a result's has its new number already, that of the old node in `from` has the old one
     for (int k = 0; k < n.inputs; ++k) {
       int const operand = from.input(id, k);
-      selection const part = part_read(from, id, k, mine, n.at = whole);
+      n.at = whole;
+      selection const part = part_read(from, id, k, mine, n.at);  // makes the attributes those of the narrowed node
       if (!part || part == parts[operand] || is_all(part, to.info(in[k]).dims)) continue;
       // other readers want other parts
       in[k] = selected({&to, in[k]}, part).id;
     }
     if (from.is_result_of_op(id)) {  // of what may have been narrowed
       to.emit_results(in[0]);
-      return in[0] + 1 + static_cast<int>(n.at.v[0]);
+      return in[0] + 1 + result_number(n.at);
     }
     if (mine) n.info.dims.set(mine.axis, {static_cast<int>(most_of(mine.count)), factors_of(mine.count)});
     if (n.op->narrow == nullptr || n.op->simplify == nullptr) return -1;

@@ -26,12 +26,12 @@ constexpr vec<char> live_nodes(graph const& g, vec<int> const& order) {
     if (n.op == &result_info && !g.has_results(g.input(n, 0))) {
       int const owner = g.input(n, 0);
       live[owner] = 1;
-      live[g.regions[static_cast<int>(g[owner].at.v[0])].results[static_cast<int>(n.at.v[0])]] = 1;
+      live[g.regions[run_region(g[owner].at)].results[result_number(n.at)]] = 1;
     } else if (n.op == &repeat_info) {
-      region const& body = g.regions[static_cast<int>(n.at.v[0])];
+      region const& body = g.regions[run_region(n.at)];
       for (int c = 0; c < body.carries; ++c) live[body.arguments[c]] = live[body.results[c]] = live[g.input(n, c)] = 1;
     } else if (n.op == &argument_info) {
-      live[g.input(g.regions[static_cast<int>(n.at.v[1])].owner, static_cast<int>(n.at.v[0]))] = 1;
+      live[g.input(g.regions[argument_region(n.at)].owner, argument_number(n.at))] = 1;
     } else {
       for (int in = 0; in < n.inputs; ++in) live[g.input(n, in)] = 1;
     }
@@ -109,7 +109,7 @@ constexpr graph rewrite(graph const& from, Change const& change) {
 
   // Arguments and stacked results that nothing uses go; those that stay are numbered anew.
   vec<int> renumbered(from.size(), -1);        // argument node -> its new number
-  vec<vec<int>> result_number(from.regions.size());  // region -> old result -> new
+  vec<vec<int>> new_number(from.regions.size());  // region -> old result -> new
   for (int r = 1; r < from.regions.size(); ++r) {
     region const& old = from.regions[r];
     region& now = to.regions[r];
@@ -131,9 +131,9 @@ constexpr graph rewrite(graph const& from, Change const& change) {
     for (int k = 0; runs && k < old.carries; ++k) used[k] = 1;
     if (runs)
       for (int i = old.owner + 1; i < from.size(); ++i)
-        if (live[i] && from[i].op == &result_info && from.input(i, 0) == old.owner) used[static_cast<int>(from[i].at.v[0])] = 1;
+        if (live[i] && from[i].op == &result_info && from.input(i, 0) == old.owner) used[result_number(from[i].at)] = 1;
     int next = 0;
-    for (int k = 0; k < old.results.size(); ++k) result_number[r].push_back(used[k] ? next++ : -1);
+    for (int k = 0; k < old.results.size(); ++k) new_number[r].push_back(used[k] ? next++ : -1);
   }
 
   vec<int> map(from.size(), -1);
@@ -146,14 +146,14 @@ constexpr graph rewrite(graph const& from, Change const& change) {
     to.site = n.site;
     in.clear();
     if (n.op == &argument_info) {
-      n.at.v[0] = renumbered[i];
+      n.at = of_argument(renumbered[i], argument_region(n.at));
     } else if (n.op == &repeat_info) {
-      region const& body = from.regions[static_cast<int>(n.at.v[0])];
+      region const& body = from.regions[run_region(n.at)];
       for (int k = 0; k < n.inputs; ++k)
         if (renumbered[body.arguments[k]] >= 0) in.push_back(map[from.input(n, k)]);
     } else {
       for (int k = 0; k < n.inputs; ++k) in.push_back(map[from.input(n, k)]);
-      if (n.op == &result_info && !from.has_results(from.input(n, 0))) n.at.v[0] = result_number[static_cast<int>(from[from.input(n, 0)].at.v[0])][static_cast<int>(n.at.v[0])];
+      if (n.op == &result_info && !from.has_results(from.input(n, 0))) n.at = of_result(new_number[run_region(from[from.input(n, 0)].at)][result_number(n.at)]);
     }
     if (n.op->kind == op_kind::constant || n.op == &scalar_info) n.region = to.current = 0;
     map[i] = change(to, i, n, in);
@@ -166,7 +166,7 @@ constexpr graph rewrite(graph const& from, Change const& change) {
     for (int a : old.arguments)
       if (renumbered[a] >= 0) to.regions[r].arguments.push_back(map[a]);
     for (int k = 0; k < old.results.size(); ++k)
-      if (result_number[r][k] >= 0) to.regions[r].results.push_back(map[old.results[k]]);
+      if (new_number[r][k] >= 0) to.regions[r].results.push_back(map[old.results[k]]);
   }
   for (output o : from.outputs) to.outputs.push_back({map[o.value], o.kind, o.target < 0 ? -1 : map[o.target]});
   to.current = 0;

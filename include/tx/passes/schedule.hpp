@@ -5,7 +5,7 @@
 //   order     a, s, b, t                                      one at a time
 #pragma once
 
-#include <tx/passes/fusion.hpp>
+#include <tx/passes/groups.hpp>
 
 namespace tx::passes {
 
@@ -36,7 +36,7 @@ class scheduler {
       if (f_.groups[i].region != r) continue;
       groups.push_back(i);
       int const head = f_.groups[i].head;
-      if (head >= 0 && g_[head].op->kind == op_kind::region) extra_[i] = run(static_cast<int>(g_[head].at.v[0]), orders);
+      if (head >= 0 && g_[head].op->kind == op_kind::region) extra_[i] = run(run_region(g_[head].at), orders);
     }
     vec<int> const tried = greedy(groups);
     std::int64_t const recorded = peak(groups);

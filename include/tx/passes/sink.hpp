@@ -40,7 +40,7 @@ class sinker {
 
  private:
   constexpr region const& body() const { return g_.regions[body_]; }
-  constexpr bool is_stacked_here(int id) const { return g_[id].op == &result_info && g_.input(id, 0) == owner_ && g_[id].at.v[0] >= body().carries; }
+  constexpr bool is_stacked_here(int id) const { return g_[id].op == &result_info && g_.input(id, 0) == owner_ && result_number(g_[id].at) >= body().carries; }
 
   // Part of what is made of gradients; they may be rounded first.
   constexpr bool is_use(int id) const { return g_[id].when == phase::update || g_[id].op == &cast_info; }
@@ -65,7 +65,7 @@ class sinker {
       if (n.region != 0) continue;
       for (int k = 0; k < n.inputs; ++k) waits_[id] = waits_[id] || waits_[g_.input(n, k)];
       if (n.op->kind == op_kind::region)
-        for (int number : numbers[static_cast<int>(n.at.v[0])]) waits_[id] = waits_[id] || waits_[number];
+        for (int number : numbers[run_region(n.at)]) waits_[id] = waits_[id] || waits_[number];
     }
   }
 
@@ -199,7 +199,7 @@ class sinker {
 
   // What the body sees of an operand; a number is repeated for a reader of extents `all`.
   constexpr int slice_inside(int id, shape const& all) {
-    if (is_stacked_here(id)) return body().results[static_cast<int>(g_[id].at.v[0])];
+    if (is_stacked_here(id)) return body().results[result_number(g_[id].at)];
     if (moves_[id]) return inside_[id];
     if (int const number = known_number(id); number >= 0) {
       var const one{&g_, number};
@@ -214,7 +214,7 @@ class sinker {
     for (int k = b.carries + b.invariants; k < b.arguments.size(); ++k)
       if (g_.input(owner_, k) == leaf) return b.arguments[k];
     int const number = b.arguments.size();
-    int const inside = emit_leaf(g_, argument_info, {g_.info(leaf).type, slice_of(g_.info(leaf).dims)}, attributes{{number, body_}}).id;
+    int const inside = emit_leaf(g_, argument_info, {g_.info(leaf).type, slice_of(g_.info(leaf).dims)}, of_argument(number, body_)).id;
     g_.regions[body_].arguments.push_back(inside);
     ++g_.regions[body_].stacked;
     node& owner = g_.nodes[owner_];  // its operands go to the end of the list, with one more
@@ -235,7 +235,7 @@ class sinker {
     g_.when = g_[id].when;
     value_info stacked{slice.type, extents(slices_)};
     for (int a = 0; a < slice.dims.rank; ++a) stacked.dims.add(slice.dims.at(a));
-    var seen{&g_, g_.emit(&result_info, &owner_, 1, attributes{{body().results.size() - 1}}, stacked)};
+    var seen{&g_, g_.emit(&result_info, &owner_, 1, of_result(body().results.size() - 1), stacked)};
     if (is_partial_sum(id)) seen.id = g_.emit(g_[id].op, &seen.id, 1, g_[id].at);
     return outside_[id] = reshape(seen, g_.info(id).dims).id;
   }

@@ -67,12 +67,14 @@ constexpr bool is_computed(graph const& g, int id) { return g.is_result_of_op(id
 constexpr bool in_block(graph const& g, int id) { return g[id].op == &block_info || g[id].op == &parameter_info; }
 
 // Which flat block that is part of, 0 the parameters, and its first element there.
-constexpr std::int64_t block_of(graph const& g, int leaf) { return g[leaf].op == &block_info ? g[leaf].at.v[0] : 0; }
-constexpr std::int64_t first_in_block(graph const& g, int leaf) { return g[leaf].at.v[g[leaf].op == &block_info ? 1 : 0]; }
+constexpr std::int64_t block_of(graph const& g, int leaf) { return g[leaf].op == &block_info ? block_number(g[leaf].at) : 0; }
+constexpr std::int64_t first_in_block(graph const& g, int leaf) {
+  return g[leaf].op == &block_info ? block_first(g[leaf].at) : parameter_first(g[leaf].at);
+}
 
 // Is it one of the values that a region stacks, an iteration each?
 constexpr bool is_stacked_result(graph const& g, int id) {
-  return g[id].op == &result_info && !g.is_result_of_op(id) && g[id].at.v[0] >= g.regions[static_cast<int>(g[g.input(id, 0)].at.v[0])].carries;
+  return g[id].op == &result_info && !g.is_result_of_op(id) && result_number(g[id].at) >= g.regions[run_region(g[g.input(id, 0)].at)].carries;
 }
 
 // Do the elements of a node lie one after the other, row by row?

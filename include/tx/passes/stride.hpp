@@ -14,7 +14,7 @@ constexpr strided dense(shape const& dims) {
   for (int i = dims.rank - 1; i >= 0; --i) {
     if (dims.dim[i] != 1) s.stride[i] = of.bits == 0 ? static_cast<quantity>(stride) : proportional(stride, of);
     stride *= dims.dim[i];
-    if (dims.bounds != 0) of = of + dims.of(i);
+    if (dims.bounds != 0) of = of + dims.factors_at(i);
   }
   return s;
 }

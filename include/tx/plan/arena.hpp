@@ -1,8 +1,8 @@
 // The arena of a program: lifetimes of values and scratch, offsets, and what the bytes are for.
 #pragma once
 
-#include <tx/passes/memory.hpp>
-#include <tx/plan/addresses.hpp>
+#include <tx/passes/buffer_offsets.hpp>
+#include <tx/plan/operand_refs.hpp>
 #include <tx/plan/inspection.hpp>
 #include <tx/plan/lowered.hpp>
 #include <tx/plan/timeline.hpp>
@@ -17,7 +17,7 @@ struct scratch_need {
 
 class arena_planner {
  public:
-  constexpr arena_planner(graph const& g, passes::fusion const& f, addresses const& where, timeline const& t, vec<char> const& stored,
+  constexpr arena_planner(graph const& g, passes::fusion const& f, operand_refs const& where, timeline const& t, vec<char> const& stored,
                           lowered& out)
       : g_(g), f_(f), where_(where), t_(t), stored_(stored), out_(out), buffer_of_(g.size(), -1) {}
 
@@ -156,7 +156,7 @@ class arena_planner {
 
   graph const& g_;
   passes::fusion const& f_;
-  addresses const& where_;
+  operand_refs const& where_;
   timeline const& t_;
   vec<char> const& stored_;
   lowered& out_;

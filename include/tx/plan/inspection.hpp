@@ -2,8 +2,8 @@
 // Source::lower(&inspection) fills one; the constant evaluation that makes a program keeps none.
 #pragma once
 
-#include <tx/passes/fusion.hpp>
-#include <tx/passes/memory.hpp>
+#include <tx/passes/groups.hpp>
+#include <tx/passes/buffer_offsets.hpp>
 #include <tx/plan/compile_options.hpp>
 
 namespace tx::exec {

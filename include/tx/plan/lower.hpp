@@ -2,6 +2,7 @@
 //   {y = gelu(matmul(x, w) + b)}, {z = gelu(matmul(y, v) + c)}: one kernel, two calls with rows, columns and each operand's place
 #pragma once
 
+#include <tx/ops/iota.hpp>
 #include <tx/plan/arena.hpp>
 #include <tx/plan/range_checks.hpp>
 
@@ -116,7 +117,7 @@ class lowerer {
     if (n.op->random) return input_value(d, {n.info.type, access::random}, where_.random(n));
     operand_ref r = where_.position(n);
     // position: (row / stride) % extent, or the column for the last axis
-    int const axis = static_cast<int>(n.at.v[0]);
+    int const axis = position_axis(n.at);
     if (axis == n.info.dims.rank - 1 && n.info.dims.row_length() == n.info.dims.last()) r.col = 1;
     else where_.set_position(r, n.info.dims, axis);
     return input_value(d, {n.info.type, access::position}, r);
@@ -222,9 +223,9 @@ class lowerer {
       c.depth = left.last();
       for (int i = 0; i + 2 < left.rank; ++i) {
         c.batch *= left.dim[i];
-        c.of_batch = c.of_batch + left.of(i);
+        c.of_batch = c.of_batch + left.factors_at(i);
       }
-      c.of_depth = left.of(left.rank - 1);
+      c.of_depth = left.factors_at(left.rank - 1);
     }
     if (gr.band >= 0) {
       if (has_product && c.batch != f_.bands[gr.band].matrices) throw invalid("lower: a product has another batch than the bands it runs in");
@@ -285,7 +286,7 @@ class lowerer {
     node const& n = g_[id];
     vec<int> slots{};
     for (int k = 0; k < n.inputs; ++k) slots.push_back(k);
-    auto first_of = [&](int k) { return g_.numbers[static_cast<int>(n.at.v[0]) + k]; };
+    auto first_of = [&](int k) { return g_.numbers[first_number(n.at) + k]; };
     stable_sort(slots, [&](int a, int b) { return first_of(a) < first_of(b); });
     std::int64_t at = 0;
     bool first = true;
@@ -333,7 +334,7 @@ class lowerer {
         if (f_.groups[i].band >= 0) {
           if (f_.groups[i].band != band) out_.steps.push_back({step_kind::loop, regions + f_.groups[i].band});
         } else if (head >= 0 && g_[head].op->kind == op_kind::region) {
-          out_.steps.push_back({step_kind::loop, static_cast<int>(g_[head].at.v[0])});
+          out_.steps.push_back({step_kind::loop, run_region(g_[head].at)});
         } else {
           emit_calls(i);
         }
@@ -370,7 +371,7 @@ class lowerer {
   graph const& g_;
   passes::fusion const& f_;
   lowered out_{};
-  addresses where_;
+  operand_refs where_;
   timeline t_;
   kernel_table kernels_;
   draft draft_{};

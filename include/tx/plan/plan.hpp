@@ -33,7 +33,7 @@ struct random_source {
 };
 
 // A number of an operand that is in proportion to bounded extents: which, and what it is. The operand has it at its most; a run has what there is.
-enum class operand_field : std::uint8_t { offset, matrix, step, extent, stride, row, col };
+enum class operand_field : std::uint8_t { offset, matrix, step, extent, stride, row, col, random_rows };
 struct varying_number {
   operand_field field = operand_field::offset;
   int axis = 0;  // step: which loop's
@@ -49,7 +49,7 @@ struct operand_ref {
   random_source random{};   // access::random, which lies nowhere
   int root = -1;            // base_arena, while planning: the node in whose buffer `offset` counts; then it counts in the arena
   std::int64_t offset = 0;  // bytes
-  std::int64_t matrix = 0;  // of which there is a band at a time: bytes of a matrix
+  std::int64_t matrix = 0;  // if not 0, its buffer holds one band alone, and these are the bytes of a matrix: a band's first one is at its front
   std::int64_t step[max_loops] = {};  // bytes per iteration of each loop around, outermost first
   int rank = 0;             // of the row index, outermost axis first
   int extent[max_rank] = {};  // `whole` kernels: the shape
@@ -118,16 +118,17 @@ struct result_ref {
   std::int64_t offset = 0;  // bytes
 };
 
-// An argument of which elements must lie in [first, end) or be `also`: those from `offset` on, in steps along each
-// axis, and of each loop that sees a slice.
+// An argument whose elements must lie in [first, end), or equal `also`. Which elements: those from `offset` on, so many along each axis, and of each
+// loop that sees a slice.
 struct range_check {
   static constexpr int max_axes = max_rank + max_loops;
   int input = 0;
   std::int64_t first = 0;
   std::int64_t end = 0;
   std::int64_t also = 0;
-  std::int64_t most_rise = 0;  // if not 0, none along the last axis is less than the one before it, or more than so much above it
-  factors of_end{};            // if any, `end` is behind what there is of a bounded extent
+  std::int64_t most_rise = 0;  // if not 0, elements never fall along the last axis, and rise by so much at most
+  factors of_end{};            // if any, `end` less `beyond` is a bounded extent
+  std::int64_t beyond = 0;
   quantity offset{};
   quantity extent[max_axes] = {exactly(1), exactly(1), exactly(1), exactly(1), exactly(1), exactly(1), exactly(1), exactly(1), exactly(1), exactly(1)};
   quantity stride[max_axes] = {};

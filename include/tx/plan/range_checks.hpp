@@ -6,7 +6,7 @@
 //   take(table, slice<0, 1, 3>(ids))      table [5, 4], ids [6]: elements 1 to 3 of argument ids are at least 0 and below 5
 #pragma once
 
-#include <tx/graph/leaf.hpp>
+#include <tx/ops/in_range.hpp>
 #include <tx/passes/hands_on.hpp>
 #include <tx/passes/stride.hpp>
 #include <tx/plan/lowered.hpp>
@@ -35,8 +35,8 @@ constexpr void add_shown(graph const& g, int id, vec<shown_elements>& all) {
       id = g.input(n, 0);
       some_left_out = some_left_out || n.info.count() < g.info(id).count();
     } else if (n.op == &argument_info) {  // all iterations together show what the body is handed
-      region const& body = g.regions[static_cast<int>(n.at.v[1])];
-      int const k = static_cast<int>(n.at.v[0]);
+      region const& body = g.regions[argument_region(n.at)];
+      int const k = argument_number(n.at);
       if (k < body.carries) return;
       if (k >= body.carries + body.invariants) moves.push_back(id);
       id = g.input(body.owner, k);
@@ -49,7 +49,7 @@ constexpr void add_shown(graph const& g, int id, vec<shown_elements>& all) {
       return;
     }
   }
-  shown_elements e{static_cast<int>(g[id].at.v[0])};
+  shown_elements e{input_number(g[id].at)};
   shape dims = g.info(id).dims;  // in one iteration; those of all are axes of e
   strided at = passes::dense(dims);
   bool ordered = true;  // strides say where each element lies; else, which ones there are
@@ -69,12 +69,14 @@ constexpr void add_shown(graph const& g, int id, vec<shown_elements>& all) {
       at = next;
       dims = n.info.dims;
     } else if (n.info.count() < from.count()) {
+      if (dims.bounds != 0)
+        throw invalid("in_range: ids or labels are a part of an argument that begins at a fixed place and at one that a bounded extent moves, so they cannot be checked. FIX: an argument of their own");
       return;
     }
   }
   e.offset = at.offset;
   e.ordered = ordered;
-  for (int a = 0; a < dims.rank; ++a) e.axes.push_back({proportional(dims.dim[a], dims.of(a)), at.stride[a]});
+  for (int a = 0; a < dims.rank; ++a) e.axes.push_back({proportional(dims.dim[a], dims.factors_at(a)), at.stride[a]});
   for (shown_elements::axis const& a : e.axes)
     if (a.extent == quantity{}) return;
   all.push_back(e);
@@ -82,7 +84,8 @@ constexpr void add_shown(graph const& g, int id, vec<shown_elements>& all) {
 
 // As few axes as say the same, the widest stride first.
 constexpr range_check check_of(shown_elements const& e, node const& promise) {
-  range_check c{e.input, promise.at.v[0], promise.at.v[1], promise.at.v[2], e.ordered ? promise.at.v[3] : 0, factors{static_cast<std::uint32_t>(promise.at.v[4])}, e.offset};
+  range_promise const says = range_promise_of(promise.at);
+  range_check c{e.input, says.first, says.end, says.also, e.ordered ? says.most_rise : 0, says.of_end, says.beyond, e.offset};
   vec<shown_elements::axis> axes{};
   for (shown_elements::axis a : e.axes) {
     if (a.extent == exactly(1) || a.stride == quantity{}) continue;

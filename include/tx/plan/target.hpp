@@ -3,7 +3,7 @@
 #pragma once
 
 #include <tx/passes/expand.hpp>
-#include <tx/passes/fusion.hpp>
+#include <tx/passes/groups.hpp>
 #include <tx/plan/plan.hpp>
 
 namespace tx {

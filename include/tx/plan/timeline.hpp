@@ -29,7 +29,7 @@ struct timeline {
     for (int i : order[r]) {
       int const head = f_.groups[i].head;
       if (head >= 0 && g_[head].op->kind == op_kind::region) {
-        visit(static_cast<int>(g_[head].at.v[0]));
+        visit(run_region(g_[head].at));
         time[i] = length - 1;
       } else {
         time[i] = length++;

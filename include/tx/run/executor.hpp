@@ -315,9 +315,9 @@ class executor {
   void check_range(std::span<T, N> values, exec::range_check const& c) const {
     if constexpr (std::is_integral_v<T>) {
       exec::run_extents const& e = frame_.extents;
-      std::int64_t const end = c.of_end ? e.of(c.end - 1, c.of_end) + 1 : c.end;
+      std::int64_t const end = c.of_end ? e.in_run(c.end - c.beyond, c.of_end) + c.beyond : c.end;
       std::int64_t extent[exec::range_check::max_axes], stride[exec::range_check::max_axes];
-      for (int k = 0; k < exec::range_check::max_axes; ++k) extent[k] = e.of(c.extent[k]), stride[k] = e.of(c.stride[k]);
+      for (int k = 0; k < exec::range_check::max_axes; ++k) extent[k] = e.in_run(c.extent[k]), stride[k] = e.in_run(c.stride[k]);
       auto const all = static_cast<std::int64_t>(values.size());
       auto const along = [&](auto const& self, int axis, std::int64_t from) -> void {
         for (std::int64_t k = 0, i = from; k < extent[axis] && i < all; ++k, i += stride[axis]) {
@@ -339,7 +339,7 @@ class executor {
                             std::to_string(i) + (c.most_rise != 0 ? "; an offset must be " : "; an id or label must be ") + bound);
         }
       };
-      along(along, 0, e.of(c.offset));
+      along(along, 0, e.in_run(c.offset));
     }
   }
 
@@ -354,7 +354,7 @@ class executor {
         x.data = reinterpret_cast<typename type::element_type const*>(at);
         if constexpr (constexpr shape dims = type::dims; dims.bounds != 0) {
           x.elements = static_cast<std::size_t>(frame_.extents.count(dims));
-          for (int a = 0; a < dims.rank; ++a) x.now.of_axis[a] = static_cast<int>(frame_.extents.of(dims.dim[a], dims.of(a)));
+          for (int a = 0; a < dims.rank; ++a) x.now.of_axis[a] = static_cast<int>(frame_.extents.in_run(dims.dim[a], dims.factors_at(a)));
         }
       } else {
         x = *reinterpret_cast<type const*>(at);

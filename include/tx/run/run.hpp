@@ -17,15 +17,15 @@ struct backend_kernel {
 
 // A kernel's calls in all programs go through one copy of it, and of what observers are told.
 template <class Kernel, class Frame>
-__attribute__((noinline)) void told(Frame& f, call const& c, operand_ref const* operands) {
+__attribute__((noinline)) void run_call(Frame& f, call const& c, operand_ref const* operands) {
   if (f.observed) tell_before(f, c);
   Kernel::run(f, c, operands);
   if (f.observed) tell_after(f, c);
 }
 
-// The same where numbers of the program vary.
+// The same where numbers of the program vary: it runs with those of the run.
 template <class Kernel, class Frame>
-__attribute__((noinline)) void told_now(Frame& f, call const& c, operand_ref const* operands, varying_number const* varying) {
+__attribute__((noinline)) void run_call_in_extents(Frame& f, call const& c, operand_ref const* operands, varying_number const* varying) {
   if (f.observed) tell_before(f, c);
   call now = c;
   resolve(now, f.extents);
@@ -62,8 +62,8 @@ struct runner {
       using own = typename Backend::template kernel<kernel_of<Program, kernel>>;
       static_assert(backend_kernel<own>::value);
       operand_ref const* const operands = &Program::operands.items[Program::calls[s.index].first];
-      if constexpr (Program::varies) told_now<own>(f, Program::calls[s.index], operands, Program::varying.items);
-      else told<own>(f, Program::calls[s.index], operands);
+      if constexpr (Program::varies) run_call_in_extents<own>(f, Program::calls[s.index], operands, Program::varying.items);
+      else run_call<own>(f, Program::calls[s.index], operands);
     } else {
       for_each_iteration(f, Program::loops[s.index], whole_body<s.index>{f});
     }

@@ -67,7 +67,7 @@ constexpr void append_parts(graph& g, graph const& one, int parts) {
   for (int k = 0; k < carried.size(); ++k) {
     output o = one.outputs[k];
     g.when = o.kind == output_kind::gradient ? phase::update : phase::forward;
-    var const last{&g, g.emit(&result_info, &owner, 1, attributes{{k}}, one.info(o.value))};
+    var const last{&g, g.emit(&result_info, &owner, 1, of_result(k), one.info(o.value))};
     o.value = state_of(o) >= 0 ? last.id : (last * (1.0 / parts)).id;
     if (o.target >= 0) o.target = emit_leaf(g, *one[o.target].op, one.info(o.target), one[o.target].at).id;
     g.outputs.push_back(o);

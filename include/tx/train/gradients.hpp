@@ -17,7 +17,7 @@ template <class Model>
 constexpr vec<int> parameter_leaves(graph const& g) {
   vec<int> leaves{};
   for (int i = 0; i < g.size(); ++i)
-    if (g[i].op == &parameter_info && g[i].at.v[0] < layout<Model>::trained) leaves.push_back(i);
+    if (g[i].op == &parameter_info && parameter_first(g[i].at) < layout<Model>::trained) leaves.push_back(i);
   return leaves;
 }
 
@@ -51,7 +51,7 @@ constexpr void for_each_gradient(graph& g, Use use) {
 
 // Gradients as one flat block of rows of block_row elements; first[k]: where number k starts.
 constexpr var flat_gradient(graph& g, vec<int> const& ids, vec<std::int64_t> const& first, std::int64_t count) {
-  attributes const at{{g.numbers.size(), count / block_row}};
+  attributes const at = of_gathered(g.numbers.size(), static_cast<int>(count / block_row));
   for (std::int64_t f : first) g.numbers.push_back(f);
   return {&g, g.emit(&gather_all_info, ids.data(), ids.size(), at)};
 }
@@ -66,7 +66,7 @@ constexpr var part_of_flat(var flat, std::int64_t first, shape dims) {
 // The rows of the flat block in which a group of parameters lies.
 constexpr var rows_of_group(graph& g, layout_group const& group, dtype type) {
   shape const rows{2, {}, {static_cast<int>(group.count / block_row), block_row}};
-  return emit_leaf(g, block_info, {type, rows}, attributes{{0, group.first}});
+  return emit_leaf(g, block_info, {type, rows}, of_block(0, group.first));
 }
 
 // In a list of outputs the gradients of each group for which wanted(k) holds become one, of its rows; a group without any has none.
@@ -77,13 +77,13 @@ constexpr vec<output> gathered(graph& g, vec<output> const& all, Wanted const& w
   vec<vec<std::int64_t>> first(layout<Model>::groups.size());
   for (output const& o : all) {
     bool const single = o.kind == output_kind::gradient && g[o.target].op == &parameter_info;
-    int const k = single ? layout<Model>::entries[static_cast<int>(g[o.target].at.v[1])].group : -1;
+    int const k = single ? layout<Model>::entries[parameter_entry(g[o.target].at)].group : -1;
     if (k < 0 || !wanted(k)) {
       list.push_back(o);
       continue;
     }
     ids[k].push_back(o.value);
-    first[k].push_back(g[o.target].at.v[0] - layout<Model>::groups[k].first);
+    first[k].push_back(parameter_first(g[o.target].at) - layout<Model>::groups[k].first);
   }
   for (int k = 0; k < ids.size(); ++k) {
     if (ids[k].empty()) continue;

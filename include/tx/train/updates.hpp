@@ -28,7 +28,7 @@ constexpr void append_update(graph& g, var leaf, var gradient, std::int64_t firs
   u.state.count = Optimizer::states;
   int state[max_states] = {};
   for (int s = 0; s < Optimizer::states; ++s) {
-    u.state[s] = emit_leaf(g, block_info, leaf.info(), attributes{{1 + s, first}});
+    u.state[s] = emit_leaf(g, block_info, leaf.info(), of_block(1 + s, first));
     state[s] = u.state[s].id;
   }
   u.rate = scalar_of(scalar::group_rates, 2 * group);
@@ -65,19 +65,19 @@ constexpr void update_parameters(graph& g) {
   vec<char> updated(of_model::entries.size(), 0);
   // A parameter with the blocks of a repeat on its leading axes, or some of those, or one.
   auto const update_leaf = [&](var leaf, var gradient) {
-    auto const k = static_cast<int>(g[leaf.id].at.v[1]);
-    append_update<Optimizer>(g, leaf, gradient, g[leaf.id].at.v[0], of_model::entries[k].group, of_model::entries[k].rank);
+    int const k = parameter_entry(g[leaf.id].at);
+    append_update<Optimizer>(g, leaf, gradient, parameter_first(g[leaf.id].at), of_model::entries[k].group, of_model::entries[k].rank);
     updated[k] = 1;
   };
   auto const zeros = [&](value_info const& of) { return broadcast_to(constant(g, of.type, 0), of.dims); };
   auto const update_tensor = [&](int k, var gradient) {
     layout_entry const& e = of_model::entries[k];
-    update_leaf(emit_leaf(g, parameter_info, e.info, attributes{{e.offset, k}}), gradient);
+    update_leaf(emit_leaf(g, parameter_info, e.info, of_parameter(e.offset, k)), gradient);
   };
   auto const update_rows = [&](int leaf, var gradient) {
     for (int k = 0; k < of_model::groups.size(); ++k) {
       layout_group const& group = of_model::groups[k];
-      if (group.first != g[leaf].at.v[1] || group.count != g.info(leaf).count()) continue;
+      if (group.first != block_first(g[leaf].at) || group.count != g.info(leaf).count()) continue;
       if (!sees_whole_tensors<Optimizer>) append_update<Optimizer>(g, {&g, leaf}, gradient, group.first, k, -1);
       for (int e = 0; e < of_model::entries.size(); ++e) {
         layout_entry const& entry = of_model::entries[e];

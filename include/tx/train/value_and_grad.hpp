@@ -76,7 +76,7 @@ struct value_and_grad {
         continue;
       }
       ids.push_back(o.value);
-      first.push_back(g[o.target].at.v[0]);
+      first.push_back(parameter_first(g[o.target].at));
     }
     results.push_back({detail::flat_gradient(g, ids, first, layout<Model>::trained).id, output_kind::result, -1});
     g.outputs = results;

@@ -128,7 +128,9 @@ struct kernel<exec::whole<rules::attention_gradient, exec::elements<Results...>,
     if constexpr (sizeof...(Results) == 4) {
       g.d_bias = {call.template data<f32>(d_q + 3), true, {}};
       for (int a = 0; a < 4; ++a) g.d_bias.stride[a] = p.bias.stride[a];
-      if (call.facts.packed()) std::fill_n(static_cast<f32*>(g.d_bias.data), f.dims(operands[d_q + 3]).count(), 0.f);  // past a text's end are no scores
+      bool const no_scores = p.sizes.texts * p.sizes.queries * p.sizes.keys == 0;
+      if (call.facts.packed() || no_scores)  // past a text's end are none either
+        std::fill_n(static_cast<f32*>(g.d_bias.data), f.dims(operands[d_q + 3]).count(), 0.f);
     }
     std::int64_t const each = aligned(attention_backward_scratch_bytes(p.sizes.head));
     std::byte* const sums = f.scratch(c) + shares * each;

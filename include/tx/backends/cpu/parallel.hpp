@@ -1,4 +1,5 @@
-// Shares of work on the threads of a program. Which thread runs a share changes nothing in the result.
+// Shares of work on the threads of a program: always 16 (target.hpp), which threads take from claims.hpp. Which thread runs a share changes nothing in
+// the result.
 #pragma once
 
 #include <tx/backends/cpu/pool.hpp>

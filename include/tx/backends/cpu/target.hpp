@@ -72,11 +72,11 @@ constexpr std::int64_t packed_left_bytes(std::int64_t rows, std::int64_t depth, 
 constexpr std::int64_t packed_right_bytes(std::int64_t cols, std::int64_t depth, dtype type) {
   return aligned((cols + tile_columns_divide - 1) / tile_columns_divide * tile_columns_divide * packed_bytes(depth, type));
 }
-// Bytes beside the stashes for products of c.batch matrices [rows, depth] x [depth, cols], as many as any run needs where extents are bounded: sides packed (whole where there is one
-// matrix, for each share where there are many), and for each share a panel of results.
+// Bytes beside the stashes for products of c.batch matrices [rows, depth] x [depth, cols], as many as any run needs where extents or strides are
+// bounded: sides packed (whole where there is one matrix, for each share where there are many), and for each share a panel of results.
 constexpr std::int64_t product_scratch(call const& c, operand_ref const& left, operand_ref const& right) {
   dtype const type = left.type;
-  bool const varies = c.of_rows || c.of_cols || c.of_depth || c.of_batch;
+  bool const varies = c.of_rows || c.of_cols || c.of_depth || c.of_batch || left.varying != 0 || right.varying != 0;
   std::int64_t const element = size_of(sum_type(type));
   std::int64_t const few = c.rows < most_swapped_rows ? c.rows : most_swapped_rows;
   std::int64_t const swapped = packed_right_bytes(few, c.depth, type) + aligned(few * c.cols * element) + shares * swapped_columns * scratch_row(few, element);

@@ -53,7 +53,7 @@ void launch_sums(exec::frame const& f, exec::call const& c, exec::operand_ref co
     a.per_share = row_scratch(exec::program_of<F>, c.cols);
     a.cols = c.cols;
     for (int k = 0; k < row_task<F>::types::outputs; ++k) a.out[k] = place::of(f, outputs[k]);
-    Device::template launch<share_task<F>>(blocks_for(c.cols, most_threads), most_threads, 0, a);
+    Device::template launch<share_task<F>>(blocks_for(upper_of(c.cols, 1), most_threads), most_threads, 0, a);
   }
 }
 

@@ -1,7 +1,9 @@
-// How kernels address what lies where storage was assigned.
+// Makes, while compiling, the operand_ref of each operand of a call from where storage says that its value lies. Kernels turn it into a pointer in
+// run/frame.hpp.
 #pragma once
 
 #include <tx/ops/constant.hpp>
+#include <tx/ops/random.hpp>
 #include <tx/passes/fuse.hpp>
 #include <tx/plan/plan.hpp>
 
@@ -10,10 +12,11 @@ namespace tx::exec::detail {
 using passes::level;
 using passes::place_kind;
 
-class addresses {
+class operand_refs {
  public:
-  // varying: to which numbers of operands are added that are in proportion to bounded extents.
-  constexpr addresses(graph const& g, passes::fusion const& f, vec<varying_number>& varying) : g_(g), f_(f), varying_(varying) {}
+  // varying: the table to which numbers that depend on bounded extents are added. Those of an operand stand together, so one is finished before the
+  // next is begun.
+  constexpr operand_refs(graph const& g, passes::fusion const& f, vec<varying_number>& varying) : g_(g), f_(f), varying_(varying) {}
 
   // Bytes of a value's buffer, and of one matrix where there is a band at a time.
   constexpr std::int64_t matrix_bytes(int id) const {
@@ -32,27 +35,27 @@ class addresses {
     r.type = g_.info(id).type;
     r.first_varying = varying_.size();
     std::int64_t const size = size_of(r.type);
-    r.offset = extra * size + most(r, operand_field::offset, 0, l.at.offset * size);
+    r.offset = extra * size + noted(r, operand_field::offset, 0, l.at.offset * size);
     for (int k = 0; k < max_loops; ++k)
-      if (l.step[k] != quantity{}) r.step[k] = most(r, operand_field::step, k, l.step[k] * size);
+      if (l.step[k] != quantity{}) r.step[k] = noted(r, operand_field::step, k, l.step[k] * size);
     if (root.op == &input_info) {
-      if (root.at.v[0] >= max_inputs) throw invalid("a program has at most 22 arguments. FIX: pass fewer, larger tensors");
-      r.base = base_input + static_cast<int>(root.at.v[0]);
+      if (input_number(root.at) >= max_inputs) throw invalid("a program has at most 22 arguments. FIX: pass fewer, larger tensors");
+      r.base = base_input + input_number(root.at);
     } else if (root.op == &parameter_info) {
       r.base = base_block;
-      r.offset += root.at.v[0] * size;
+      r.offset += parameter_first(root.at) * size;
     } else if (root.op == &block_info) {
-      r.base = base_block + static_cast<int>(root.at.v[0]);
-      r.offset += root.at.v[1] * size;
+      r.base = base_block + block_number(root.at);
+      r.offset += block_first(root.at) * size;
     } else if (root.op == &scalar_info) {
       r.base = base_scalars;
-      r.offset += root.at.v[0] * size;
+      r.offset += scalar_number(root.at) * size;
     } else {
       r.base = base_arena;
       r.root = l.root;  // the buffer's offset is added when it is known
       if (f_.handed_on[l.root]) {
         passes::band_loop const& band = f_.bands[f_.groups[f_.group_of[l.root]].band];
-        r.matrix = most(r, operand_field::matrix, 0, proportional(matrix_bytes(l.root), band.of_matrix));
+        r.matrix = noted(r, operand_field::matrix, 0, proportional(matrix_bytes(l.root), band.of_matrix));
       }
     }
     return r;
@@ -76,8 +79,8 @@ class addresses {
       }
     }
     for (int i = 0; i < r.rank; ++i) {
-      r.extent[i] = most_extent(r, i, extent[i]);
-      r.stride[i] = most(r, operand_field::stride, i, stride[i]);
+      r.extent[i] = noted_extent(r, i, extent[i]);
+      r.stride[i] = noted(r, operand_field::stride, i, stride[i]);
     }
   }
 
@@ -91,7 +94,7 @@ class addresses {
     if (by_row || cols == 1) {
       set_rows(r, dims, at, dims.rank);
     } else {
-      if (last >= 0) r.col = most(r, operand_field::col, 0, at.stride[last]);
+      if (last >= 0) r.col = noted(r, operand_field::col, 0, at.stride[last]);
       set_rows(r, dims, at, last);
     }
     return r;
@@ -103,8 +106,8 @@ class addresses {
     shape const& dims = g_.info(id).dims;
     strided const& at = f_.where.of[id].at;
     set_rows(r, dims, at, dims.rank - 2);
-    r.row = most(r, operand_field::row, 0, at.stride[dims.rank - 2]);
-    r.col = most(r, operand_field::col, 0, at.stride[dims.rank - 1]);
+    r.row = noted(r, operand_field::row, 0, at.stride[dims.rank - 2]);
+    r.col = noted(r, operand_field::col, 0, at.stride[dims.rank - 1]);
     return r;
   }
 
@@ -126,16 +129,19 @@ class addresses {
   // The position along an axis that is not the last: (row / stride) % extent.
   constexpr void set_position(operand_ref& r, shape const& dims, int axis) const {
     r.rank = 1;
-    r.extent[0] = most_extent(r, 0, dims.at(axis));
+    r.extent[0] = noted_extent(r, 0, dims.at(axis));
     quantity stride = exactly(1);
     for (int i = axis + 1; i + 1 < dims.rank; ++i) stride = stride * dims.at(i);
-    r.stride[0] = most(r, operand_field::stride, 0, stride);
+    r.stride[0] = noted(r, operand_field::stride, 0, stride);
   }
   constexpr operand_ref random(node const& n) const {
     operand_ref r = position(n);
-    r.random.stream = static_cast<int>(n.at.v[0]);
-    r.random.shard = static_cast<int>(n.at.v[1]);
-    r.random.rows = n.info.count() == 0 ? 0 : static_cast<int>(n.info.count() / n.info.dims.row_length());
+    r.random.stream = random_stream(n.at);
+    r.random.shard = random_shard(n.at);
+    shape const& dims = n.info.dims;
+    factors const of_row = dims.rank > 1 ? dims.factors_at(dims.rank - 1) : factors{};  // elements of a bounded vector are rows
+    std::int64_t const rows = n.info.count() == 0 ? 0 : n.info.count() / dims.row_length();
+    r.random.rows = static_cast<int>(dims.bounds == 0 ? rows : noted(r, operand_field::random_rows, 0, proportional(rows, dims.count_factors() - of_row)));
     int runs = 1;
     for (int loop = n.region; loop != 0; loop = g_.regions[loop].parent) {
       if (g_.regions[loop].parts) {
@@ -169,18 +175,18 @@ class addresses {
   }
   constexpr void set_extents(operand_ref& r, shape const& dims) const {
     r.rank = dims.rank;
-    for (int a = 0; a < dims.rank; ++a) r.extent[a] = dims.bounds == 0 ? dims.dim[a] : most_extent(r, a, dims.at(a));
+    for (int a = 0; a < dims.rank; ++a) r.extent[a] = dims.bounds == 0 ? dims.dim[a] : noted_extent(r, a, dims.at(a));
   }
 
-  // A number at its most, which is noted if it may be less.
-  constexpr std::int64_t most(operand_ref& r, operand_field field, int axis, quantity q) const {
+  // A number at its most, which goes to the table if it may be less.
+  constexpr std::int64_t noted(operand_ref& r, operand_field field, int axis, quantity q) const {
     if (is_fixed(q)) return static_cast<std::int64_t>(q);
     varying_.push_back({field, axis, q});
     ++r.varying;
     return most_of(q);
   }
-  constexpr int most_extent(operand_ref& r, int axis, bounded extent) const {
-    if (extent.of) most(r, operand_field::extent, axis, proportional(extent.max, extent.of));
+  constexpr int noted_extent(operand_ref& r, int axis, bounded extent) const {
+    if (extent.of) noted(r, operand_field::extent, axis, proportional(extent.max, extent.of));
     return extent.max;
   }
 
