@@ -6,6 +6,7 @@
 
 #include <tx/ops/cast.hpp>
 #include <tx/ops/in_range.hpp>
+#include <tx/ops/packed_extent.hpp>
 #include <tx/ops/partitioned.hpp>
 
 #include <limits>
@@ -23,7 +24,7 @@ constexpr value_info embedding_infer(value_info const* in, int, attributes const
   return out;
 }
 constexpr value_info scatter_infer(value_info const* in, int, attributes const& at) {
-  return {in[0].type, extents(bounded(static_cast<int>(at.v[0]), factors{static_cast<std::uint32_t>(at.v[1])}), in[0].dims.at(-1))};
+  return {in[0].type, extents(unpacked_extent(at.v[0]), in[0].dims.at(-1))};
 }
 constexpr void embedding_vjp(vjp_context& c);
 constexpr void scatter_rows_vjp(vjp_context& c);
@@ -31,7 +32,7 @@ constexpr void scatter_rows_vjp(vjp_context& c);
 
 inline constexpr op_info embedding_info{
     .name = "embedding", .kind = op_kind::whole, .arity = 2, .infer = detail::embedding_infer, .vjp = detail::embedding_vjp};
-// scatter_rows(gradient [..., D], ids [..., L]) -> [V, D], at.v: V and its factors: the transposed look-up.
+// scatter_rows(gradient [..., D], ids [..., L]) -> [V, D], at.v[0]: V, with its factors: the transposed look-up.
 inline constexpr op_info scatter_rows_info{
     .name = "scatter_rows", .kind = op_kind::whole, .arity = 2, .infer = detail::scatter_infer, .vjp = detail::scatter_rows_vjp};
 
@@ -115,7 +116,7 @@ struct embedding_fn {
 constexpr void embedding_vjp(vjp_context& c) {
   shape const& table = c.in_info(0).dims;
   var const rows = cast(c.gradient, sum_type(c.gradient.type()));
-  c.accumulate(0, emit(scatter_rows_info, {rows, c.in(1)}, attributes{{table.dim[0], table.factors_at(0).bits}}));
+  c.accumulate(0, emit(scatter_rows_info, {rows, c.in(1)}, attributes{{packed_extent(table.at(0))}}));
 }
 constexpr void scatter_rows_vjp(vjp_context& c) { c.accumulate(0, emit(embedding_info, {c.gradient, c.in(1)})); }
 }  // namespace detail

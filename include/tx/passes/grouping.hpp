@@ -56,18 +56,12 @@ class grouping {
 
   // What is a row of an index op: the last axis, but of a bounded vector one element.
   static constexpr bounded row_of(shape const& s) { return s.rank == 0 || (s.rank == 1 && s.bounds != 0) ? bounded(1) : s.at(-1); }
-  // The last extent that is not 1.
-  static constexpr int last_of(shape const& s) {
-    int i = s.rank - 1;
-    while (i >= 0 && s.dim[i] == 1) --i;
-    return i < 0 ? 1 : s.dim[i];
-  }
   static constexpr bounded cols_of(group const& gr) { return {static_cast<int>(gr.cols), gr.of_cols}; }
 
   constexpr level level_in(group const& gr, value_info const& info) const {
     std::int64_t const count = info.count();
     if (info.dims.bounds == 0 && gr.of_count.bits == 0) {
-      if (count == gr.rows * gr.cols && (gr.cols == 1 || last_of(info.dims) == gr.cols)) return level::full;
+      if (count == gr.rows * gr.cols && (gr.cols == 1 || innermost(info.dims).max == gr.cols)) return level::full;
       return count == gr.rows ? level::row : level::none;
     }
     factors const of = info.dims.count_factors();  // as many as the bound are not as many as there are

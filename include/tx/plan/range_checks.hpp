@@ -112,7 +112,8 @@ constexpr range_check check_of(shown_elements const& e, node const& promise) {
 
 // Does b begin where a ends, as shards of one argument do?
 constexpr bool goes_on(range_check const& a, range_check b) {
-  if (a.most_rise != 0 || !have_a_sum(a.offset, a.extent[0] * a.stride[0]) || b.offset != a.offset + a.extent[0] * a.stride[0]) return false;
+  quantity const length = a.extent[0] * a.stride[0];
+  if (a.most_rise != 0 || !have_a_sum(a.offset, length) || b.offset != a.offset + length) return false;
   b.offset = a.offset;
   b.extent[0] = a.extent[0];
   return a == b;
