@@ -2,6 +2,7 @@
 # make test    the everyday tests
 # make check   everything else: layers, headers, the API reference, clang, sanitizers, slow tests, FUZZ_SECONDS of fuzzing a target, compile
 #              cost, nvcc
+# make compilers  the everyday tests with clang 15, clang 16 and a current clang; takes half an hour (COMPILERS chooses)
 # make mutate    breaks the rules of planning one by one and looks whether drawn programs notice; takes most of an hour
 # make coverage  which lines of include/tx the everyday tests run, with GCC; fails below COVERAGE_MIN percent; TESTS chooses programs
 # make docs    the API reference, from the headers' comments, in build/docs/html
@@ -25,12 +26,13 @@ DROPOUTS ?= 0.1,0
 TESTS ?= tests
 COVERAGE_MIN ?= 90
 FUZZ_SECONDS ?= 60
+COMPILERS ?= clang++-15 clang++-16 zig
 PREFIX ?= /usr/local
 
 bin = build/$(PRESET)/bin
 compile = cmake --build --preset $(PRESET) -j $(JOBS)
 
-.PHONY: build test check mutate coverage docs install train gpt bench format clean setup configure data
+.PHONY: build test check compilers mutate coverage docs install train gpt bench format clean setup configure data
 .DEFAULT_GOAL := build
 
 setup:
@@ -49,6 +51,10 @@ test: configure
 check:
 	@tools/setup.sh check
 	@JOBS=$(JOBS) FUZZ_SECONDS=$(FUZZ_SECONDS) tools/check.sh
+
+compilers:
+	@tools/setup.sh check
+	@for compiler in $(COMPILERS); do JOBS=$(JOBS) tools/other_compiler.sh $$compiler tests || exit 1; done
 
 mutate:
 	@tools/setup.sh check

@@ -160,7 +160,7 @@ void row(settings const& s) {
   attention<T> kernel(of, s.rate, s.threads);
   executor<one_way, cpu> forward{seed(1), {.threads = s.threads}};
   executor<both_ways, cpu> both{seed(1), {.threads = s.threads}};
-  if (Drops) both.settings.dropout = s.rate;
+  if (Drops) both.settings.set("dropout", s.rate);
   std::vector<f32> const w(static_cast<std::size_t>(Texts) * Tokens * Heads * Head, 0.01f);
   double ms[4] = {1e9, 1e9, 1e9, 1e9}, top = 0;
   for (int round = 0; round < s.rounds; ++round) {

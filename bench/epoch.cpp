@@ -52,7 +52,7 @@ template <class... Precision>
 void run(options const& o) {
   using step = tx::train_step<model, loss, tx::adamw, Precision...>;
   tx::executor<step, tx::cpu> train{tx::seed(0), {.threads = o.threads}};
-  train.settings.learning_rate = 1e-4f;
+  train.settings["learning_rate"] = 1e-4f;
   tx::text::packed_batch<texts, longest, tokens> batch;
   std::vector<tx::i32> labels(texts);
   std::vector<float> weights(texts);

@@ -34,8 +34,8 @@ import time
 from mutations import at_run_time, find, with_bounds, with_switches
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-FILES = [f"passes/{n}.hpp" for n in ("stride", "storage", "storage_order", "assign_storage", "fuse", "grouping", "fusion", "bands", "memory", "schedule")] + [
-    f"plan/{n}.hpp" for n in ("addresses", "arena", "lower", "timeline")] + ["graph/numbers_read.hpp", "autodiff/depends_on.hpp", "autodiff/reverse.hpp"]
+FILES = [f"passes/{n}.hpp" for n in ("stride", "storage", "storage_order", "assign_storage", "fuse", "grouping", "groups", "bands", "buffer_offsets", "schedule")] + [
+    f"plan/{n}.hpp" for n in ("operand_refs", "arena", "lower", "timeline")] + ["graph/numbers_read.hpp", "autodiff/depends_on.hpp", "autodiff/reverse.hpp"]
 
 
 def rewrite(path, change):

@@ -21,8 +21,8 @@ double seconds_of(auto const& work) {
 
 // Every parameter decays and has the one rate, as in the frameworks compared with.
 void set_up(auto& run, bench::options const& o) {
-  run.settings.learning_rate = 1e-4f;
-  run.settings.dropout = o.check.empty() ? o.dropout : 0.0f;
+  run.settings["learning_rate"] = 1e-4f;
+  run.settings.set("dropout", o.check.empty() ? o.dropout : 0.0f);
   for (auto& group : run.settings.groups) group = {1.0f, 0.01f};
 }
 

@@ -63,7 +63,7 @@ int main() {
 
   using step = tx::train_step<cnn, loss, tx::adamw>;
   tx::executor<step, tx::cpu> run{tx::seed(0)};
-  run.settings.learning_rate = 3e-3f;
+  run.settings["learning_rate"] = 3e-3f;
   float accuracy = 0;
   tx::io::progress show(300);
   for (int i = 1; i <= 300; ++i) {

@@ -45,7 +45,7 @@ int main() {
     metrics.emplace<tx::io::metrics_log>(folder / "metrics.jsonl");   // {"step":1,"loss":0.69}
     metrics.emplace<tx::io::progress>(600);                           // one live line
     tx::executor<step, tx::cpu> run{tx::seed(0)};
-    run.settings.learning_rate = 3e-3f;
+    run.settings["learning_rate"] = 3e-3f;
     run.settings.schedule = {tx::decay_shape::cosine, 20, 600};
     std::vector<float> x(256);
     std::vector<tx::i32> y(128);

@@ -74,7 +74,7 @@ int main() {
   if (worst.distance > 1e-8) return 1;
 
   tx::executor<tx::train_step<curve, loss, mine::lion>, tx::cpu> run{tx::seed(0)};
-  run.settings.learning_rate = 3e-3f;
+  run.settings["learning_rate"] = 3e-3f;
   run.settings.schedule = {tx::decay_shape::linear, 0, 2000};
   std::vector<float> x(64), y(64);
   for (std::size_t i = 0; i < 64; ++i) {

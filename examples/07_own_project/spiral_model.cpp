@@ -35,7 +35,7 @@ struct spiral_model::programs {
   tx::executor<tx::train_step<classifier, loss, tx::adamw>, tx::cpu> step;
   tx::executor<tx::function<scores, classifier>, tx::cpu> infer;  // of the same parameters
 
-  explicit programs(std::uint64_t seed) : step(tx::seed(seed)), infer(step) { step.settings.learning_rate = 1e-2f; }
+  explicit programs(std::uint64_t seed) : step(tx::seed(seed)), infer(step) { step.settings["learning_rate"] = 1e-2f; }
 };
 
 int const spiral_model::batch = size;

@@ -30,7 +30,7 @@ inline constexpr auto difference = [](curve const& m, tx::tensor<float, 2, 1> en
 
 int main() {
   tx::executor<tx::train_step<curve, loss, tx::adam>, tx::cpu> run{tx::seed(0)};
-  run.settings.learning_rate = 1e-2f;
+  run.settings["learning_rate"] = 1e-2f;
   run.settings.schedule = {tx::decay_shape::linear, 0, 3000};
   std::vector<float> x(64), slope(64);
   for (std::size_t i = 0; i < 64; ++i) {

@@ -26,7 +26,7 @@ inline constexpr auto loss = [](matcher const& m, tx::tensor<float, 4, 16> q, tx
 
 int main() {
   tx::executor<tx::train_step<matcher, loss, tx::adamw>, tx::cpu> run{tx::seed(2)};
-  run.settings.learning_rate = 1e-2f;
+  run.settings["learning_rate"] = 1e-2f;
   tx::finite_guard const guard{run};  // as long as it lives
   float first = 0, last = 0;
   bool told = false;

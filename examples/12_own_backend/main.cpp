@@ -71,7 +71,7 @@ using step = tx::train_step<net, loss, tx::adamw>;
 template <class Backend>
 std::vector<float> train(bool& learns) {
   tx::executor<step, Backend> run{tx::seed(0)};
-  run.settings.learning_rate = 1e-2f;
+  run.settings["learning_rate"] = 1e-2f;
   std::vector<float> x(16 * 8), y(16);
   float first = 0, last = 0;
   for (std::size_t i = 0; i < 100; ++i) {

@@ -52,8 +52,8 @@ struct drawn {
 int main() {
   std::mt19937 random(0);
   tx::executor<tx::train_step<text_classifier, loss, tx::adamw>, tx::cpu> run{tx::seed(0)};
-  run.settings.learning_rate = 3e-3f;
-  run.settings.dropout = 0;
+  run.settings["learning_rate"] = 3e-3f;
+  run.settings["dropout"] = 0;
   tx::io::progress show(300);
   for (int i = 0; i < 300; ++i) {
     drawn const b(random);

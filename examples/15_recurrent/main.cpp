@@ -52,7 +52,7 @@ int main() {
   std::mt19937 random(0);
   std::vector<float> x(moments * batch * 2), y(batch);
   tx::executor<step, tx::cpu> run{tx::seed(0)};
-  run.settings.learning_rate = 5e-3f;
+  run.settings["learning_rate"] = 5e-3f;
   float average = 1.0f / 6;  // of the squared error of who answers 1 always
   tx::io::progress show(1500);
   for (int i = 1; i <= 1500; ++i) {

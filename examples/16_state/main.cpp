@@ -29,7 +29,7 @@ inline constexpr auto listen = [](listener const& m, tx::tensor<float, 1, 1, 1> 
 
 int main() {
   tx::executor<tx::train_step<listener, loss, tx::adamw, tx::clip_gradient>, tx::cpu> train{tx::seed(0)};
-  train.settings.learning_rate = 5e-3f;
+  train.settings["learning_rate"] = 5e-3f;
   std::mt19937 random(0);
   std::uniform_real_distribution<float> number(0, 1);
   std::vector<float> now(moments * batch), next(moments * batch);

@@ -43,7 +43,7 @@ std::vector<float> train(std::filesystem::path const& folder, std::int64_t stop_
   tx::executor<judge, tx::cpu> judges{run};
   tx::train::shuffled_rows data({.rows = 2000, .batch = 32, .seed = 3}, seen.x, seen.inside);
   auto const length = tx::train::in_epochs(20, data.size(), data.batch());
-  run.settings.learning_rate = 2e-2f;
+  run.settings["learning_rate"] = 2e-2f;
   run.settings.schedule = {tx::decay_shape::cosine, 50, length.steps};
 
   auto const dev_loss = [&] {

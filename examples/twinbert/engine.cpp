@@ -111,9 +111,9 @@ constexpr int letters_of<tx::nn::tri_letter<Letters>> = Letters;
 template <class Step>
 float run_step(runner<Step>& run, auto const& queries, auto const& documents, auto const& labels, step_settings const& s,
                std::string const& trace) {
-  run.settings.learning_rate = static_cast<float>(s.rate);
-  run.settings.dropout = static_cast<float>(s.dropout);
-  run.settings.clip_norm = static_cast<float>(s.clip);
+  run.settings["learning_rate"] = static_cast<float>(s.rate);
+  run.settings.set("dropout", static_cast<float>(s.dropout));
+  run.settings.set("clip_norm", static_cast<float>(s.clip));
   for (int g = 0; g < tx::layout<compiled_model>::groups.size(); ++g) {
     auto& group = run.settings.groups[static_cast<std::size_t>(g)];
     if (tx::layout<compiled_model>::groups[g].key == tx::detail::type_key<config::word_group>())

@@ -63,7 +63,7 @@ template <class Backend>
 void check_training() {
   executor<train_step<critic<double>, loss<double>, sgd>, Backend> run{seed(4), {.threads = 2}};
   constexpr auto trained = static_cast<std::size_t>(layout<critic<double>>::trained);
-  run.settings.learning_rate = 0.02f;
+  run.settings["learning_rate"] = 0.02f;
   values parameters(run.elements().begin(), run.elements().end());
   batch const b;
   double first = 0, last = 0;
@@ -83,7 +83,7 @@ void check_training() {
 template <class Option>
 void check_divided() {
   executor<train_step<critic<double>, loss<double>, sgd, Option>, reference> run{seed(4)};
-  run.settings.learning_rate = 0.5f;
+  run.settings["learning_rate"] = 0.5f;
   batch const b;
   values real = b.real, made = b.made;
   values parameters(run.elements().begin(), run.elements().end());

@@ -62,8 +62,8 @@ struct outcome {
 
 template <class Executor>
 outcome train(Executor& run, int first, int count, float dropout, int steps) {
-  run.settings.dropout = dropout;
-  run.settings.clip_norm = 0.5f;
+  run.settings.set("dropout", dropout);
+  run.settings.set("clip_norm", 0.5f);
   outcome all;
   for (int s = 0; s < steps; ++s) {
     values x;

@@ -78,9 +78,9 @@ void check_same(trained const& a, trained const& b) {
 
 template <class Executor>
 trained train(Executor& run, int first, int count, float dropout = 0.2f) {
-  run.settings.dropout = dropout;
-  run.settings.clip_norm = 0.3f;  // below the norms met here
-  run.settings.learning_rate = 1e-2f;
+  run.settings.set("dropout", dropout);
+  run.settings.set("clip_norm", 0.3f);  // below the norms met here
+  run.settings["learning_rate"] = 1e-2f;
   trained t;
   for (int s = 0; s < steps; ++s) {
     batch const b = batch_of(s, first, count);

@@ -54,8 +54,8 @@ using values = std::vector<float>;
 // Everything that training computes: loss and size of each step, then the parameters and both moments.
 template <class Executor>
 values train(Executor& run, int first, int count) {
-  run.settings.dropout = 0.3f;
-  run.settings.clip_norm = 0.2f;
+  run.settings.set("dropout", 0.3f);
+  run.settings.set("clip_norm", 0.2f);
   values all;
   for (int s = 0; s < 4; ++s) {
     values x;

@@ -35,7 +35,7 @@ std::vector<float> trained() {
   executor<Step, reference> run{seed(2)};
   std::vector<float> x;
   for (int i = 0; i < 12; ++i) x.push_back(static_cast<float>((i * 7) % 11) / 11.0f);
-  run.settings.learning_rate = 0.5;
+  run.settings["learning_rate"] = 0.5;
   run(x);
   return {run.elements().begin(), run.elements().end()};
 }

@@ -181,7 +181,7 @@ constexpr var attended(var x, var to, int how) {
   if (f.bias) in.push_back(reshape(of_keys, tx::extents(given.at(0), 1, 1, given.at(1))));
   if (f.dropout) {
     in.push_back(uniform(*x.g, tx::extents(given.at(0), f.heads, given.at(1), given.at(1)), x.g->random_streams++));
-    in.push_back(tx::run_time_scalar(*x.g, tx::scalar::dropout));
+    in.push_back(tx::detail::dropout_rate(*x.g));
   }
   return reshape(attention(in, f), given);
 }

@@ -13,7 +13,7 @@ namespace drawn {
 
 class run_memory {
  public:
-  run_memory(recorded const& r, std::int64_t arena_bytes, int rows) : r_(r), scalars_(std::begin(run_scalars), std::end(run_scalars)) {
+  run_memory(recorded const& r, std::int64_t arena_bytes, int rows) : r_(r), scalars_(run_scalars.begin(), run_scalars.end()) {
     f.key = run_key;
     f.step = run_step;
     if (row_count const planned{r.rows.most, rows}; r.rows.fixed < 0 && planned.most > 0) {

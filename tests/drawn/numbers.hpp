@@ -8,7 +8,14 @@ namespace drawn {
 
 inline constexpr tx::philox_key run_key = tx::philox_key::from(42);
 inline constexpr std::uint32_t run_step = 3;
-inline constexpr float run_scalars[] = {3, 0.25f, 1, 0.125f, 0.5f, 0.75f, 0.375f, 0.625f};  // step, dropout, norm, rates and decays
+// The step, each group's rate and decay, and a quarter for settings: what dropout drops and what gradients are clipped to.
+inline constexpr auto run_scalars = [] {
+  tx::fixed<float, tx::scalar_count> all{};
+  constexpr float of_groups[] = {0.125f, 0.5f, 0.75f, 0.375f, 0.625f};
+  for (int k = 0; k < tx::scalar_count; ++k) all[k] = k >= static_cast<int>(tx::scalar::named) ? 0.25f : of_groups[k % 5];
+  all[static_cast<int>(tx::scalar::step)] = 3;
+  return all;
+}();
 
 // Element k of source number `source`, as its type holds it. Integers lie below `limit`, if there is one.
 inline double element(int source, int k, dtype type, int limit) {

@@ -63,8 +63,8 @@ TEST_CASE("a teacher in a training program computes what it does in inference, i
   using step = tx::train_step<both, distil, tx::sgd>;
   tx::executor<step, tx::cpu> train{tx::seed(5)};
   tx::executor<tx::function<teach, both>, tx::cpu> infer{train};
-  train.settings.dropout = 0.5f;
-  train.settings.learning_rate = 0;
+  train.settings["dropout"] = 0.5f;
+  train.settings["learning_rate"] = 0;
   auto const wanted = all(infer(numbers()).value);
   auto const r = train(numbers());
   CHECK(all(r.wanted) == wanted);
@@ -77,7 +77,7 @@ TEST_CASE("a teacher in a training program computes what it does in inference, i
 TEST_CASE("what infers may be made where it is named") {
   tx::executor<tx::train_step<both, dropped_nowhere, tx::sgd>, tx::cpu> train{tx::seed(5)};
   tx::executor<tx::function<teach, both>, tx::cpu> infer{train};
-  train.settings.dropout = 0.5f;
+  train.settings["dropout"] = 0.5f;
   auto const wanted = all(infer(numbers()).value);
   auto const r = train(numbers());
   CHECK(all(r.wanted) == wanted);

@@ -226,7 +226,7 @@ TEST_CASE("shards store the mean of what a state becomes in each, parts go on fr
   // With a rate of nothing the weights stay, so that a part's states can be told from a run's.
   auto const states_after = [&]<class Step>(std::vector<std::vector<float>> const& batches) {
     tx::executor<Step, tx::cpu> run{tx::seed(0)};
-    run.settings.learning_rate = 0;
+    run.settings["learning_rate"] = 0;
     std::size_t at = 0;
     for (auto const& t : run.tensors())
       if (t.name.ends_with("weight")) for (float& w : t.data) w = weights[at++];

@@ -1,5 +1,5 @@
 // Parameters of halves.
-// expect: tx: parameters are f32 or f64. FIX: mixed<bf16>
+// expect: tx: parameters that are trained are f32 or f64. FIX: mixed<bf16>
 #include <tx/run/executor.hpp>
 #include <tx/step/function.hpp>
 #include <tx/backends/cpu.hpp>

@@ -1,5 +1,5 @@
-// Parameters of two element types in one model.
-// expect: tx: the parameters of a model must have one element type
+// Trained parameters of two element types in one model.
+// expect: tx: the parameters of a model that are trained must have one element type
 #include <tx/ops/sum.hpp>
 #include <tx/train/step.hpp>
 

@@ -210,7 +210,7 @@ TEST_CASE("infinities count where that is asked for") {
   CHECK_THAT(text, Catch::Contains("-inf in argument 4, element 4"));
 
   // Parameters are replaced where they lie: their old values explain the new ones, and are brought back.
-  run.settings.learning_rate = 3e38f;
+  run.settings["learning_rate"] = 3e38f;
   run.settings.groups[0].decay = 1e6f;
   f = found_in(run, good, text);
   CAPTURE(text);
@@ -222,7 +222,7 @@ TEST_CASE("infinities count where that is asked for") {
 TEST_CASE("parameters may be left as a step has made them") {
   executor<step<>, cpu> run{seed(1)};
   finite_guard const guard{run, {.infinities = true, .restore = false}};
-  run.settings.learning_rate = 3e38f;
+  run.settings["learning_rate"] = 3e38f;
   run.settings.groups[0].decay = 1e6f;
   CHECK_THROWS_WITH(run_on(run, batch()), Catch::Contains("updated in part"));
 }

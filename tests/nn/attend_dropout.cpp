@@ -31,7 +31,7 @@ constexpr auto loss = [](model const& m, tx::tensor<float, 1, 2, Places, 6> x) {
 template <class Backend, rate R, int Places>
 std::vector<double> losses(float of_settings) {
   tx::executor<tx::train_step<model, loss<R, Places>, tx::adamw>, Backend> run{tx::seed(2)};
-  run.settings.dropout = of_settings;
+  run.settings.set("dropout", of_settings);
   if constexpr (R == rate::named) run.settings["attention_dropout"] = 0.25f;
   std::vector<float> x(2 * Places * 6);
   for (std::size_t i = 0; i < x.size(); ++i) x[i] = static_cast<float>(i * 37 % 41) / 20 - 1;

@@ -72,7 +72,7 @@ TEST_CASE("the head of masked tokens gives what the head of all tokens gives for
 
 TEST_CASE("a step of a masked language model has Hugging Face's loss and gradients", "[mlm]") {
   tx::executor<step<masked>, tx::cpu> run{tx::seed(0)};
-  run.settings.dropout = 0;
+  run.settings["dropout"] = 0;
   tx::io::load_parameters(data("masked_lm.initial"), run.tensors());
   auto const stored = tx::io::safetensors::read(data("heads.batch"));
   auto const ids = numbers<tx::i32>(stored, "ids");
@@ -90,8 +90,8 @@ TEST_CASE("a step of a masked language model has Hugging Face's loss and gradien
 
 TEST_CASE("a masked language model learns the words behind the mask", "[mlm]") {
   tx::executor<step<masked>, tx::cpu> run{tx::seed(1)};
-  run.settings.learning_rate = 1e-2f;
-  run.settings.dropout = 0;
+  run.settings["learning_rate"] = 1e-2f;
+  run.settings["dropout"] = 0;
   auto w = words();
   std::vector<tx::i32> label;
   for (tx::i32 place : at) {

@@ -45,7 +45,7 @@ std::vector<float> const& numbers() {
 template <auto Loss, class... More>
 std::vector<float> dropped(float of_step, More const&... more) {
   tx::executor<tx::train_step<model, Loss, tx::adamw>, tx::cpu> run{tx::seed(11), {.threads = 1}};
-  run.settings.dropout = of_step;
+  run.settings.set("dropout", of_step);
   auto const r = run(numbers(), more...);
   return {r.dropped.begin(), r.dropped.end()};
 }

@@ -146,7 +146,8 @@ TEST_CASE("infinities, NaN, masked rows, halves: cpu") { check_specials<tx::cpu>
 TEST_CASE("dropout drops its rate, scales the rest, and backward drops the same") {
   dropped_run<tx::cpu> run{tx::seed(3)};
   dropped_run<tx::reference> plain{tx::seed(3)};
-  run.settings.dropout = plain.settings.dropout = 0.3f;
+  run.settings.set("dropout", 0.3f);
+  plain.settings.set("dropout", 0.3f);
   std::vector<float> previous;
   for (int step = 0; step < 3; ++step) {
     auto const r = run();
@@ -166,7 +167,7 @@ TEST_CASE("dropout drops its rate, scales the rest, and backward drops the same"
     CHECK(numbers(r.values.value) != previous);  // each step has its own
     previous = numbers(r.values.value);
   }
-  run.settings.dropout = 0;
+  run.settings.set("dropout", 0);
   auto const r = run();
   for (std::size_t i = 0; i < 64 * 33; ++i) REQUIRE(r.values.value[i] == run.elements()[i] * 1.5f);
 }

@@ -61,8 +61,8 @@ std::vector<tx::i32> mask() {
 template <class Step, class Backend>
 std::vector<float> trained(int threads = 1) {
   tx::executor<Step, Backend> run{tx::seed(3), tx::run_options{.threads = threads}};
-  run.settings.learning_rate = 1e-2f;
-  run.settings.dropout = 0.1f;
+  run.settings["learning_rate"] = 1e-2f;
+  run.settings.set("dropout", 0.1f);
   std::vector<float> all;
   for (int i = 0; i < 3; ++i) all.push_back(run(inputs(), mask()).loss);
   auto const weights = run.elements();

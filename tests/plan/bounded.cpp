@@ -91,7 +91,7 @@ TEST_CASE("training programs of one model share the count of steps") {
   CHECK(first.steps_run() == 4);
   // Four steps of one program: the second continues where the first stood.
   executor<train_step<table, loss, adamw>, cpu> alone{seed(1)};
-  second.settings.clip_norm = 1e30f;
+  second.settings["clip_norm"] = 1e30f;
   for (int i = 0; i < 4; ++i) alone(ids);
   double furthest = 0;
   for (std::size_t i = 0; i < alone.elements().size(); ++i)

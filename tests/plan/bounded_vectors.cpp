@@ -126,7 +126,7 @@ TEST_CASE("elementwise work on bounded vectors: reference") { check_values<refer
 
 TEST_CASE("the gradient through a bounded vector is that of the rows there are") {
   executor<train_step<scaled, scaled_sum, sgd>, cpu> run{seed(1)};
-  run.settings.learning_rate = 1;
+  run.settings["learning_rate"] = 1;
   run.settings.groups[0].decay = 0;
   std::vector<f32> const v{2, 3, 5};
   CHECK(run(v).loss == 10.0f);
@@ -135,8 +135,8 @@ TEST_CASE("the gradient through a bounded vector is that of the rows there are")
 
 TEST_CASE("dropout drops elements of a bounded vector at its rate") {
   executor<train_step<scaled, dropped_sum, sgd>, cpu> run{seed(1)};
-  run.settings.learning_rate = 0;
-  run.settings.dropout = 0.25f;
+  run.settings["learning_rate"] = 0;
+  run.settings["dropout"] = 0.25f;
   std::vector<f32> const v{1, 1, 1, 1};
   constexpr int runs = 500;
   double sum = 0;

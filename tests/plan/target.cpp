@@ -100,7 +100,7 @@ using short_step = attentive_step<4>;
 template <class Backend>
 std::vector<double> losses_of() {
   tx::executor<long_step, Backend> run{tx::seed(3)};
-  run.settings.dropout = 0.3f;
+  run.settings["dropout"] = 0.3f;
   std::vector<float> x(4 * 6 * 8);
   for (std::size_t i = 0; i < x.size(); ++i) x[i] = static_cast<float>(i % 7) * 0.25f - 0.5f;
   bool mask[24];

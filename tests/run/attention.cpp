@@ -36,7 +36,7 @@ using step = tx::train_step<model, loss, tx::adamw>;
 template <class Backend>
 std::vector<std::vector<double>> trained(int threads) {
   tx::executor<step, Backend> run{tx::seed(6), {.threads = threads}};
-  run.settings.dropout = 0.2f;
+  run.settings["dropout"] = 0.2f;
   std::vector<float> x(places * head);
   for (std::size_t i = 0; i < x.size(); ++i) x[i] = static_cast<float>(i * 7919 % 200) / 50 - 2;
   auto const mask = std::make_unique<bool[]>(places);

@@ -98,11 +98,11 @@ TEST_CASE("a dropout rate is a share") {
   trainer run{tx::seed(1)};
   batch const b;
   for (float rate : {1.0f, -0.1f, std::numeric_limits<float>::quiet_NaN()}) {
-    run.settings.dropout = rate;
-    CHECK_THROWS_WITH(run(b.x, b.y), Catch::Contains("dropout rate") && Catch::Contains("FIX"));
+    run.settings["dropout"] = rate;
+    CHECK_THROWS_WITH(run(b.x, b.y), Catch::Contains("settings[\"dropout\"]") && Catch::Contains("FIX"));
   }
   CHECK(run.steps_run() == 0);
-  run.settings.dropout = 0.99f;
+  run.settings["dropout"] = 0.99f;
   CHECK(std::isfinite(static_cast<float>(run(b.x, b.y).loss)));
 }
 
@@ -134,12 +134,12 @@ TEST_CASE("a learning rate is a finite number, at least 0") {
   trainer run{tx::seed(1)};
   batch const b;
   for (float rate : {-1e-3f, std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity()}) {
-    run.settings.learning_rate = rate;
-    CHECK_THROWS_WITH(run(b.x, b.y), Catch::Contains("learning rate") && Catch::Contains("FIX"));
+    run.settings["learning_rate"] = rate;
+    CHECK_THROWS_WITH(run(b.x, b.y), Catch::Contains("settings[\"learning_rate\"]") && Catch::Contains("FIX"));
   }
   CHECK(run.steps_run() == 0);
   std::vector<float> const before(run.elements().begin(), run.elements().end());
-  run.settings.learning_rate = 0;
+  run.settings["learning_rate"] = 0;
   run(b.x, b.y);
   CHECK(std::equal(before.begin(), before.end(), run.elements().begin()));
 }
@@ -192,8 +192,8 @@ TEST_CASE("two executors in two threads") {
 
 TEST_CASE("training lowers the loss, and inference shares its parameters") {
   trainer run{tx::seed(1)};
-  run.settings.dropout = 0;
-  run.settings.learning_rate = 3e-3f;
+  run.settings["dropout"] = 0;
+  run.settings["learning_rate"] = 3e-3f;
   tx::executor<predict, tx::cpu> look{run};
   batch const b;
   auto loss_of = [&] {  // cross entropy of what `look` says, by hand

@@ -38,8 +38,8 @@ struct group_state {
 template <class Step, class T, class Backend>
 void compare(bool clips, double clip_norm, tx::schedule schedule) {
   tx::executor<Step, Backend> run{tx::seed(9)};
-  run.settings.learning_rate = 0.01f;
-  run.settings.clip_norm = static_cast<float>(clip_norm);
+  run.settings["learning_rate"] = 0.01f;
+  run.settings.set("clip_norm", static_cast<float>(clip_norm));
   run.settings.schedule = schedule;
   std::vector<T> const w{1, -2, T(0.5), 0, 3};
   std::vector<group_state> groups;
@@ -140,8 +140,8 @@ constexpr auto deep_loss = [](deep<Peel> const& m, tx::tensor<double, 6, 4> x) {
 template <class Step, class Backend>
 std::vector<double> trained() {
   tx::executor<Step, Backend> run{tx::seed(4)};
-  run.settings.learning_rate = 0.01f;
-  run.settings.clip_norm = 1e9f;
+  run.settings["learning_rate"] = 0.01f;
+  run.settings.set("clip_norm", 1e9f);
   std::vector<double> x(24);
   for (std::size_t i = 0; i < x.size(); ++i) x[i] = std::sin(static_cast<double>(i));
   for (int i = 0; i < 5; ++i) run(x);

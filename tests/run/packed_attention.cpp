@@ -67,7 +67,7 @@ using values_of_steps = std::vector<std::vector<double>>;  // losses, what was m
 template <class Backend, class Step = packed_step>
 values_of_steps trained(int threads) {
   tx::executor<Step, Backend> run{tx::seed(6), {.threads = threads}};
-  run.settings.dropout = 0.2f;
+  run.settings["dropout"] = 0.2f;
   auto const x = numbers(tokens * width);
   std::vector<double> losses, mixed;
   for (int s = 0; s < 3; ++s) {
@@ -80,7 +80,7 @@ values_of_steps trained(int threads) {
 }
 values_of_steps trained_padded() {
   tx::executor<padded_step, tx::cpu> run{tx::seed(6)};
-  run.settings.dropout = 0.2f;
+  run.settings["dropout"] = 0.2f;
   auto const x = numbers(tokens * width);
   std::vector<float> padded(texts * longest * width, 5.0f);
   auto const there = std::make_unique<bool[]>(texts * longest);

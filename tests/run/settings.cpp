@@ -17,6 +17,10 @@
 
 #include <catch2/catch.hpp>
 
+#include <array>
+#include <limits>
+#include <utility>
+
 namespace {
 
 using matrix = tx::tensor<float, 4, 8>;
@@ -42,7 +46,7 @@ std::vector<float> numbers() {
 template <class Step>
 float loss_at(float rate, bool set = true) {
   tx::executor<Step, tx::cpu> run{tx::seed(4)};
-  if (set) run.settings["kept_out"] = rate;
+  if (set) run.settings.at("kept_out") = rate;
   return run(numbers()).loss;
 }
 
@@ -58,14 +62,48 @@ TEST_CASE("a setting of a model's own is at first what the model says") {
   CHECK(run(x).value[31] == (-2 * -2 + 4) * -2 + 4);
   tx::executor<multiply, tx::cpu> other;
   CHECK(other.settings["factor"] == 3);
-  CHECK_THROWS_WITH(run.settings["factors"], Catch::Contains("no setting 'factors'. FIX: one of factor, more"));
+  CHECK(&run.settings.at("factor") == &run.settings["factor"]);
+  CHECK_THROWS_WITH(run.settings.at("factors"), Catch::Contains("no setting 'factors'. FIX: one of factor, more"));
 }
 
 TEST_CASE("shards and parts of a batch read a model's settings") {
   CHECK(loss_at<shards>(0.25f) == loss_at<shards>(0, false));
   CHECK(loss_at<shards>(0.75f) != loss_at<shards>(0.25f));
   CHECK(loss_at<parts>(0.75f) == Approx(loss_at<shards>(0.75f)));
-  CHECK_THROWS_WITH((loss_at<tx::train_step<tx::nn::linear<8, 8>, [](auto const& m, matrix x) { return tx::mse(m(x), x); }, tx::adamw>>(0.5f)), Catch::Contains("tx::setting<\"name\">"));
+  CHECK_THROWS_WITH((loss_at<tx::train_step<tx::nn::linear<8, 8>, [](auto const& m, matrix x) { return tx::mse(m(x), x); }, tx::adamw>>(0.5f)), Catch::Contains("no setting 'kept_out'. FIX: one of learning_rate"));
+}
+
+TEST_CASE("a program has the settings that its parts declare, each with the values that it may have") {
+  using dense = tx::nn::linear<8, 8>;
+  constexpr auto plain = [](dense const& m, matrix x) { return tx::mse(m(x), x); };
+  constexpr auto dropped = [](dense const& m, matrix x) { return tx::mse(tx::dropout(m(x)), x); };
+  constexpr auto output = [](dense const& m, matrix x) { return tx::dropout(m(x)); };
+  using trained = tx::executor<tx::train_step<dense, plain, tx::adamw>, tx::cpu>;
+  using clipped = tx::executor<tx::train_step<dense, dropped, tx::adamw, tx::clip_gradient>, tx::cpu>;
+  using infers = tx::executor<tx::function<output, dense>, tx::cpu>;
+  auto const has = []<class Run>(Run const& run) {
+    return std::array{run.settings.has("learning_rate"), run.settings.has("dropout"), run.settings.has("clip_norm")};
+  };
+  CHECK(has(trained{tx::seed(1)}) == std::array{true, false, false});
+  CHECK(has(infers{tx::seed(1)}) == std::array{false, false, false});
+  clipped run{tx::seed(1)};
+  CHECK(has(run) == std::array{true, true, true});
+  CHECK((run.settings["learning_rate"] == 1e-3f && run.settings["dropout"] == 0.1f && run.settings["clip_norm"] == 1));
+  auto const refused = [&](char const* name, float value) {
+    float const before = std::exchange(run.settings.at(name), value);
+    std::string text;
+    try {
+      run(numbers());
+    } catch (tx::value_error const& e) {
+      text = e.what();
+    }
+    run.settings.at(name) = before;
+    return text;
+  };
+  constexpr float infinite = std::numeric_limits<float>::infinity(), none = std::numeric_limits<float>::quiet_NaN();
+  for (float const v : {-1.0f, none}) CHECK_THAT(refused("clip_norm", v), Catch::Contains("settings[\"clip_norm\"] is"));
+  CHECK(refused("clip_norm", infinite).empty());
+  CHECK(run.steps_run() == 1);
 }
 
 TEST_CASE("a guard names a model's setting that is no number") {

@@ -52,8 +52,8 @@ struct batch {
 template <class Step>
 std::vector<std::vector<float>> moments(float clip_norm) {
   tx::executor<Step, tx::cpu> run{tx::seed(2)};
-  run.settings.dropout = 0;
-  run.settings.clip_norm = clip_norm;
+  run.settings.set("dropout", 0);
+  run.settings.set("clip_norm", clip_norm);
   batch const b;
   run(b.x, b.label);
   std::vector<std::vector<float>> all;
@@ -79,9 +79,9 @@ void agree(std::vector<std::vector<float>> const& got, std::vector<std::vector<f
 template <class Step, class Backend = tx::cpu>
 std::vector<float> trained(float dropout, int steps = 4) {
   tx::executor<Step, Backend> run{tx::seed(2)};
-  run.settings.learning_rate = 1e-2f;
-  run.settings.dropout = dropout;
-  run.settings.clip_norm = 0.3f;
+  run.settings["learning_rate"] = 1e-2f;
+  run.settings.set("dropout", dropout);
+  run.settings.set("clip_norm", 0.3f);
   auto const [x, label] = batch{};
   std::vector<float> all;
   for (int i = 0; i < steps; ++i) all.push_back(run(x, label).loss);
@@ -133,13 +133,13 @@ TEST_CASE("results are means over the parts", "[accumulate]") {
   float squares = 0, losses = 0;
   for (std::size_t i = 0; i < 2; ++i) {
     tx::executor<step<1>, tx::cpu> one{tx::seed(2)};
-    one.settings.dropout = 0;
+    one.settings.set("dropout", 0);
     auto const r = one(std::span(x).subspan(16 * i, 16), std::span(label).subspan(i, 1));
     losses += float(r.loss) / 2;
     squares += float(r.square) / 2;
     CHECK_THROWS_AS(r.loss / 2, tx::invalid);  // no number
   }
-  both.settings.dropout = 0;
+  both.settings.set("dropout", 0);
   auto const r = both(x, label);
   CHECK(float(r.loss) == Approx(losses).epsilon(1e-6));
   CHECK(float(r.square) == Approx(squares).epsilon(1e-6));

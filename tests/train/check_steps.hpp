@@ -16,8 +16,8 @@ void check_steps(Plain const& plain, float learning_rate, double clip, double to
   using namespace tx;
   using T = element_t<layout<typename Step::model>::type>;
   executor<Step, Backend> run{seed(3), {.threads = 2}};
-  run.settings.learning_rate = learning_rate;
-  run.settings.clip_norm = static_cast<float>(clip);
+  run.settings["learning_rate"] = learning_rate;
+  run.settings.set("clip_norm", static_cast<float>(clip));
   run.settings.schedule = {.shape = decay_shape::polynomial, .warmup = 3, .total = 15, .end = 0.125, .power = 2};
   small::plain_net net;
   std::vector<std::vector<values>> states;

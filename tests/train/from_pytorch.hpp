@@ -43,8 +43,8 @@ constexpr auto twin_loss = [](auto const& m, nn::query_ids<C, 8> q, nn::document
 template <class Step>
 executor<Step, cpu> like_pytorch(std::string const& initial) {
   executor<Step, cpu> run{seed(0)};
-  run.settings.dropout = 0;
-  run.settings.learning_rate = 1e-3f;
+  run.settings.set("dropout", 0);
+  run.settings["learning_rate"] = 1e-3f;
   io::load_parameters(data(initial), run.tensors());
   return run;
 }

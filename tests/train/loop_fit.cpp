@@ -37,7 +37,7 @@ TEST_CASE("fit trains an executor over shuffled rows, bit by bit as a loop by ha
   rows_options const rows{.rows = 20, .batch = 4, .seed = 2};
 
   executor by_hand{tx::seed(3), {.threads = 1}};
-  by_hand.settings.learning_rate = 0.05f;
+  by_hand.settings["learning_rate"] = 0.05f;
   by_hand.settings.schedule = {tx::decay_shape::cosine, 5, 50};
   shuffled_rows batches(rows, x, y);
   for (int i = 0; i < 50; ++i) {

@@ -19,7 +19,7 @@ TEST_CASE("200 TwinBERT steps stay with PyTorch's, cosine crossing") { CHECK(tra
 TEST_CASE("one BERT step gives Hugging Face's loss and weights") {
   using step = train_step<classifier, bert_loss, adamw>;
   auto run = like_pytorch<step>("bert.initial");
-  run.settings.learning_rate = 1e-2f;
+  run.settings["learning_rate"] = 1e-2f;
   for (auto& group : run.settings.groups) group.decay *= 50;
   auto const batch = io::safetensors::read(data("bert.batch"));
   auto const ids = numbers<i32>(batch, "ids");

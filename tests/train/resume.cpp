@@ -50,9 +50,9 @@ using executor = tx::executor<Step, Backend>;
 
 template <class Run>
 void settle(Run& run) {
-  run.settings.learning_rate = 1e-2f;
-  run.settings.dropout = 0.2f;
-  run.settings.clip_norm = 0.3f;
+  run.settings["learning_rate"] = 1e-2f;
+  run.settings["dropout"] = 0.2f;
+  run.settings.set("clip_norm", 0.3f);
   run.settings.schedule = {tx::decay_shape::cosine, 5, 60};
   run.settings.groups[0].decay = 0.07f;
 }

@@ -33,7 +33,7 @@ constexpr auto loss = [](model const& m, rows x) {
 TEST_CASE("a loop of one's own does what a step does", "[value_and_grad]") {
   executor<train_step<model, loss, sgd>, cpu> step{seed(8)};
   executor<value_and_grad<loss, model>, cpu> run{seed(8)};
-  step.settings.learning_rate = 0.25f;
+  step.settings["learning_rate"] = 0.25f;
   for (int g = 0; g < layout<model>::groups.size(); ++g) step.settings.groups[static_cast<std::size_t>(g)] = {1, 0};
   for (int t = 1; t <= 20; ++t) {
     auto const x = small::batch<float>(t);

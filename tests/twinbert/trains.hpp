@@ -52,8 +52,8 @@ void check_that_it_trains(int letters) {
   using namespace twin_test;
   using step = tx::train_step<tx::nn::twinbert<Config>, loss<Config>, tx::adamw, tx::clip_gradient>;
   tx::executor<step, tx::cpu> run{tx::seed(3)};
-  run.settings.learning_rate = 0.02f;
-  run.settings.dropout = 0.1f;
+  run.settings["learning_rate"] = 0.02f;
+  run.settings.set("dropout", 0.1f);
   std::vector<std::int32_t> q, d;
   std::vector<float> labels;
   for (int row = 0; row < batch; ++row) {

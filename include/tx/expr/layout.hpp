@@ -1,4 +1,7 @@
 // Where each parameter of a model lives: one flat block that depends on the model type alone, ordered by group.
+//
+// What is trained lies together at its front and is of one type, f32 or f64, so that gradients and optimizer states are flat blocks too, and
+// of that type. Behind it lie parameters that are not trained and states, of any types: a bf16 table that is frozen, integers.
 #pragma once
 
 #include <tx/core/vec.hpp>
@@ -15,8 +18,9 @@ namespace tx {
 
 // Flat blocks are seen as rows of this many elements, so that an update over all of them is an ordinary row kernel.
 inline constexpr int block_row = 1024;
-// Parameters start at multiples of this many elements: a cache line of f32.
+// Parameters start at multiples of this many elements, and of a cache line.
 inline constexpr int parameter_alignment = 16;
+inline constexpr std::int64_t parameter_line = 64;  // bytes
 
 template <class M>
 concept repeated_module = requires { M::repeat_count; };
@@ -89,7 +93,7 @@ constexpr std::uint64_t type_key() {
 struct layout_entry {
   value_info info{};        // as stored: extents of repeats, then its own
   int group = 0;
-  std::int64_t offset = 0;  // elements
+  std::int64_t offset = 0;  // from the start of the block, in elements of its own type
   int rank = 0;             // without the extents of repeats
 };
 
@@ -97,8 +101,8 @@ struct layout_group {
   std::uint64_t key = 0;
   float rate = 1;
   float decay = 0;
-  std::int64_t first = 0;  // elements, a multiple of block_row
-  std::int64_t count = 0;  // elements, padded to block_row
+  std::int64_t first = 0;  // in elements of layout::type, a multiple of block_row
+  std::int64_t count = 0;  // the same, padded to block_row
   bool trained = true;
 };
 
@@ -111,6 +115,9 @@ struct layout {
   struct table {
     vec<layout_entry> entries{};
     vec<layout_group> groups{};
+    dtype type = dtype::f32;
+    bool trains_one_type = true, one_type = true;
+    constexpr bool trains(layout_entry const& e) const { return groups[e.group].trained; }
   };
   static constexpr table build() {
     table t{};
@@ -128,29 +135,54 @@ struct layout {
       t.entries.push_back({detail::stacked(P::info, around.stack), group, 0, P::info.dims.rank});
     };
     detail::for_each_parameter(model, collect);
-    std::int64_t at = 0;
+    bool any_trained = false;
+    if (!t.entries.empty()) t.type = t.entries[0].info.type;
+    for (layout_entry const& e : t.entries) {
+      t.one_type = t.one_type && e.info.type == t.entries[0].info.type;
+      if (!t.trains(e)) continue;
+      if (any_trained) t.trains_one_type = t.trains_one_type && e.info.type == t.type;
+      else t.type = e.info.type;
+      any_trained = true;
+    }
+    std::int64_t const row = block_row * size_of(t.type);
+    std::int64_t at = 0;  // bytes
+    auto const round_up = [](std::int64_t n, std::int64_t to) { return (n + to - 1) / to * to; };
     auto place = [&](int g) {
-      t.groups[g].first = at;
+      t.groups[g].first = at / size_of(t.type);
       for (auto& e : t.entries) {
         if (e.group != g) continue;
-        e.offset = at;
-        at += (e.info.count() + parameter_alignment - 1) / parameter_alignment * parameter_alignment;
+        std::int64_t const size = size_of(e.info.type), own = parameter_alignment * size, line = own < parameter_line ? parameter_line : own;
+        at = round_up(at, line);
+        e.offset = at / size;
+        at += round_up(e.info.count() * size, line);
       }
-      at = (at + block_row - 1) / block_row * block_row;
-      t.groups[g].count = at - t.groups[g].first;
+      at = round_up(at, row);
+      t.groups[g].count = at / size_of(t.type) - t.groups[g].first;
     };
     for (bool first : {true, false})  // what is trained lies together, as states have a place for that alone
       for (int g = 0; g < t.groups.size(); ++g)
         if (t.groups[g].trained == first) place(g);
     return t;
   }
-  static constexpr int entry_count = build().entries.size();
-  static constexpr int group_count = build().groups.size();
+  struct sizes {
+    int entries, groups;
+    dtype type;
+    bool trains_one_type, one_type;
+  };
+  static constexpr sizes of_table = [] {
+    table const t = build();
+    return sizes{t.entries.size(), t.groups.size(), t.type, t.trains_one_type, t.one_type};
+  }();
+  static constexpr int entry_count = of_table.entries, group_count = of_table.groups;
 
  public:
+  // Of what is trained, and so of gradients and optimizer states; where nothing is, of the first parameter.
+  static constexpr dtype type = of_table.type;
+  // Are all parameters and states of that type?
+  static constexpr bool one_type = of_table.one_type;
   static constexpr auto entries = freeze<layout_entry, entry_count>(build().entries);
   static constexpr auto groups = freeze<layout_group, group_count>(build().groups);
-  // Elements of the whole block, padding included, and of those in front that are trained: gradients and states have as many.
+  // Elements of `type` that fit the whole block, padding included, and those in front that are trained: gradients and states have as many.
   static constexpr std::int64_t size = [] {
     std::int64_t sum = 0;
     for (layout_group const& group : groups) sum += group.count;
@@ -162,16 +194,11 @@ struct layout {
       if (group.trained) sum += group.count;
     return sum;
   }();
-  static constexpr dtype type = entry_count == 0 ? dtype::f32 : entries[0].info.type;
+  static constexpr bool trains(layout_entry const& e) { return groups[e.group].trained; }
 
  private:
-  static constexpr bool one_type = [] {
-    for (layout_entry const& e : entries)
-      if (e.info.type != type) return false;
-    return true;
-  }();
-  static_assert(one_type, "tx: the parameters of a model must have one element type: they lie in one block. FIX: the same T in each param<tensor<T, ...>>");
-  static_assert(type == dtype::f32 || type == dtype::f64, "tx: parameters are f32 or f64. FIX: mixed<bf16> as an option of the step has its products multiply halves");
+  static_assert(of_table.trains_one_type, "tx: the parameters of a model that are trained must have one element type, as their gradients lie in one block. FIX: the same T in each param<tensor<T, ...>>, or the group tx::frozen for those that are not trained");
+  static_assert(trained == 0 || type == dtype::f32 || type == dtype::f64, "tx: parameters that are trained are f32 or f64. FIX: mixed<bf16> as an option of the step has its products multiply halves; the group tx::frozen for a table of halves that is not trained");
   static_assert(group_count <= max_groups, "tx: the model has more parameter groups than tx::max_groups. FIX: fewer group types");
 };
 
@@ -179,8 +206,12 @@ struct layout {
 struct parameter_view {
   std::string name;
   value_info info;
-  std::int64_t offset;  // elements from the start of the flat block
+  std::int64_t offset;  // from the start of the flat block, in elements of its own type
   bool is_state = false;  // see state.hpp
+  bool trained = true;
+
+  std::int64_t first_byte() const { return offset * size_of(info.type); }
+  std::int64_t bytes() const { return info.count() * size_of(info.type); }
 };
 
 namespace detail {
@@ -203,7 +234,7 @@ struct parameter_namer {
       layout_entry const& e = layout<Model>::entries[entry++];
       std::int64_t index = 0;
       for (std::size_t k = 0; k < iteration.size(); ++k) index = index * e.info.dims.dim[k] + iteration[k];
-      views.push_back({name, M::info, e.offset + index * M::info.count(), state_like<M>});
+      views.push_back({name, M::info, e.offset + index * M::info.count(), state_like<M>, layout<Model>::trains(e)});
     } else if constexpr (repeated_module<M>) {
       int const first = entry;
       for (int i = 0; i < M::repeat_count; ++i) {

@@ -24,13 +24,21 @@ struct frozen {
 };
 
 // Initial values: `value(u, n, fan_in)` from uniforms u in (0, 1) and standard normals n; fan_in: elements for each of the leading axis, of
-// a vector all.
+// a vector all. Or `value(k)` of element k, in the order in which they lie. Integers have the number nearest to it, halves are rounded.
 namespace init {
 struct zeros {
   static double value(double, double, std::int64_t) { return 0.0; }
 };
 struct ones {
   static double value(double, double, std::int64_t) { return 1.0; }
+};
+template <int Num, int Den = 1>
+struct full {
+  static double value(double, double, std::int64_t) { return static_cast<double>(Num) / Den; }
+};
+// 0, 1, 2, ... through all elements.
+struct counted {
+  static double value(std::size_t element) { return static_cast<double>(element); }
 };
 // Normal with standard deviation Num / Den.
 template <int Num, int Den>

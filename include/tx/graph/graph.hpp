@@ -19,6 +19,8 @@ struct source_site {
 struct declared_setting {
   char const* name = "";
   float first = 0;  // until it is set
+  bool (*allows)(float) = nullptr;  // which values a run takes; null: any
+  char const* allowed = "";         // the same in words
 };
 
 struct node {

@@ -14,7 +14,7 @@ inline value_info leaf_infer(value_info const*, int, attributes const&) { return
 constexpr attributes of_input(int number) { return {{number}}; }
 constexpr int input_number(attributes const& at) { return static_cast<int>(at.v[0]); }
 inline constexpr op_info input_info{.name = "input", .kind = op_kind::leaf, .arity = 0, .infer = detail::leaf_infer, .differentiable = false};
-// A parameter: its first element within the flat block, and which of the model's layout it is.
+// A parameter: its first element within the flat block, counted in elements of its own type, and which of the model's layout it is.
 constexpr attributes of_parameter(std::int64_t first, int entry = 0) { return {{first, entry}}; }
 constexpr std::int64_t parameter_first(attributes const& at) { return at.v[0]; }
 constexpr int parameter_entry(attributes const& at) { return static_cast<int>(at.v[1]); }

@@ -47,8 +47,8 @@ class finite_watch final : public observer {
     }
     for (int b = 0; b <= model_.states; ++b)
       for (parameter_view const& v : model_.names) {
-        if (b > 0 && v.offset >= model_.trained) continue;
-        check_input(model_.type, f.base[base_block + b] + v.offset * size_of(model_.type), v.info.count(), [&] {
+        if (b > 0 && !v.trained) continue;
+        check_input(v.info.type, f.base[base_block + b] + v.first_byte(), v.info.count(), [&] {
           return (b == 0 ? "parameter " : "the optimizer's state " + std::to_string(b - 1) + " of ") + v.name;
         });
       }
@@ -96,8 +96,7 @@ class finite_watch final : public observer {
   TX_COLD void check_scalars(frame const& f) const {
     int const first = static_cast<int>(scalar::group_rates);
     for (int i = 0; i < first + 2 * model_.groups; ++i) {
-      constexpr char const* names[] = {"step", "dropout", "clip_norm"};
-      check_scalar(f, i, i < first ? names[i]
+      check_scalar(f, i, i < first ? "step"
                                    : (i % 2 == first % 2 ? "learning rate of group " : "decay of group ") +
                                          std::to_string((i - first) / 2));
     }

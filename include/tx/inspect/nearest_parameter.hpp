@@ -108,10 +108,9 @@ class parameter_search {
   // What lies at an address that a kernel reads.
   TX_COLD void follow(place const& from, std::byte const* p, int base) {
     if (base >= base_block && base < base_block + max_blocks) {
-      std::int64_t const element =
-          (p - f_.base[base]) / size_of(names_.empty() ? dtype::f32 : names_.front().info.type);
+      std::int64_t const byte = p - f_.base[base];
       for (parameter_view const& v : names_)
-        if (element >= v.offset && element < v.offset + v.info.count() &&
+        if (byte >= v.first_byte() && byte < v.first_byte() + v.bytes() &&
             std::ranges::find(found_, v.name) == found_.end()) {
           found_distance_ = from.distance;
           found_.push_back(v.name);

@@ -16,27 +16,29 @@ namespace tx {
 struct stored_names {
   struct entry {
     std::string name;
-    std::int64_t first, end;  // elements of the flat block
+    std::int64_t first, end;  // bytes of the flat block
   };
   std::vector<entry> entries;
   std::int64_t trained = 0;  // elements
   int states = 0;
 
-  // What lies at these elements of a block; of several parameters the first and how many more.
-  TX_COLD std::string at(std::int64_t first, std::int64_t count) const {
+  // What a value that begins at this element of a block, of the value's type, is about; of several parameters the first and how many more.
+  TX_COLD std::string at(std::int64_t first, value_info const& of) const {
     std::string name;
     int others = -1;
+    first *= size_of(of.type);
+    std::int64_t const end = first + of.count() * size_of(of.type);
     for (entry const& e : entries) {
-      if (e.end <= first || first + count <= e.first) continue;
+      if (e.end <= first || end <= e.first) continue;
       if (others++ < 0) name = e.name;
     }
     if (others > 0) name += " and " + std::to_string(others) + " more";
     return name;
   }
   // The same of block k: 0 the parameters, then the optimizer's states.
-  TX_COLD std::string of_block(std::int64_t k, std::int64_t first, std::int64_t count) const {
-    std::string const of = at(first, count);
-    return k == 0 ? of : "state " + std::to_string(k - 1) + " of " + of;
+  TX_COLD std::string of_block(std::int64_t k, std::int64_t first, value_info const& of) const {
+    std::string const name = at(first, of);
+    return k == 0 ? name : "state " + std::to_string(k - 1) + " of " + name;
   }
 };
 
@@ -63,8 +65,8 @@ class value_namer {
       return std::string(text, std::to_chars(text, text + sizeof text, constant_value(n)).ptr);
     }
     if (n.op == &input_info) return "argument " + std::to_string(input_number(n.at));
-    if (n.op == &parameter_info) return stored_.at(parameter_first(n.at), n.info.count());
-    if (n.op == &block_info) return stored_.of_block(block_number(n.at), block_first(n.at), n.info.count());
+    if (n.op == &parameter_info) return stored_.at(parameter_first(n.at), n.info);
+    if (n.op == &block_info) return stored_.of_block(block_number(n.at), block_first(n.at), n.info);
     if (n.op == &scalar_info) return setting(scalar_number(n.at));
     if (n.op == &argument_info) return argument(n);
     if (n.op == &result_info && !g_.is_result_of_op(id)) return result(n);
@@ -73,11 +75,10 @@ class value_namer {
 
  private:
   std::string setting(std::int64_t which) const {
-    char const* const names[] = {"step", "dropout", "clip_norm"};
-    if (which < 3) return names[which];
+    if (which == static_cast<std::int64_t>(scalar::step)) return "step";
     if (std::int64_t const own = which - static_cast<std::int64_t>(scalar::named); own >= 0) return "setting " + std::string(g_.settings[static_cast<int>(own)].name);
-    std::int64_t const group = (which - 3) / 2;
-    return ((which - 3) % 2 == 0 ? "rate of group " : "decay of group ") + std::to_string(group);
+    std::int64_t const of_group = which - static_cast<std::int64_t>(scalar::group_rates);
+    return (of_group % 2 == 0 ? "rate of group " : "decay of group ") + std::to_string(of_group / 2);
   }
   std::string argument(node const& n) const {
     region const& r = g_.regions[argument_region(n.at)];
@@ -99,7 +100,7 @@ class value_namer {
     if (g_[id].op->kind == op_kind::gather_all && g_.info(id).count() == stored_.trained) return "all gradients";
     passes::placement const& p = f_.where.places[id];
     if (p.kind == passes::place_kind::within && g_.info(p.target).count() == stored_.trained)
-      return "gradient of " + stored_.at(p.offset, g_.info(id).count());
+      return "gradient of " + stored_.at(p.offset, g_.info(id));
     for (int k = 0; k < g_.outputs.size(); ++k)
       if (g_.outputs[k].value == id && g_.outputs[k].kind == output_kind::result) return "result " + std::to_string(k);
     return {};
@@ -116,8 +117,8 @@ class value_namer {
 template <class Graph>
 TX_COLD std::string to_text(Graph const& g, stored_names const& names) {
   return to_text(g, [&](node const& n) {
-    if (n.op == &parameter_info) return names.at(parameter_first(n.at), n.info.count());
-    if (n.op == &block_info) return names.of_block(block_number(n.at), block_first(n.at), n.info.count());
+    if (n.op == &parameter_info) return names.at(parameter_first(n.at), n.info);
+    if (n.op == &block_info) return names.of_block(block_number(n.at), block_first(n.at), n.info);
     return std::string();
   });
 }
@@ -129,12 +130,11 @@ TX_COLD stored_names names_of(int states) {
   out.states = states;
   auto const views = parameters_of<Model>();
   for (layout_entry const& e : layout<Model>::entries) {
-    std::int64_t const end = e.offset + e.info.count();
+    std::int64_t const size = size_of(e.info.type), first = e.offset * size, end = first + e.info.count() * size;
     std::string name;
     for (parameter_view const& v : views)
-      if (v.offset >= e.offset && v.offset < end)
-        name = v.offset == e.offset ? v.name : detail::common_name(name, v.name);
-    out.entries.push_back({name, e.offset, end});
+      if (v.first_byte() >= first && v.first_byte() < end) name = v.first_byte() == first ? v.name : detail::common_name(name, v.name);
+    out.entries.push_back({name, first, end});
   }
   return out;
 }

@@ -1,5 +1,5 @@
 // Parameters by name to and from safetensors. A parameter is anything with `name`, `dims` (rank, dim[]) or `shape` (a list), and
-// `data`, a span, as an executor's tensors() gives them.
+// `data`, a span of its elements, or of its bytes beside their `type`, as an executor's tensors() gives them.
 #pragma once
 
 #include <tx/io/safetensors.hpp>
@@ -51,13 +51,26 @@ std::int64_t first_not_finite([[maybe_unused]] std::byte const* from, [[maybe_un
   return -1;
 }
 
+constexpr auto finite_check_of(dtype type) {
+  switch (type) {
+    case dtype::f64: return first_not_finite<f64>;
+    case dtype::f32: return first_not_finite<f32>;
+    case dtype::bf16: return first_not_finite<bf16>;
+    case dtype::f16: return first_not_finite<f16>;
+    default: return first_not_finite<i8>;
+  }
+}
+
 // Appends the places of parameters; their names in files begin with `prefix`.
 template <class Parameters>
 void append_places(std::vector<tensor_place>& to, Parameters const& parameters, std::string const& prefix = "") {
   for (auto const& p : parameters) {
-    using T = typename decltype(p.data)::value_type;
+    auto const type = [&] {
+      if constexpr (requires { p.type; }) return p.type;
+      else return dtype_v<typename decltype(p.data)::value_type>;
+    }();
     auto const bytes = std::as_bytes(std::span(p.data));
-    to.push_back({prefix + p.name, dtype_v<T>, shape_of(p), {const_cast<std::byte*>(bytes.data()), bytes.size()}, first_not_finite<T>});
+    to.push_back({prefix + p.name, type, shape_of(p), {const_cast<std::byte*>(bytes.data()), bytes.size()}, finite_check_of(type)});
   }
 }
 

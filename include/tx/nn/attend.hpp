@@ -5,7 +5,7 @@
 //   local<W>           a query sees the keys less than W places away (Beltagy et al., arXiv 2004.05150)
 //   mask [batch, keys]  which keys take part, see key_mask.hpp
 //   bias, four axes     added to the scores [batch, heads, queries, keys], or to what broadcasts to them
-//   drop(rate)          shares are dropped at a rate of their own, as in dropout(x, rate), not at that of run.settings: a number, or a tensor
+//   drop(rate)          shares are dropped at a rate of their own, as in dropout(x, rate), not at run.settings["dropout"]: a number, or a tensor
 //                       without extents such as tx::setting<"attention_dropout">(q, 0.1)
 // A query that sees no key has equal shares of all. attention_scale<head> is 1 / sqrt(head); attend_scaled takes q that has been multiplied by
 // it already, in the kernel that computes q. It is recorded as one op, ops/attention.hpp.
@@ -51,7 +51,7 @@ namespace detail {
 struct attention_bounds {
   attention_facts facts{};
   var mask{}, bias{}, rate{};
-  double fixed_rate = -1;  // below 0: `rate`, or where there is none that of run.settings
+  double fixed_rate = -1;  // below 0: `rate`, or where there is none run.settings["dropout"]
 };
 
 // Does it say which keys a query sees by their places?
@@ -107,7 +107,7 @@ constexpr var recorded_attention(vec<var> in, attention_bounds const& bounds, sh
   if (f.bias) in.push_back(bounds.bias);
   if (f.dropout) {
     in.push_back(uniform(g, scores, g.random_streams++));
-    in.push_back(bounds.rate.valid() ? bounds.rate : bounds.fixed_rate > 0 ? constant(g, dtype::f32, bounds.fixed_rate) : run_time_scalar(g, scalar::dropout));
+    in.push_back(bounds.rate.valid() ? bounds.rate : bounds.fixed_rate > 0 ? constant(g, dtype::f32, bounds.fixed_rate) : tx::detail::dropout_rate(g));
   }
   return attention(in, f);
 }

@@ -1,9 +1,9 @@
-// dropout(x): each element is 0 with the rate in run.settings, else x / (1 - rate). dropout(x, rate): with a rate of its own, a number or
+// dropout(x): each element is 0 with the rate run.settings["dropout"], 0.1 at first, else x / (1 - rate). dropout(x, rate): with a rate of its own, a number or
 // a tensor without extents, such as an argument: there a rate below 0 counts as 0, one above 1 as 1, where nothing is left. Inference
 // records nothing.
 #pragma once
 
-#include <tx/expr/scalar.hpp>
+#include <tx/expr/setting.hpp>
 #include <tx/ops/cast.hpp>
 #include <tx/ops/div.hpp>
 #include <tx/ops/greater_equal.hpp>
@@ -17,13 +17,17 @@
 namespace tx {
 
 namespace detail {
+constexpr bool is_dropout_rate(float rate) { return rate >= 0 && rate < 1; }
+// Of all that drops without a rate of its own.
+constexpr var dropout_rate(graph& g) { return named_number(g, {"dropout", 0.1f, is_dropout_rate, "at least 0, below 1"}); }
+
 // u: random numbers of x's shape; rate and scale: what part is dropped, and what the others are multiplied with.
 constexpr var dropped(var x, var u, var rate, var scale) { return where(less(u, rate), 0.0, x * cast(scale, x.type())); }
 
 struct dropout_fn {
   constexpr var operator()(var x) const {
     if (!x.g->training) return x;
-    var const rate = run_time_scalar(*x.g, scalar::dropout);
+    var const rate = dropout_rate(*x.g);
     return drawn(x, rate, scale_at(rate));
   }
   constexpr var operator()(var x, var rate) const {

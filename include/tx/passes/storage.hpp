@@ -66,7 +66,7 @@ constexpr bool is_computed(graph const& g, int id) { return g.is_result_of_op(id
 // Is it part of the parameters or of an optimizer's state?
 constexpr bool in_block(graph const& g, int id) { return g[id].op == &block_info || g[id].op == &parameter_info; }
 
-// Which flat block that is part of, 0 the parameters, and its first element there.
+// Which flat block that is part of, 0 the parameters, and its first element there, counted in elements of its own type.
 constexpr std::int64_t block_of(graph const& g, int leaf) { return g[leaf].op == &block_info ? block_number(g[leaf].at) : 0; }
 constexpr std::int64_t first_in_block(graph const& g, int leaf) {
   return g[leaf].op == &block_info ? block_first(g[leaf].at) : parameter_first(g[leaf].at);
@@ -108,7 +108,7 @@ constexpr int overwritten(graph const& g, storage const& s, int id) {
 // another of them.
 constexpr vec<int> shared_storage(graph const& g) {
   struct range {
-    std::int64_t block, first, end;
+    std::int64_t block, first, end;  // bytes
     int leaf;
   };
   vec<range> ranges{};
@@ -116,8 +116,8 @@ constexpr vec<int> shared_storage(graph const& g) {
   for (int i = 0; i < g.size(); ++i) {
     shared[i] = i;
     if (!in_block(g, i)) continue;
-    std::int64_t const first = first_in_block(g, i);
-    ranges.push_back({block_of(g, i), first, first + g.info(i).count(), i});
+    std::int64_t const size = size_of(g.info(i).type), first = first_in_block(g, i) * size;
+    ranges.push_back({block_of(g, i), first, first + g.info(i).count() * size, i});
   }
   stable_sort(ranges, [](range const& a, range const& b) { return a.block != b.block ? a.block < b.block : a.first < b.first; });
   for (int k = 1; k < ranges.size(); ++k) {

@@ -92,7 +92,7 @@ class executor {
     requires std::is_same_v<Block, block>
   explicit executor(Block const&& parameters, run_options options = {}) = delete;  // it ends before the executor can run
 
-  run_settings settings{};
+  run_settings<program, exec::trains<Step>> settings{};
 
   // Runs the program on one contiguous range or view (run/view.hpp) per argument of the step. Results stay valid until the next run.
   template <class... A>
@@ -136,7 +136,7 @@ class executor {
   // Calls f(name, value) for each setting that this program has, to save them and to bring them back.
   template <class F>
   TX_COLD void for_each_setting(F&& f) {
-    exec::for_each_setting(settings, groups, f);
+    settings.for_each(groups, f);
   }
   // The tensors of the model by name, writable; k > 0: optimizer state k - 1.
   auto tensors(int k = 0) const { return writable().tensors(own(k)); }
@@ -202,9 +202,9 @@ class executor {
       for (exec::call const& c : program::calls) most = std::max(most, c.operands);
       frame_.operands_now.reserve(static_cast<std::size_t>(most));
     }
-    exec::declare_settings(settings, program::settings);
-    for (int g = 0; g < groups; ++g)
-      settings.groups[static_cast<std::size_t>(g)] = {layout<model>::groups[g].rate, layout<model>::groups[g].decay};
+    if constexpr (exec::trains<Step>)
+      for (int g = 0; g < groups; ++g)
+        settings.groups[static_cast<std::size_t>(g)] = {layout<model>::groups[g].rate, layout<model>::groups[g].decay};
   }
 
   void take_block(int k) {
@@ -269,7 +269,7 @@ class executor {
         check_range(std::span(a), c);
       }(), ...);
     }
-    exec::write_scalars(scalars_, settings, groups, steps_run(), exec::trains<Step>);
+    settings.write_scalars(scalars_, groups, steps_run());
     frame_.base[exec::base_scalars] = staging_.scalars(reinterpret_cast<std::byte*>(scalars_.data()), sizeof scalars_);
     frame_.key = philox_key::from(parameters_->seed.value);
     frame_.step = static_cast<std::uint32_t>(steps_run());

@@ -17,13 +17,38 @@ struct seed {
   constexpr explicit seed(std::uint64_t v) : value(v) {}
 };
 
-// A parameter as it lies in a block: `data` has the elements of `info`, dense.
+// A parameter as it lies in a block: `data` has its elements, dense.
 template <class T>
 struct parameter_ref {
   std::string name;
   shape dims;
   std::span<T> data;
   bool is_state = false;  // a state of the model, which is not trained; see expr/state.hpp
+
+  template <class As>
+  auto as() const {
+    static_assert(std::is_same_v<As, std::remove_const_t<T>>, "tx: a parameter is seen as elements of another type than it has. FIX: the type of the model's parameters");
+    return data;
+  }
+};
+
+// The same in a model of parameters of several types: `data` is its bytes.
+template <class Byte>
+struct typed_parameter_ref {
+  std::string name;
+  shape dims;
+  dtype type;
+  std::span<Byte> data;
+  bool is_state = false;
+
+  // Its elements. Throws value_error for another type than it has.
+  template <class As>
+  auto as() const {
+    using element = std::conditional_t<std::is_const_v<Byte>, As const, As>;
+    if (dtype_v<As> != type)
+      throw value_error("parameter " + name + " is of " + name_of(type) + "; it was asked for as " + name_of(dtype_v<As>) + ". FIX: as<T>() with the type of its tensor");
+    return std::span<element>(reinterpret_cast<element*>(data.data()), data.size() / sizeof(As));
+  }
 };
 
 // The parameters of a model and, for training, the optimizer's states of equal layout. Programs of one model share it: an executor makes
@@ -39,7 +64,10 @@ struct parameter_ref {
 template <class Model, class Backend>
 class parameter_block {
  public:
-  using element_type = element_t<layout<Model>::type>;
+  // Of a model of several types, its bytes.
+  using element_type = std::conditional_t<layout<Model>::one_type, element_t<layout<Model>::type>, u8>;
+  template <class T>  // element_type, or a constant one
+  using reference = std::conditional_t<layout<Model>::one_type, parameter_ref<T>, typed_parameter_ref<T>>;
   static constexpr std::int64_t block_bytes = exec::aligned(layout<Model>::size * size_of(layout<Model>::type));
   static constexpr std::int64_t state_bytes = exec::aligned(layout<Model>::trained * size_of(layout<Model>::type));
   // Bytes of the parameters and so many states.
@@ -54,7 +82,7 @@ class parameter_block {
       : seed(s), storage_(exec::room<Backend>(memory, bytes_for(checked(states)), "parameter_block")), states_(states) {
     exec::clear_bytes<Backend>(storage_.data(), storage_.size());
     if constexpr (exec::remote<Backend>) {
-      std::vector<element_type> fresh(static_cast<std::size_t>(layout<Model>::size));
+      std::vector<element_type> fresh(size(0));
       initialise(s, fresh, false);
       write(fresh);
     } else {
@@ -68,7 +96,9 @@ class parameter_block {
   std::byte* block(int k) { return storage_.data() + start(k); }
   std::byte const* block(int k) const { return storage_.data() + start(k); }
   // Elements of a block: states have none for parameters that are not trained.
-  static constexpr std::size_t size(int k) { return static_cast<std::size_t>(k == 0 ? layout<Model>::size : layout<Model>::trained); }
+  static constexpr std::size_t size(int k) {
+    return static_cast<std::size_t>((k == 0 ? layout<Model>::size : layout<Model>::trained) * size_of(layout<Model>::type)) / sizeof(element_type);
+  }
   int states() const { return states_; }
   std::span<element_type> elements(int k = 0) { return {reinterpret_cast<element_type*>(block(k)), reached(k)}; }
   std::span<element_type const> elements(int k = 0) const { return {reinterpret_cast<element_type const*>(block(k)), reached(k)}; }
@@ -104,16 +134,20 @@ class parameter_block {
   }
 
   // All tensors by name; k: 0 the parameters, 1 + s state s, of those that are trained.
-  std::vector<parameter_ref<element_type>> tensors(int k = 0) { return tensors_of(elements(k)); }
-  std::vector<parameter_ref<element_type const>> tensors(int k = 0) const { return tensors_of(elements(k)); }
+  std::vector<reference<element_type>> tensors(int k = 0) { return tensors_of(elements(k)); }
+  std::vector<reference<element_type const>> tensors(int k = 0) const { return tensors_of(elements(k)); }
   // The same of a copy of a block, as read(k) makes it.
   template <class T>
     requires std::is_same_v<std::remove_const_t<T>, element_type>
-  TX_COLD static std::vector<parameter_ref<T>> tensors_of(std::span<T> all) {
-    std::vector<parameter_ref<T>> out;
-    for (auto& v : parameters_of<Model>())
-      if (v.offset < static_cast<std::int64_t>(all.size()))
-        out.push_back({std::move(v.name), v.info.dims, all.subspan(static_cast<std::size_t>(v.offset), static_cast<std::size_t>(v.info.count())), v.is_state});
+  TX_COLD static std::vector<reference<T>> tensors_of(std::span<T> all) {
+    std::vector<reference<T>> out;
+    for (auto& v : parameters_of<Model>()) {
+      if (!v.trained && all.size() < size(0)) continue;
+      constexpr auto width = static_cast<std::int64_t>(sizeof(element_type));
+      std::span<T> const own = all.subspan(static_cast<std::size_t>(v.first_byte() / width), static_cast<std::size_t>(v.bytes() / width));
+      if constexpr (layout<Model>::one_type) out.push_back({std::move(v.name), v.info.dims, own, v.is_state});
+      else out.push_back({std::move(v.name), v.info.dims, v.info.type, own, v.is_state});
+    }
     return out;
   }
 
@@ -131,6 +165,15 @@ class parameter_block {
     return size(k);
   }
 
+  // Integers have the nearest one, halves are rounded.
+  template <class T>
+  static T first_value(double value) {
+    if constexpr (requires { T::from(0.0f); }) return T::from(static_cast<float>(value));
+    else if constexpr (std::is_same_v<T, bool>) return value != 0;
+    else if constexpr (std::is_integral_v<T>) return static_cast<T>(std::llround(value));
+    else return static_cast<T>(value);
+  }
+
   // What all parameters start with, or the model's states alone.
   TX_COLD static void initialise(tx::seed s, std::span<element_type> all, bool states_alone) {
     Model model{};
@@ -139,14 +182,18 @@ class parameter_block {
       layout_entry const& e = layout<Model>::entries[++entry];
       if (states_alone && !state_like<P>) return;
       std::int64_t const fan_in = P::info.dims.rank > 1 ? P::info.count() / P::info.dims.dim[0] : P::info.dims.last();
-      auto const data = all.subspan(static_cast<std::size_t>(e.offset), static_cast<std::size_t>(e.info.count()));
-      for (std::size_t i = 0; i < data.size(); ++i) {
+      using element = element_t<P::info.type>;
+      auto* const data = reinterpret_cast<element*>(all.data()) + e.offset;
+      for (std::size_t i = 0; i < static_cast<std::size_t>(e.info.count()); ++i) {
         philox_block const r = philox(philox_key::from(s.value), {{static_cast<std::uint32_t>(i), static_cast<std::uint32_t>(i >> 32),
                                                                    static_cast<std::uint32_t>(entry), 0x696e6974u}});
         double const u = (static_cast<double>(r[0]) + 0.5) * 0x1p-32;
         double const v = (static_cast<double>(r[1]) + 0.5) * 0x1p-32;
         double const normal = std::sqrt(-2 * std::log(u)) * std::cos(6.283185307179586 * v);  // Box and Muller, 1958
-        data[i] = static_cast<element_type>(P::initializer::value(v, normal, fan_in));
+        data[i] = first_value<element>([&] {
+          if constexpr (requires { P::initializer::value(i); }) return P::initializer::value(i);
+          else return P::initializer::value(v, normal, fan_in);
+        }());
       }
     };
     detail::for_each_parameter(model, fill);

@@ -1,4 +1,8 @@
 // What may change between the runs of a program without compiling it again, and how a program reads it: as numbers.
+//
+//   run.settings["learning_rate"] = 3e-4f;                  // a name that the program lacks does not compile
+//   run.settings.at("dropout") = rate;                      // the same for a name that is known at run time: value_error
+//   run.settings.schedule = {tx::decay_shape::cosine, 1'000, 100'000};
 #pragma once
 
 #include <tx/expr/layout.hpp>
@@ -7,95 +11,137 @@
 #include <tx/run/rate_schedule.hpp>
 
 #include <array>
-#include <limits>
 #include <span>
 #include <string>
 
 namespace tx {
 
-struct run_settings {
+// Of programs that train: how the setting "learning_rate" goes on from step to step, and what each group of parameters takes of it.
+struct update_settings {
   struct group_settings {
     float rate = 1;   // factor of the learning rate
     float decay = 0;  // weight decay: decoupled in adamw and lamb, part of the gradient in other optimizers
   };
-  float learning_rate = 1e-3f;
-  float dropout = 0.1f;
-  float clip_norm = 1.0f;  // the gradient is scaled down to this norm, in steps that clip
   tx::schedule schedule{};
   std::array<group_settings, max_groups> groups{};
-
-  // A number that the model names, see expr/setting.hpp. Throws value_error for a name that it does not have.
-  float& operator[](std::string_view name) {
-    std::string known;
-    for (int k = 0; k < named_count; ++k) {
-      named_setting& own = named[static_cast<std::size_t>(k)];
-      if (own.name == name) return own.value;
-      known += (k == 0 ? "" : ", ") + std::string(own.name);
-    }
-    throw value_error("executor: the program has no setting '" + std::string(name) + "'. FIX: " +
-                      (known.empty() ? "tx::setting<\"name\">(x, number) in the model, or no settings of its own" : "one of " + known));
-  }
-  struct named_setting {
-    std::string_view name;
-    float value = 0;
-  };
-  std::array<named_setting, max_settings> named{};  // by the executor, in the order of the program
-  int named_count = 0;
 };
 
 namespace exec {
 
-// Calls f(name, value) for each setting of a program with so many parameter groups.
-template <class F>
-TX_COLD void for_each_setting(run_settings& s, int groups, F&& f) {
-  f("learning_rate", s.learning_rate);
-  f("dropout", s.dropout);
-  f("clip_norm", s.clip_norm);
-  f("schedule.shape", s.schedule.shape);
-  f("schedule.warmup", s.schedule.warmup);
-  f("schedule.total", s.schedule.total);
-  f("schedule.end", s.schedule.end);
-  f("schedule.power", s.schedule.power);
-  f("schedule.start", s.schedule.start);
-  f("schedule.every", s.schedule.every);
-  f("schedule.factor", s.schedule.factor);
-  for (int k = 0; k < s.named_count; ++k) {
-    auto& [name, value] = s.named[static_cast<std::size_t>(k)];
-    f("named." + std::string(name), value);
-  }
-  for (int g = 0; g < groups; ++g) {
-    std::string const group = "groups." + std::to_string(g);
-    f(group + ".rate", s.groups[static_cast<std::size_t>(g)].rate);
-    f(group + ".decay", s.groups[static_cast<std::size_t>(g)].decay);
-  }
-}
+// A name of a program's settings: its number among them, found while compiling.
+template <class Program>
+struct setting_number {
+  int value;
 
-// The numbers of expr/scalar.hpp for the run after so many others. Throws value_error for a rate that is none; `trains`:
-// the learning rate is read.
-inline void write_scalars(std::span<float> to, run_settings const& s, int groups, std::int64_t steps_run, bool trains) {
-  auto set = [&](int i, double v) { to[static_cast<std::size_t>(i)] = static_cast<float>(v); };
-  if (!(s.dropout >= 0 && s.dropout < 1))
-    throw value_error("executor: a dropout rate of " + std::to_string(s.dropout) + ". FIX: at least 0, below 1");
-  if (trains && !(s.learning_rate >= 0 && s.learning_rate <= std::numeric_limits<float>::max()))
-    throw value_error("executor: a learning rate of " + std::to_string(s.learning_rate) +
-                      ". FIX: a finite number, at least 0");
-  set(static_cast<int>(scalar::step), static_cast<double>(steps_run + 1));
-  set(static_cast<int>(scalar::dropout), s.dropout);
-  set(static_cast<int>(scalar::clip_norm), s.clip_norm);
-  double const rate = s.learning_rate * s.schedule.at(steps_run);
-  for (int g = 0; g < groups; ++g) {
-    auto const& of_group = s.groups[static_cast<std::size_t>(g)];
-    set(static_cast<int>(scalar::group_rates) + 2 * g, rate * of_group.rate);
-    set(static_cast<int>(scalar::group_rates) + 2 * g + 1, of_group.decay);
+  template <std::size_t N>
+  consteval setting_number(char const (&name)[N]) : value(number_of(std::string_view(name, N - 1))) {
+    if (value < 0)
+      throw invalid("no part of the program has a setting of that name: tx::dropout and attention have \"dropout\", clip_gradient \"clip_norm\", an optimizer \"learning_rate\". FIX: one that it has, or settings.at(name)");
   }
-  for (int k = 0; k < s.named_count; ++k) set(static_cast<int>(scalar::named) + k, s.named[static_cast<std::size_t>(k)].value);
-}
+  static constexpr int number_of(std::string_view name) {
+    int k = 0;
+    for (declared_setting const& s : Program::settings) {
+      if (name == s.name) return k;
+      ++k;
+    }
+    return -1;
+  }
+};
 
-// The program's own settings, each at its first value.
-template <class Settings>
-void declare_settings(run_settings& to, Settings const& of_program) {
-  for (declared_setting const& s : of_program) to.named[static_cast<std::size_t>(to.named_count++)] = {s.name, s.first};
-}
+struct no_update_settings {};
 
 }  // namespace exec
+
+// The settings of a program, which begin as they were declared (expr/setting.hpp). Which values each may have is checked before a run: a
+// value_error.
+template <class Program, bool Trains>
+class run_settings : public std::conditional_t<Trains, update_settings, exec::no_update_settings> {
+  static constexpr int count = static_cast<int>(Program::settings.size());
+
+ public:
+  constexpr run_settings() {
+    int k = 0;
+    for (declared_setting const& s : Program::settings) values_[static_cast<std::size_t>(k++)] = s.first;
+  }
+
+  float& operator[](exec::setting_number<Program> name) { return values_[static_cast<std::size_t>(name.value)]; }
+  float const& operator[](exec::setting_number<Program> name) const { return values_[static_cast<std::size_t>(name.value)]; }
+
+  static constexpr bool has(std::string_view name) { return exec::setting_number<Program>::number_of(name) >= 0; }
+
+  // Throws value_error for a name that the program lacks.
+  TX_COLD float& at(std::string_view name) {
+    int const k = exec::setting_number<Program>::number_of(name);
+    if (k >= 0) return values_[static_cast<std::size_t>(k)];
+    std::string known;
+    for (declared_setting const& s : Program::settings) known += (known.empty() ? "" : ", ") + std::string(s.name);
+    throw value_error("executor: the program has no setting '" + std::string(name) + "'. FIX: " +
+                      (known.empty() ? "tx::setting<\"name\">(x, number) in the model, or no settings of its own" : "one of " + known));
+  }
+
+  // For code of any program: sets it where there is such a setting, and says whether there is.
+  bool set(std::string_view name, float value) {
+    int const k = exec::setting_number<Program>::number_of(name);
+    if (k >= 0) values_[static_cast<std::size_t>(k)] = value;
+    return k >= 0;
+  }
+
+  // What the learning rate is in the step after so many, before each group's factor.
+  double rate_at(std::int64_t steps_run) const
+    requires Trains
+  {
+    return static_cast<double>((*this)["learning_rate"]) * this->schedule.at(steps_run);
+  }
+
+  // Calls f(name, value) for each setting of a program with so many parameter groups.
+  template <class F>
+  TX_COLD void for_each(int group_count, F&& f) {
+    int k = 0;
+    for (declared_setting const& s : Program::settings) f(std::string(s.name), values_[static_cast<std::size_t>(k++)]);
+    if constexpr (Trains) {
+      tx::schedule& s = this->schedule;
+      f(std::string("schedule.shape"), s.shape);
+      f(std::string("schedule.warmup"), s.warmup);
+      f(std::string("schedule.total"), s.total);
+      f(std::string("schedule.end"), s.end);
+      f(std::string("schedule.power"), s.power);
+      f(std::string("schedule.start"), s.start);
+      f(std::string("schedule.every"), s.every);
+      f(std::string("schedule.factor"), s.factor);
+      for (int g = 0; g < group_count; ++g) {
+        update_settings::group_settings& own = this->groups[static_cast<std::size_t>(g)];
+        f("groups." + std::to_string(g) + ".rate", own.rate);
+        f("groups." + std::to_string(g) + ".decay", own.decay);
+      }
+    }
+  }
+
+  // The numbers of expr/scalar.hpp for the run after so many others.
+  void write_scalars(std::span<float> to, int group_count, std::int64_t steps_run) const {
+    auto set = [&](int i, double v) { to[static_cast<std::size_t>(i)] = static_cast<float>(v); };
+    set(static_cast<int>(scalar::step), static_cast<double>(steps_run + 1));
+    int k = 0;
+    for (declared_setting const& s : Program::settings) {
+      float const value = values_[static_cast<std::size_t>(k)];
+      if (s.allows != nullptr && !s.allows(value)) refuse(s, value);
+      set(static_cast<int>(scalar::named) + k++, value);
+    }
+    if constexpr (Trains) {
+      double const rate = rate_at(steps_run);
+      for (int g = 0; g < group_count; ++g) {
+        auto const& of_group = this->groups[static_cast<std::size_t>(g)];
+        set(static_cast<int>(scalar::group_rates) + 2 * g, rate * of_group.rate);
+        set(static_cast<int>(scalar::group_rates) + 2 * g + 1, of_group.decay);
+      }
+    }
+  }
+
+ private:
+  [[noreturn]] TX_COLD static void refuse(declared_setting const& s, float value) {
+    throw value_error("executor: settings[\"" + std::string(s.name) + "\"] is " + std::to_string(value) + ". FIX: " + s.allowed);
+  }
+
+  std::array<float, static_cast<std::size_t>(count > 0 ? count : 1)> values_{};
+};
+
 }  // namespace tx

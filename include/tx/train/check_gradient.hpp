@@ -147,7 +147,8 @@ TX_COLD gradient_distance check_gradient(X const&... x) {
       });
       return first;
     };
-    std::vector<std::vector<typename gradient_of<Model>::element_type>> told;
+    using number = typename gradient_of<Model>::element_type;
+    std::vector<std::vector<number>> told;
     {
       auto const r = run(x...);
       for (auto const& t : r.gradient.tensors()) told.emplace_back(t.data.begin(), t.data.end());
@@ -157,7 +158,7 @@ TX_COLD gradient_distance check_gradient(X const&... x) {
     auto const parameters = run.tensors();
     std::size_t next = 0;
     for (std::size_t k = 0; k < names.size(); ++k)
-      if (names[k].offset < layout<Model>::trained) all.compare(names[k].name, parameters[k].data, told[next++], value);
+      if (names[k].trained) all.compare(names[k].name, parameters[k].template as<number>(), told[next++], value);
   }
   return all.worst;
 }

@@ -4,7 +4,7 @@
 //   after    n = sqrt(sum(g * g) + sum(h * h)), s = min(clip_norm / (n + 1e-6), 1); gradients g * s, h * s
 #pragma once
 
-#include <tx/expr/scalar.hpp>
+#include <tx/expr/setting.hpp>
 #include <tx/ops/minimum.hpp>
 #include <tx/ops/sqrt.hpp>
 #include <tx/ops/sum.hpp>
@@ -24,8 +24,11 @@ constexpr var norm_of_gradients(graph& g) {
   return sqrt(squares);
 }
 
+constexpr bool is_clip_norm(float norm) { return norm >= 0; }
+
 constexpr void clip(graph& g, var norm) {
-  var const scale = minimum(cast(run_time_scalar(g, scalar::clip_norm), norm.type()) / (norm + 1e-6), 1.0);
+  var const most = named_number(g, {"clip_norm", 1.0f, is_clip_norm, "at least 0; infinity leaves gradients as they are"});
+  var const scale = minimum(cast(most, norm.type()) / (norm + 1e-6), 1.0);
   for_each_gradient(g, [&](var gradient, int) { return gradient * scale; });
 }
 

@@ -17,7 +17,7 @@ template <class Model>
 constexpr vec<int> parameter_leaves(graph const& g) {
   vec<int> leaves{};
   for (int i = 0; i < g.size(); ++i)
-    if (g[i].op == &parameter_info && parameter_first(g[i].at) < layout<Model>::trained) leaves.push_back(i);
+    if (g[i].op == &parameter_info && layout<Model>::trains(layout<Model>::entries[parameter_entry(g[i].at)])) leaves.push_back(i);
   return leaves;
 }
 

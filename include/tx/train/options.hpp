@@ -5,7 +5,7 @@
 
 namespace tx {
 
-// Scales the gradient down to run_settings::clip_norm.
+// Scales the gradient down to the norm run.settings["clip_norm"], 1 at first.
 struct clip_gradient {};
 
 // A step hands back the norm of the gradient, before it is clipped, as `gradient_norm` beside the loss; of the mean over shards or

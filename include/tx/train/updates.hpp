@@ -7,14 +7,20 @@
 // ones. Where repeated blocks make the gradient, passes/sink.hpp puts the update there.
 #pragma once
 
-#include <tx/expr/scalar.hpp>
+#include <tx/expr/setting.hpp>
 #include <tx/ops/broadcast.hpp>
 #include <tx/ops/cast.hpp>
 #include <tx/ops/constant.hpp>
 #include <tx/train/gradients.hpp>
 #include <tx/train/optimizer.hpp>
 
+#include <limits>
+
 namespace tx::detail {
+
+constexpr bool is_learning_rate(float rate) { return rate >= 0 && rate <= std::numeric_limits<float>::max(); }
+// What the rates of all groups are multiples of; see run/settings.hpp.
+constexpr void declare_learning_rate(graph& g) { declare_setting(g, {"learning_rate", 1e-3f, is_learning_rate, "a finite number, at least 0"}); }
 
 // The optimizer's update of a leaf: elements from `first` on, of a parameter group. own_rank: axes of a tensor, without those of repeats,
 // -1 for rows of many.
@@ -60,6 +66,7 @@ constexpr bool updates_together(int group) {
 template <class Model, class Optimizer>
 constexpr void update_parameters(graph& g) {
   using of_model = layout<Model>;
+  declare_learning_rate(g);
   vec<output> const all = g.outputs;
   g.outputs.clear();
   vec<char> updated(of_model::entries.size(), 0);

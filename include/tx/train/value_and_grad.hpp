@@ -4,7 +4,7 @@
 //
 //   tx::executor<tx::value_and_grad<loss, model>, tx::cpu> run{tx::seed(0)};
 //   auto const r = run(x, y);
-//   auto const p = run.elements();                                     // laid out like the gradient
+//   auto const p = run.elements();                                     // laid out like the gradient; see parameter_memory.hpp
 //   for (std::size_t i = 0; i < r.gradient.size(); ++i) p[i] -= 0.1f * r.gradient[i];
 //   for (auto const& t : r.gradient.tensors()) use(t.name, t.dims, t.data);
 //
@@ -32,7 +32,7 @@ struct gradient_of
   TX_COLD std::vector<parameter_ref<element_type const>> tensors() const {
     std::vector<parameter_ref<element_type const>> out;
     for (auto& v : parameters_of<Model>())
-      if (v.offset < layout<Model>::trained)
+      if (v.trained)
         out.push_back(
             {std::move(v.name), v.info.dims,
              elements().subspan(static_cast<std::size_t>(v.offset), static_cast<std::size_t>(v.info.count()))});

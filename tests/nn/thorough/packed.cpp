@@ -66,7 +66,8 @@ TEST_CASE("packed texts train as padded ones", "[packed]") {
   both const b;
   tx::executor<tx::train_step<model, packed_loss, tx::adamw>, tx::cpu> packed{tx::seed(4)};
   tx::executor<tx::train_step<model, padded_loss, tx::adamw>, tx::cpu> padded{tx::seed(4)};
-  packed.settings.dropout = padded.settings.dropout = 0;
+  packed.settings.set("dropout", 0);
+  padded.settings.set("dropout", 0);
   float first = 0, last = 0;
   for (int i = 0; i < 8; ++i) {
     last = packed(b.packed.ids, b.packed.positions, b.packed.offsets, b.label).loss;
@@ -114,7 +115,8 @@ TEST_CASE("places for texts that are not there change nothing", "[packed]") {
   }
   tx::executor<tx::train_step<model, weighed_loss, tx::adamw>, tx::cpu> packed{tx::seed(4)};
   tx::executor<tx::train_step<model, two_loss, tx::adamw>, tx::cpu> padded{tx::seed(4)};
-  packed.settings.dropout = padded.settings.dropout = 0;
+  packed.settings.set("dropout", 0);
+  padded.settings.set("dropout", 0);
   std::vector<float> const weight{1, 1, 0, 0};
   auto const first = [](auto const& v, std::size_t n) { return std::span(v).first(n); };
   for (int i = 0; i < 3; ++i) {

@@ -31,8 +31,8 @@ static_assert(mixed::memory.activations < whole::memory.activations * 5 / 6, "wh
 template <class Step, class Backend>
 std::vector<float> losses(float dropout, int threads = 1, int steps = 6) {
   tx::executor<Step, Backend> run{tx::seed(5), tx::run_options{.threads = threads}};
-  run.settings.learning_rate = 1e-2f;
-  run.settings.dropout = dropout;
+  run.settings["learning_rate"] = 1e-2f;
+  run.settings.set("dropout", dropout);
   std::vector<tx::i32> words(36), mask(36, 1);
   for (std::size_t i = 0; i < words.size(); ++i) words[i] = static_cast<tx::i32>(i * 7 % 50);
   mask[35] = mask[34] = mask[8] = 0;

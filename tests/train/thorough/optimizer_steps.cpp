@@ -75,7 +75,7 @@ TEST_CASE("an optimizer from outside the tree", "[optimizer]") {
 TEST_CASE("the average of the weights, to predict with and to save", "[optimizer]") {
   using smooth = averaged<sgd_with<sgd_options{.momentum = 0.75, .nesterov = true}>, average_options{.decay = 0.75}>;
   executor<step<double, smooth>, cpu> run{seed(3)};
-  run.settings.learning_rate = 0.0625f;
+  run.settings["learning_rate"] = 0.0625f;
   values average, x = small::batch<double>(9);
   for (int t = 1; t <= 20; ++t) {
     run(small::batch<double>(t));

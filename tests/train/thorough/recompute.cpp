@@ -30,8 +30,8 @@ using step = tx::train_step<model, loss, tx::adamw, Options...>;
 template <class Step>
 std::vector<float> losses() {
   tx::executor<Step, tx::cpu> run{tx::seed(5)};
-  run.settings.learning_rate = 1e-2f;
-  run.settings.dropout = 0.1f;
+  run.settings["learning_rate"] = 1e-2f;
+  run.settings.set("dropout", 0.1f);
   std::vector<float> x(320);
   for (std::size_t i = 0; i < x.size(); ++i) x[i] = static_cast<float>(i * 7 % 50) / 25 - 1;
   std::vector<tx::i32> label(20);

@@ -24,8 +24,7 @@ class steps_of {
 
   step_told operator()(moment const& m) {
     auto const& batch = data_.next();
-    auto const& s = run_.settings;
-    double const rate = static_cast<double>(s.learning_rate) * s.schedule.at(run_.steps_run());
+    double const rate = run_.settings.rate_at(run_.steps_run());
     bool const traced = !profile_.empty() && m.done == (m.steps > 0 ? std::min<std::int64_t>(10, m.steps - 1) : 10);
     exec::kernel_log log;
     if (traced) run_.profile(&log);
