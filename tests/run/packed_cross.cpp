@@ -8,6 +8,7 @@
 #include <tx/backends/reference.hpp>
 #include <tx/nn/attend_packed.hpp>
 #include <tx/nn/linear.hpp>
+#include <tx/ops/maximum.hpp>
 #include <tx/ops/sum.hpp>
 #include <tx/run/executor.hpp>
 #include <tx/train/step.hpp>
@@ -43,6 +44,11 @@ constexpr auto packed_loss = [](model const& m, rows x, other_rows y, begins off
   auto const mixed = tx::nn::attend_packed<heads>(m.query(x), m.key(y), m.value(y), tx::nn::texts_at<longest>(offsets), tx::nn::texts_at<longest_keys>(key_offsets), m.bias);
   return told{tx::sum(mixed * mixed) * small, mixed};
 };
+// Offsets that the program computes, which nobody checks.
+constexpr auto unchecked_loss = [](model const& m, rows x, other_rows y, begins offsets, begins key_offsets) {
+  return packed_loss(m, x, y, tx::maximum(offsets, 0), tx::maximum(key_offsets, 0));
+};
+using unchecked_step = tx::train_step<model, unchecked_loss, tx::adamw>;
 using packed_step = tx::train_step<model, packed_loss, tx::adamw>;
 using packed_halves = tx::train_step<model, packed_loss, tx::adamw, tx::mixed<tx::bf16>>;
 
@@ -67,12 +73,12 @@ std::vector<float> numbers(std::size_t n) {
 using values_of_steps = std::vector<std::vector<double>>;  // losses, what was mixed, parameters
 
 template <class Backend, class Step = packed_step>
-values_of_steps trained(int threads) {
+values_of_steps trained(int threads, std::vector<int> const& offsets = offsets_of(of_texts, 0), std::vector<int> const& key_offsets = offsets_of(of_others, 0)) {
   tx::executor<Step, Backend> run{tx::seed(6), {.threads = threads}};
   run.settings.dropout = 0.2f;
   std::vector<double> losses, mixed;
   for (int s = 0; s < 3; ++s) {
-    auto const r = run(numbers(tokens * width), numbers(others * of_keys), offsets_of(of_texts, 0), offsets_of(of_others, 0));
+    auto const r = run(numbers(tokens * width), numbers(others * of_keys), offsets, key_offsets);
     losses.push_back(static_cast<double>(r.loss));
     mixed.assign(r.mixed.begin(), r.mixed.end());
   }
@@ -161,4 +167,17 @@ TEST_CASE("offsets of queries or of keys that fit no texts are refused", "[packe
   refused(at, {0, 90, 94, 93, 126, 190}, "argument 3", "holds 93 at element 3; an offset must be at least the one before it, 94");
   refused(at, {-1, 80, 94, 124, 126, 190}, "argument 3", "holds -1 at element 0; an offset must be at least 0");
   CHECK_NOTHROW(run(x, y, std::vector<int>{5, 17, 17, 18, 58, 60}, std::vector<int>{0, 0, 0, 0, 0, 0}));
+}
+
+TEST_CASE("what computed offsets leave over of texts that are too long is of none", "[packed]") {
+  std::vector<int> const offsets{3, 50, 50, 52, 60, 67}, key_offsets{0, 100, 101, 101, 102, 190};  // the first text has 47 queries and 100 keys
+  auto const of = [&]<class Backend>(int threads) { return trained<Backend, unchecked_step>(threads, offsets, key_offsets); };
+  auto const one = of.operator()<tx::cpu>(1), two = of.operator()<tx::cpu>(2), products = of.operator()<in_products>(1), plain = of.operator()<tx::reference>(1);
+  for (std::size_t k = 0; k < one.size(); ++k) {
+    CHECK(one[k] == two[k]);
+    CHECK(distance(one[k], products[k]) < 2e-5);
+    CHECK(distance(one[k], plain[k]) < 2e-5);
+  }
+  for (std::size_t n : {0u, 2u, 43u, 49u})
+    for (std::size_t d = 0; d < width; ++d) CHECK(one[1][n * width + d] == 0);
 }
