@@ -17,8 +17,9 @@ using vars = std::vector<var>;
 
 void check(char const* name, tx::attention_facts const& f, std::vector<array> const& behind, bool packed = false) {
   number_source numbers(23);
-  auto const of = [&](int heads) { return numbers.spread(packed ? make_dims({7, heads * 2}) : make_dims({2, 4, heads * 2}), -1, 1); };
-  std::vector<array> in{of(f.heads), of(f.key_heads), of(f.key_heads)};
+  auto const of = [&](int heads, int tokens) { return numbers.spread(packed ? make_dims({tokens, heads * 2}) : make_dims({2, 4, heads * 2}), -1, 1); };
+  int const key_tokens = f.keys_apart() ? 9 : 7;
+  std::vector<array> in{of(f.heads, 7), of(f.key_heads, key_tokens), of(f.key_heads, key_tokens)};
   in.insert(in.end(), behind.begin(), behind.end());
   check_second(name, in, [&](vars const& v) {
     tx::vec<var> operands{};
@@ -57,6 +58,8 @@ TEST_CASE("second derivatives of attention", "[second]") {
   check("grouped and causal, with a bias", {.heads = 2, .key_heads = 1, .causal = true, .bias = true}, {bias});
   check("a mask and dropout", {.heads = 2, .key_heads = 2, .mask = true, .dropout = true}, {mask, noise});
   check("packed", {.heads = 2, .key_heads = 2, .longest = 4}, {of_type(tx::dtype::i32, {4}, {0, 2, 3, 7})}, true);
+  array const begins = of_type(tx::dtype::i32, {4}, {0, 4, 4, 6}), keys_begin = of_type(tx::dtype::i32, {4}, {1, 1, 4, 9});  // a text without keys, one without queries
+  check("packed, keys apart", {.heads = 2, .key_heads = 1, .longest = 4, .key_longest = 5}, {begins, keys_begin}, true);
 }
 
 TEST_CASE("a loss that holds a gradient of attention has the gradient that differences have", "[second]") {

@@ -111,6 +111,7 @@ struct problem {
       p.query_offsets = query_offsets.data();
       p.key_offsets = key_offsets.data();
       p.longest = longest;
+      p.longest_keys = longest_keys;
     }
     if (!s.bias) return;
     count_t const extents[] = {s.texts, s.heads, longest, longest_keys};

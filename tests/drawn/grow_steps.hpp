@@ -139,7 +139,9 @@ class step_grower : public grower {
     shape s{3, {}, {draw_.between(1, 2), draw_.between(1, 4), 2 * draw_.between(1, 2)}};
     if (p_.most > 0 && draw_.in(2)) s = dims({p_.most, -1}, 3, {draw_.in(4) ? s.dim[0] : bounded_rows, draw_.in(2) ? bounded_columns : s.dim[1], s.dim[2]});
     int const x = obtain({p_.type, s}), y = x < 0 || draw_.in(3) ? x : obtain({p_.type, s});
-    int const out = y < 0 ? -1 : make("attended(a, b", x, {draw_.under(128)}, y);
+    int how = draw_.under(128);
+    if (s.bounds != 0 && !draw_.in(3)) how = (how & ~24) | 64;  // packed, for which the numbers of scores are fixed
+    int const out = y < 0 ? -1 : make("attended(a, b", x, {how}, y);
     if (out < 0 || !draw_.in(2)) return out >= 0;
     int const loss = make("total", draw_.in(2) ? out : make("tanh", out));
     return loss >= 0 && differentiate(loss).in[1] >= 0;

@@ -158,29 +158,40 @@ constexpr var dropped(var x) {
   if (x.dims().rank == 1 && x.dims().bounds != 0) throw invalid("a bounded vector of random numbers");
   return dropout(x);
 }
-// From x [texts, places, width] to another; what else takes part is bits of `how`. Packed, the first token is of no text.
+// From x [texts, places, width] to another; what else takes part is bits of `how`. Packed, the first token is of no text; or keys lie apart, a place more
+// or less of each text, so that a text may have none, among twice as many tokens perhaps.
 constexpr var attended(var x, var to, int how) {
   if (x.dims().rank != 3) throw invalid("no sequences");
   shape const given = x.dims();
   int const texts = given.dim[0], places = given.dim[1], width = given.dim[2];
-  bool const packed = (how & 64) != 0;
-  if (packed && given.bounds != 0) throw invalid("packed texts, as many as there are");
-  tx::attention_facts f{.causal = (how & 1) != 0, .window = (how & 2) != 0 ? 2 : 0, .mask = (how & 4) != 0 && !packed, .bias = (how & 8) != 0, .dropout = (how & 16) != 0};
+  bool const packed = (how & 64) != 0, apart = packed && (how & 4) != 0;
+  if (packed && (given.is_bounded(2) || (given.bounds != 0 && (how & 24) != 0))) throw invalid("packed texts, of whose scores there are as many as of the longest");
+  tx::attention_facts f{.causal = (how & 1) != 0 && !apart, .window = (how & 2) != 0 && !apart ? 2 : 0, .mask = (how & 4) != 0 && !packed, .bias = (how & 8) != 0, .dropout = (how & 16) != 0};
   if ((how & 32) != 0 && width % 2 == 0) f.heads = f.key_heads = 2;
+  bool const twice = apart && (how & 2) != 0;
+  int const key_places = places + ((how & 1) != 0 ? 1 : -1);
   f.longest = packed ? places : 0;
+  f.key_longest = !apart ? 0 : key_places > 0 ? key_places : 1;
   var const near = tanh(x), seen = tanh(to);  // scores of halves are halves where they are products, and have to be numbers
-  auto const lying = [&](var y) { return packed ? reshape(y, shape{2, {}, {texts * places, width}}) : y; };
-  vec<var> in{lying(near), lying(seen), lying(to)};
+  auto const lying = [&](var y) { return packed ? reshape(y, tx::extents(given.at(0) * given.at(1), width)) : y; };
+  auto const of_keys = [&](var y) { return twice ? reshape(concat({y, y * 0.5}, 2), tx::extents(given.at(0) * given.at(1) * 2, width)) : lying(y); };
+  vec<var> in{lying(near), of_keys(seen), of_keys(to)};
   if (packed) {
-    var const text = iota(*x.g, shape{1, {}, {texts + 1}}, 0);
-    in.push_back(text * places + cast(less(text, 1), tx::dtype::i32));
+    var const rows = tx::detail::extent_of(x, 0, tx::dtype::i32);
+    var const text = minimum(iota(*x.g, shape{1, {}, {texts + 1}}, 0), rows), each = tx::detail::extent_of(x, 1, tx::dtype::i32);
+    in.push_back(text * each + cast(less(text, 1), tx::dtype::i32));
+    if (apart) in.push_back(minimum(text * (each + (key_places - places)), rows * each * (twice ? 2 : 1)));
   }
   int const axes[] = {2};
-  var const of_keys = sum(seen, axes, 1);  // [texts, places, 1]
-  if (f.mask) in.push_back(reshape(less(-1, of_keys), tx::extents(given.at(0), given.at(1))));
-  if (f.bias) in.push_back(reshape(of_keys, tx::extents(given.at(0), 1, 1, given.at(1))));
+  var const by_place = sum(seen, axes, 1);  // [texts, places, 1]
+  if (f.mask) in.push_back(reshape(less(-1, by_place), tx::extents(given.at(0), given.at(1))));
+  if (f.bias && apart)
+    in.push_back(reshape(by_place, shape{4, {}, {texts, 1, places, 1}}) * cast(iota(*x.g, shape{4, {}, {1, 1, 1, f.key_longest}}, 3), x.type()) * 0.5);
+  else if (f.bias)
+    in.push_back(reshape(by_place, tx::extents(given.at(0), 1, 1, given.at(1))));
   if (f.dropout) {
-    in.push_back(uniform(*x.g, tx::extents(given.at(0), f.heads, given.at(1), given.at(1)), x.g->random_streams++));
+    bounded const keys = apart ? bounded{f.key_longest} : given.at(1);
+    in.push_back(uniform(*x.g, tx::extents(given.at(0), f.heads, given.at(1), keys), x.g->random_streams++));
     in.push_back(tx::detail::dropout_rate(*x.g));
   }
   return reshape(attention(in, f), given);

@@ -12,7 +12,7 @@ inline constexpr char const* features_wanted[] = {
     "type f64", "type f32", "type bf16", "type f16", "type i64", "type i32", "type i16", "type i8", "type u8", "type bool",
     "rank 0", "rank 1", "rank 2", "rank 3", "rank 4", "rank 5", "rank 6",
     "a one, leading", "a one, middle", "a one, last", "no elements",
-    "batched product", "left side transposed", "right side transposed", "strided slice",
+    "batched product", "left side transposed", "right side transposed", "strided slice", "packed attention", "packed attention to keys apart", "packed attention of bounded texts",
     "a whole op reads a view", "a whole op reads an argument",
     "a loop in a loop", "three loops in each other", "forward body", "reversed body", "one iteration", "several iterations", "carries 0", "carries 1", "carries 2", "carries 3",
     "invariants 0", "invariants 1", "invariants 2", "invariants 3", "slices 0", "slices 1", "slices 2", "stacked results",

@@ -46,7 +46,7 @@ template <fixed_string Name, handle X>
 constexpr tensor<f32> setting(X const& x, double first) {
   static_assert(detail::is_setting_name(Name.view()), "tx::setting: a name has letters, digits and _, and at least one of them. FIX: setting<\"temperature\">(x, 1.0)");
   if (x.g == nullptr) throw invalid("setting: a result of a run is a view of numbers, not a part of a graph. FIX: pass a tensor of what is being recorded");
-  var const number = detail::named_number(*x.g, {detail::setting_name<Name>.text, static_cast<float>(first)});
+  var const number = detail::named_number(*x.g, declared_setting{detail::setting_name<Name>.text, static_cast<float>(first)});
   return {number.g, number.id};
 }
 

@@ -8,6 +8,8 @@
 // mask's place stand their offsets [texts + 1], i32: text t has the tokens from offsets[t] up to offsets[t + 1], `longest` at most. Queries and
 // keys above are places within a text then, `longest` of each; what lies past a text's end is not read, and is written neither. out is 0 of
 // tokens before the first text and behind the last.
+// Keys of packed texts may lie apart from queries, as those of other texts: then k and v are [key tokens, key_heads * head], and behind the queries'
+// offsets stand those of keys [texts + 1], i32, `key_longest` of each text at most. A text without keys gives 0.
 // Its gradient is an op too, which computes shares again from lse; one that is to be differentiated again is written out. nn/attend.hpp is the front end of models.
 // A query that sees no key has equal shares of all. Errors: shapes and types that do not fit each other.
 #pragma once
@@ -27,16 +29,18 @@ constexpr bool bias_of_scores(shape const& from, shape const& to) {
   return from.rank == 4;
 }
 constexpr shape scores_of(attention_facts const& f, value_info const* in) {
-  if (f.packed()) return extents(in[3].dims.dim[0] - 1, f.heads, f.longest, f.longest);
+  if (f.packed()) return extents(in[3 + f.query_offsets_at()].dims.dim[0] - 1, f.heads, f.longest, f.longest_keys());
   return extents(in[0].dims.at(0), f.heads, in[0].dims.at(1), in[1].dims.at(1));
 }
 constexpr void check_packed(attention_facts const& f, value_info const* in) {
-  value_info const &q = in[0], &k = in[1], &offsets = in[3];
-  if (q.dims.rank != 2 || k.dims.rank != 2 || !(q.dims.at(0) == k.dims.at(0)))
+  value_info const &q = in[0], &k = in[1], &offsets = in[3 + f.query_offsets_at()];
+  if (q.dims.rank != 2 || k.dims.rank != 2 || (!f.keys_apart() && !(q.dims.at(0) == k.dims.at(0))))
     throw invalid("attention: of packed texts it takes q [tokens, heads * head], k and v [tokens, key_heads * head]. FIX: reshape them");
   if (offsets.type != dtype::i32 || offsets.dims.rank != 1 || offsets.dims.bounds != 0 || offsets.dims.dim[0] < 2)
     throw invalid("attention: offsets of packed texts are i32 [texts + 1], of at least one text. FIX: a tensor<tx::i32, texts + 1>");
-  if (f.mask || f.first != 0 || f.longest < 0) throw invalid("attention: packed texts have no mask, and queries are at their keys' places. FIX: shorter texts, where some tokens take no part");
+  if (!(in[3 + f.key_offsets_at()] == offsets)) throw invalid("attention: offsets of keys are i32 [texts + 1], of as many texts as those of queries. FIX: an empty text where one has none");
+  if (f.keys_apart() && f.bounds()) throw invalid("attention: where queries stand among keys is not known, as texts of both begin apart. FIX: no causal and no window, or one list of offsets for both");
+  if (f.mask || f.first != 0 || f.longest < 0 || f.key_longest < 0) throw invalid("attention: packed texts have no mask, and queries are at their keys' places. FIX: shorter texts, where some tokens take no part");
 }
 constexpr void check_attention(value_info const* in, int count, attributes const& at) {
   attention_facts const f = attention_facts_of(at);
@@ -44,15 +48,16 @@ constexpr void check_attention(value_info const* in, int count, attributes const
   value_info const &q = in[0], &k = in[1], &v = in[2];
   if (!is_float(q.type) || k.type != q.type || !(v == k)) throw invalid("attention: queries, keys and values need one floating-point type. FIX: cast<T>(x)");
   if (f.packed()) check_packed(f, in);
+  else if (f.keys_apart()) throw invalid("attention: keys that lie apart are of packed texts. FIX: a number of tokens that a text of queries has at most");
   else if (q.dims.rank != 3 || k.dims.rank != 3 || !(q.dims.at(0) == k.dims.at(0)))
     throw invalid("attention: it takes q [texts, queries, heads * head], k and v [texts, keys, key_heads * head]. FIX: reshape and transpose them");
   if (f.heads < 1 || f.key_heads < 1 || f.heads % f.key_heads != 0 || q.dims.last() % f.heads != 0 || k.dims.last() * f.heads != q.dims.last() * f.key_heads)
     throw invalid("attention: heads of one width, of which as many share each key head. FIX: a number of heads that the key heads divide");
   if (q.dims.is_bounded(q.dims.rank - 1) || k.dims.is_bounded(k.dims.rank - 1)) throw invalid("attention: the width of heads is bounded. FIX: a fixed one");
-  attention_shape const s = attention_shape_of(f, q, k.dims, f.packed() ? in[3].dims : shape{});
+  attention_shape const s = attention_shape_of(f, q, k.dims, f.packed() ? in[3 + f.query_offsets_at()].dims : shape{});
   if (s.keys == 0) throw invalid("attention: there are no keys to attend to. FIX: at least one of each text");
   shape const scores = scores_of(f, in);
-  value_info const* next = in + 3 + f.packed();
+  value_info const* next = in + 3 + f.mask_at();
   if (f.mask && (next->type != dtype::boolean || next->dims.rank != 2 || !(next->dims.at(0) == scores.at(0)) || !((next++)->dims.at(1) == scores.at(3))))
     throw invalid("attention: a mask is bool [texts, keys]. FIX: compare first, e.g. less(0, mask)");
   if (f.bias && (!is_float(next->type) || !bias_of_scores((next++)->dims, scores)))
@@ -67,7 +72,7 @@ constexpr value_info attention_infer(value_info const* in, int count, attributes
 constexpr value_info attention_infer_result(value_info const* in, int, attributes const& at, int k) {
   if (k == 0) return in[0];
   attention_facts const f = attention_facts_of(at);
-  attention_shape const s = attention_shape_of(f, in[0], in[1].dims, f.packed() ? in[3].dims : shape{});
+  attention_shape const s = attention_shape_of(f, in[0], in[1].dims, f.packed() ? in[3 + f.query_offsets_at()].dims : shape{});
   if (f.packed()) return {sum_type(in[0].type), extents(static_cast<int>(s.texts), f.heads, static_cast<int>(s.queries))};
   return {sum_type(in[0].type), extents(in[0].dims.at(0), f.heads, in[0].dims.at(1))};
 }

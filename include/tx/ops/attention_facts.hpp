@@ -15,6 +15,7 @@ struct attention_facts {
   int first = 0;
   bool mask = false, bias = false, dropout = false;  // which operands there are behind the values
   int longest = 0;  // if not 0, texts are packed one after the other, of at most so many tokens each: their offsets are the first of those operands
+  int key_longest = 0;  // if not 0, packed keys lie apart from queries, at most so many of each text: their offsets are the second of those operands
 
   TX_HD constexpr bool sees(std::int64_t query, std::int64_t key) const {
     std::int64_t const ahead = key - (first + query);
@@ -22,13 +23,28 @@ struct attention_facts {
   }
   constexpr bool bounds() const { return causal || window != 0; }
   TX_HD constexpr bool packed() const { return longest != 0; }
-  TX_HD constexpr int bias_at() const { return packed() + mask; }  // among the operands behind the values
-  TX_HD constexpr int noise_at() const { return packed() + mask + bias; }
-  constexpr int operands() const { return packed() + mask + bias + 2 * dropout; }
+  TX_HD constexpr bool keys_apart() const { return key_longest != 0; }
+  TX_HD constexpr int longest_keys() const { return keys_apart() ? key_longest : longest; }
+  // Among the operands behind the values. Where queries and keys lie together, one list of offsets is that of both.
+  TX_HD constexpr int offset_lists() const { return packed() + keys_apart(); }
+  TX_HD constexpr int query_offsets_at() const { return 0; }
+  TX_HD constexpr int key_offsets_at() const { return keys_apart() ? 1 : 0; }
+  TX_HD constexpr int mask_at() const { return offset_lists(); }
+  TX_HD constexpr int bias_at() const { return mask_at() + mask; }
+  TX_HD constexpr int noise_at() const { return bias_at() + bias; }
+  TX_HD constexpr int rate_at() const { return noise_at() + 1; }
+  constexpr int operands() const { return noise_at() + 2 * dropout; }
 };
 
+namespace detail {
+// Two lengths as one attribute, that of queries alone where there is no other.
+constexpr std::int64_t both_lengths(int queries, int keys) { return (static_cast<std::int64_t>(keys) << 32) | static_cast<std::uint32_t>(queries); }
+TX_HD constexpr int query_length(std::int64_t both) { return static_cast<int>(static_cast<std::uint32_t>(both)); }
+TX_HD constexpr int key_length(std::int64_t both) { return static_cast<int>(both >> 32); }
+}  // namespace detail
+
 constexpr attributes attributes_of(attention_facts const& f) {
-  return {{f.heads, f.key_heads, f.causal + 2 * f.mask + 4 * f.bias + 8 * f.dropout, f.window, f.first, f.longest}};
+  return {{f.heads, f.key_heads, f.causal + 2 * f.mask + 4 * f.bias + 8 * f.dropout, f.window, f.first, detail::both_lengths(f.longest, f.key_longest)}};
 }
 TX_HD constexpr attention_facts attention_facts_of(attributes const& at) {
   attention_facts f{};
@@ -40,7 +56,8 @@ TX_HD constexpr attention_facts attention_facts_of(attributes const& at) {
   f.dropout = (at.v[2] & 8) != 0;
   f.window = static_cast<int>(at.v[3]);
   f.first = static_cast<int>(at.v[4]);
-  f.longest = static_cast<int>(at.v[5]);
+  f.longest = detail::query_length(at.v[5]);
+  f.key_longest = detail::key_length(at.v[5]);
   return f;
 }
 
@@ -50,12 +67,13 @@ struct attention_shape {
   dtype type = dtype::f32;
   bool packed = false;
 };
-// q, k: their shapes; offsets: that of the operand behind the values, of packed texts.
+// q, k: their shapes; offsets: that of the first operand behind the values, of packed texts.
 constexpr attention_shape attention_shape_of(attention_facts const& f, value_info const& q, shape const& k, shape const& offsets) {
   attention_shape s{q.dims.dim[0], q.dims.dim[1], k.dim[1], f.heads, f.key_heads, q.dims.last() / f.heads, q.type, f.packed()};
   if (!s.packed) return s;
   s.texts = offsets.dim[0] - 1;
-  s.queries = s.keys = f.longest;
+  s.queries = f.longest;
+  s.keys = f.longest_keys();
   return s;
 }
 

@@ -40,27 +40,27 @@ TX_HD inline double bias_of(attention_facts const&, int, drawn_operand const&, p
 
 template <class T>
 TX_HD bool takes_part(attention_facts const& f, int at, whole_operand<T const> const& x, place const& p) {
-  return !f.mask || at != 0 || number_of(x.data[p.of.t * x.dims.last() + p.j]) != 0;
+  return !f.mask || at != f.mask_at() || number_of(x.data[p.of.t * x.dims.last() + p.j]) != 0;
 }
 TX_HD inline bool takes_part(attention_facts const&, int, drawn_operand const&, place const&) { return true; }
 
 template <class T>
 TX_HD double rate_of(attention_facts const& f, int at, whole_operand<T const> const& x) {
-  return at == f.noise_at() + 1 ? static_cast<double>(number_of(x.data[0])) : 0;
+  return at == f.rate_at() ? static_cast<double>(number_of(x.data[0])) : 0;
 }
 TX_HD inline double rate_of(attention_facts const&, int, drawn_operand const&) { return 0; }
 
-// Where packed text t begins, of rows of q.
+// Where packed text t begins, of rows of q or of k; offsets_at: which of the operands tells.
 template <class T>
-TX_HD std::int64_t start_of(attention_facts const& f, int at, whole_operand<T const> const& x, std::int64_t t, std::int64_t rows) {
-  if (!f.packed() || at != 0) return 0;
+TX_HD std::int64_t start_of(int offsets_at, int at, whole_operand<T const> const& x, std::int64_t t, std::int64_t rows) {
+  if (at != offsets_at) return 0;
   auto const start = static_cast<std::int64_t>(number_of(x.data[t]));
   return start < 0 ? 0 : start > rows ? rows : start;  // whatever they are, no row is read that is not there
 }
-TX_HD inline std::int64_t start_of(attention_facts const&, int, drawn_operand const&, std::int64_t, std::int64_t) { return 0; }
+TX_HD inline std::int64_t start_of(int, int, drawn_operand const&, std::int64_t, std::int64_t) { return 0; }
 template <class T>
 TX_HD std::int64_t texts_of(attention_facts const& f, int at, whole_operand<T const> const& x) {
-  return f.packed() && at == 0 ? x.dims.dim[0] - 1 : 0;
+  return f.packed() && at == f.query_offsets_at() ? x.dims.dim[0] - 1 : 0;
 }
 TX_HD inline std::int64_t texts_of(attention_facts const&, int, drawn_operand const&) { return 0; }
 
@@ -78,7 +78,7 @@ struct scores {
   std::int64_t queries, keys, head, group;
 
   TX_HD scores(attributes const& at, whole_operand<T const> const& queries_of, whole_operand<T const> const& keys_of)
-      : f(attention_facts_of(at)), q(queries_of), k(keys_of), queries(f.packed() ? f.longest : q.dims.dim[1]), keys(f.packed() ? f.longest : k.dims.dim[1]),
+      : f(attention_facts_of(at)), q(queries_of), k(keys_of), queries(f.packed() ? f.longest : q.dims.dim[1]), keys(f.packed() ? f.longest_keys() : k.dims.dim[1]),
         head(q.dims.last() / f.heads), group(f.heads / f.key_heads) {}
 
   TX_HD std::int64_t texts(Behind const&... behind) const {
@@ -90,16 +90,18 @@ struct scores {
   }
   TX_HD text text_of(std::int64_t t, Behind const&... behind) const {
     if (!f.packed()) return {t, t * queries, queries, t * keys, keys};
-    std::int64_t const first = start(t, behind...), end = start(t + 1, behind...);
-    std::int64_t const length = end < first ? 0 : end - first < f.longest ? end - first : f.longest;
-    return {t, first, length, first, length};
+    stretch const of_q = stretch_of(t, f.query_offsets_at(), q.dims.dim[0], f.longest, behind...);
+    if (!f.keys_apart()) return {t, of_q.first, of_q.length, of_q.first, of_q.length};
+    stretch const of_k = stretch_of(t, f.key_offsets_at(), k.dims.dim[0], f.key_longest, behind...);
+    return {t, of_q.first, of_q.length, of_k.first, of_k.length};
   }
   // The text that has a row of q, or of k where `of_keys`; t is -1 where none has it.
   TX_HD text text_with(std::int64_t row, bool of_keys, Behind const&... behind) const {
     if (!f.packed()) return text_of(row / (of_keys ? keys : queries), behind...);
     for (std::int64_t t = 0; t < texts(behind...); ++t) {
       text const one = text_of(t, behind...);
-      if (row >= one.first_query && row < one.first_query + one.queries) return one;
+      std::int64_t const first = of_keys ? one.first_key : one.first_query, length = of_keys ? one.keys : one.queries;
+      if (row >= first && row < first + length) return one;
     }
     return {-1, 0, 0, 0, 0};
   }
@@ -139,10 +141,18 @@ struct scores {
   }
 
  private:
-  TX_HD std::int64_t start([[maybe_unused]] std::int64_t t, Behind const&... behind) const {
+  struct stretch {
+    std::int64_t first, length;
+  };
+  // Rows of packed text t, of so many there are.
+  TX_HD stretch stretch_of(std::int64_t t, int offsets_at, std::int64_t rows, std::int64_t longest, Behind const&... behind) const {
+    std::int64_t const first = start(t, offsets_at, rows, behind...), end = start(t + 1, offsets_at, rows, behind...);
+    return {first, end < first ? 0 : end - first < longest ? end - first : longest};
+  }
+  TX_HD std::int64_t start([[maybe_unused]] std::int64_t t, [[maybe_unused]] int offsets_at, [[maybe_unused]] std::int64_t rows, Behind const&... behind) const {
     int at = 0;
     std::int64_t sum = 0;
-    ((sum += start_of(f, at++, behind, t, q.dims.dim[0])), ...);
+    ((sum += start_of(offsets_at, at++, behind, t, rows)), ...);
     return sum;
   }
 };

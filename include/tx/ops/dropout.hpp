@@ -19,7 +19,7 @@ namespace tx {
 namespace detail {
 constexpr bool is_dropout_rate(float rate) { return rate >= 0 && rate < 1; }
 // Of all that drops without a rate of its own.
-constexpr var dropout_rate(graph& g) { return named_number(g, {"dropout", 0.1f, is_dropout_rate, "at least 0, below 1"}); }
+constexpr var dropout_rate(graph& g) { return named_number(g, declared_setting{"dropout", 0.1f, is_dropout_rate, "at least 0, below 1"}); }
 
 // u: random numbers of x's shape; rate and scale: what part is dropped, and what the others are multiplied with.
 constexpr var dropped(var x, var u, var rate, var scale) { return where(less(u, rate), 0.0, x * cast(scale, x.type())); }

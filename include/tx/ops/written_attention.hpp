@@ -44,9 +44,12 @@ class written_attention {
       : f_(attention_facts_of(at)), q_{&to, in[0]}, k_{&to, in[1]}, v_{&to, in[2]} {
     int next = 3;
     if (f_.packed()) {
-      packed_ = {{&to, in[next++]}, f_.longest, q_.dims()};
-      mask_ = packed_.seen();
-      for (var* x : {&q_, &k_, &v_}) *x = packed_.padded(*x);
+      of_queries_ = {{&to, in[3 + f_.query_offsets_at()]}, f_.longest, q_.dims()};
+      of_keys_ = f_.keys_apart() ? padded_texts({&to, in[3 + f_.key_offsets_at()]}, f_.key_longest, k_.dims()) : of_queries_;
+      next += f_.offset_lists();
+      mask_ = of_keys_.seen();
+      q_ = of_queries_.padded(q_);
+      for (var* x : {&k_, &v_}) *x = of_keys_.padded(*x);
     }
     if (f_.mask) mask_ = {&to, in[next++]};
     if (f_.bias) bias_ = {&to, in[next++]};
@@ -66,13 +69,13 @@ class written_attention {
     var const e = exp(s - most);
     var const sum = sum_fn<-1>{}(e);
     var const mixed = multiplied(by_key_head(rounded(dropped(e / sum)), keys_), apart(v_, f_.key_heads));  // [texts, key heads, queries of a group, head]
-    results.push_back(as_given(together(mixed, queries_, f_.heads)).id);
+    results.push_back(as_queries(mixed).id);
     results.push_back(reshape(most + log(sum), extents(texts_, f_.heads, queries_)).id);
   }
 
   // lse may be not valid().
   constexpr void backward(var d_out, var lse, bool of_bias, vec<int>& results) const {
-    if (f_.packed()) d_out = packed_.padded(d_out);
+    if (f_.packed()) d_out = of_queries_.padded(d_out);
     var const p = lse.valid() ? shares_by(lse) : shares();
     var const of_out = by_key_head(apart(d_out, f_.heads), head_);
     // The sum is that of dout * out too; this one is over the row that a kernel has at hand.
@@ -80,9 +83,9 @@ class written_attention {
     var slope = p * (of_shares - sum_fn<-1>{}(of_shares * p));
     if (var const seen = sees(); seen.valid()) slope = where(seen, slope, 0.0);
     var const ds = by_key_head(rounded(slope), keys_);  // [texts, key heads, queries of a group, keys]
-    results.push_back(as_given(together(matmul(ds, apart(k_, f_.key_heads)), queries_, f_.heads)).id);
-    results.push_back(as_given(together(matmul(transpose(ds), by_key_head(apart(q_, f_.heads), head_)), keys_, f_.key_heads)).id);
-    results.push_back(as_given(together(matmul(transpose(by_key_head(rounded(dropped(p)), keys_)), of_out), keys_, f_.key_heads)).id);
+    results.push_back(as_queries(matmul(ds, apart(k_, f_.key_heads))).id);
+    results.push_back(as_keys(matmul(transpose(ds), by_key_head(apart(q_, f_.heads), head_))).id);
+    results.push_back(as_keys(matmul(transpose(by_key_head(rounded(dropped(p)), keys_)), of_out)).id);
     if (of_bias) results.push_back(summed_to(slope, bias_.dims()).id);
   }
 
@@ -111,7 +114,10 @@ class written_attention {
     var const by_head = reshape(x, extents(texts_, heads, places, head_));
     return reshape(swapped(by_head), extents(texts_, places, heads * head_));
   }
-  constexpr var as_given(var x) const { return f_.packed() ? packed_.packed(x) : x; }
+  // In the shape of q, or of k and v, as they are given.
+  constexpr var as_queries(var x) const { return as_given(together(x, queries_, f_.heads), of_queries_); }
+  constexpr var as_keys(var x) const { return as_given(together(x, keys_, f_.key_heads), of_keys_); }
+  constexpr var as_given(var x, padded_texts const& texts) const { return f_.packed() ? texts.packed(x) : x; }
   // Heads of one key head stand among its queries, so that neither keys nor values are repeated.
   constexpr var by_key_head(var x, bounded columns) const {
     return reshape(x, extents(texts_, f_.key_heads, queries_ * (f_.heads / f_.key_heads), columns));
@@ -125,9 +131,13 @@ class written_attention {
   constexpr var scores(double left_out) const {
     var const of_groups = multiplied(by_key_head(apart(q_, f_.heads), head_), transpose(apart(k_, f_.key_heads)));
     var s = reshape(cast(of_groups, sum_type(q_.type())), scores_shape());
-    if (bias_.valid()) s = s + cast(bias_, s.type());
+    if (bias_.valid()) s = s + cast(bias_of_places(), s.type());
     if (var const seen = sees(); seen.valid()) s = where(seen, s, left_out);
     return s;
+  }
+  // Past a packed text's end it may be anything.
+  constexpr var bias_of_places() const {
+    return f_.packed() ? where(reshape(of_queries_.seen(), extents(texts_, 1, queries_, 1)), bias_, 0.0) : bias_;
   }
   // Which keys a query sees; not valid() where it sees all.
   constexpr var sees() const {
@@ -156,7 +166,7 @@ class written_attention {
 
   attention_facts f_;
   var q_, k_, v_, mask_{}, bias_{}, noise_{}, rate_{};
-  padded_texts packed_{};
+  padded_texts of_queries_{}, of_keys_{};
   bounded texts_, queries_, keys_;
   int head_;
 };

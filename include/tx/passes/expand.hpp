@@ -20,7 +20,7 @@ constexpr attention_shape attention_shape_of(graph const& g, int id) {
   node const& n = g[id];
   int const first = n.op == &attention_info ? 0 : 3;
   attention_facts const f = attention_facts_of(n.at);
-  shape const offsets = f.packed() ? g.info(g.input(n, first + 3)).dims : shape{};
+  shape const offsets = f.packed() ? g.info(g.input(n, first + 3 + f.query_offsets_at())).dims : shape{};
   return tx::attention_shape_of(f, g.info(g.input(n, first)), g.info(g.input(n, first + 1)).dims, offsets);
 }
 constexpr bool is_attention(graph const& g, int id) {

@@ -27,7 +27,7 @@ constexpr var norm_of_gradients(graph& g) {
 constexpr bool is_clip_norm(float norm) { return norm >= 0; }
 
 constexpr void clip(graph& g, var norm) {
-  var const most = named_number(g, {"clip_norm", 1.0f, is_clip_norm, "at least 0; infinity leaves gradients as they are"});
+  var const most = named_number(g, declared_setting{"clip_norm", 1.0f, is_clip_norm, "at least 0; infinity leaves gradients as they are"});
   var const scale = minimum(cast(most, norm.type()) / (norm + 1e-6), 1.0);
   for_each_gradient(g, [&](var gradient, int) { return gradient * scale; });
 }

@@ -20,7 +20,7 @@ namespace tx::detail {
 
 constexpr bool is_learning_rate(float rate) { return rate >= 0 && rate <= std::numeric_limits<float>::max(); }
 // What the rates of all groups are multiples of; see run/settings.hpp.
-constexpr void declare_learning_rate(graph& g) { declare_setting(g, {"learning_rate", 1e-3f, is_learning_rate, "a finite number, at least 0"}); }
+constexpr void declare_learning_rate(graph& g) { declare_setting(g, declared_setting{"learning_rate", 1e-3f, is_learning_rate, "a finite number, at least 0"}); }
 
 // The optimizer's update of a leaf: elements from `first` on, of a parameter group. own_rank: axes of a tensor, without those of repeats,
 // -1 for rows of many.

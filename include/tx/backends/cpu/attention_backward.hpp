@@ -118,12 +118,12 @@ void attention_backward(int part, int parts, attention_problem<T> const& problem
                   if (mine.has(at)) unit.run(view, h, i, stripes(view));
             });
   if (part != 0) return;
-  for_rows_of_no_text(problem.key_offsets, s.texts, s.keys, [&](std::int64_t first, std::int64_t end) {
+  for_rows_of_no_text(problem.key_offsets, s.texts, problem.longest_keys, s.keys, [&](std::int64_t first, std::int64_t end) {
     std::int64_t const row = s.key_heads * s.head;
     std::fill(gradients.d_k + first * row, gradients.d_k + end * row, 0.f);
     std::fill(gradients.d_v + first * row, gradients.d_v + end * row, 0.f);
   });
-  for_rows_of_no_text(problem.query_offsets, s.texts, s.queries, [&](std::int64_t first, std::int64_t end) {
+  for_rows_of_no_text(problem.query_offsets, s.texts, problem.longest, s.queries, [&](std::int64_t first, std::int64_t end) {
     std::int64_t const row = s.heads * s.head;
     std::fill(gradients.d_q + first * row, gradients.d_q + end * row, 0.f);
   });

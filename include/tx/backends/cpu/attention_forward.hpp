@@ -209,7 +209,7 @@ void attention_forward(int part, int parts, attention_problem<T> const& problem,
               }
             });
   if (part == 0)
-    for_rows_of_no_text(problem.query_offsets, s.texts, s.queries, [&](std::int64_t first, std::int64_t end) {
+    for_rows_of_no_text(problem.query_offsets, s.texts, problem.longest, s.queries, [&](std::int64_t first, std::int64_t end) {
       std::fill(result.out + first * row, result.out + end * row, T{});
     });
 }

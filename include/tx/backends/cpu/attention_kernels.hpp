@@ -45,20 +45,23 @@ struct attention_call {
     }
     return b;
   }
-  f32 rate() const { return facts.dropout ? *data<f32 const>(first + 3 + facts.noise_at() + 1) : 0; }
+  f32 rate() const { return facts.dropout ? *data<f32 const>(first + 3 + facts.rate_at()) : 0; }
 
   attention_problem<T> problem() const {
     shape const q = f.dims(operands[first]), k = f.dims(operands[first + 1]);
     attention_problem<T> p{{q.dim[0], q.dim[1], k.dim[1], facts.heads, facts.key_heads, q.last() / facts.heads}, data<T const>(first),
                            data<T const>(first + 1), data<T const>(first + 2)};
     if (facts.packed()) {
-      p.sizes.texts = f.dims(operands[first + 3]).dim[0] - 1;
+      int const behind = first + 3;
+      p.sizes.texts = f.dims(operands[behind + facts.query_offsets_at()]).dim[0] - 1;
       p.sizes.queries = q.dim[0];
       p.sizes.keys = k.dim[0];
-      p.query_offsets = p.key_offsets = data<i32 const>(first + 3);
+      p.query_offsets = data<i32 const>(behind + facts.query_offsets_at());
+      p.key_offsets = data<i32 const>(behind + facts.key_offsets_at());
       p.longest = facts.longest;
+      p.longest_keys = facts.longest_keys();
     }
-    if (facts.mask) p.key_mask = data<std::uint8_t const>(first + 3);
+    if (facts.mask) p.key_mask = data<std::uint8_t const>(first + 3 + facts.mask_at());
     p.causal = facts.causal;
     p.window = facts.window;
     p.bias = bias();
@@ -70,9 +73,9 @@ struct attention_call {
   }
   // Do the kernels take it? Numbers that are read and not drawn, other types, and queries elsewhere than at the end of the keys they do not.
   bool is_taken() const {
-    if (facts.mask && signature(first + 3).type != dtype::boolean) return false;
+    if (facts.mask && signature(first + 3 + facts.mask_at()).type != dtype::boolean) return false;
     if (facts.bias && signature(first + 3 + facts.bias_at()).type != dtype::f32) return false;
-    if (facts.dropout && (signature(first + 3 + facts.noise_at()).how != exec::access::random || signature(first + 4 + facts.noise_at()).type != dtype::f32)) return false;
+    if (facts.dropout && (signature(first + 3 + facts.noise_at()).how != exec::access::random || signature(first + 3 + facts.rate_at()).type != dtype::f32)) return false;
     if (facts.dropout && !(rate() >= 0 && rate() < 1)) return false;
     shape const q = f.dims(operands[first]), k = f.dims(operands[first + 1]);
     return facts.packed() || !facts.bounds() || facts.first == k.dim[1] - q.dim[1];
@@ -82,7 +85,7 @@ struct attention_call {
 // Multiplications and more for each score: what for_shares weighs against waking threads.
 template <class T>
 std::int64_t attention_work(attention_problem<T> const& p) {
-  std::int64_t const keys = p.query_offsets == nullptr ? p.sizes.texts * p.sizes.keys : p.longest;
+  std::int64_t const keys = p.query_offsets == nullptr ? p.sizes.texts * p.sizes.keys : p.longest_keys;
   return p.sizes.heads * p.sizes.queries * keys;
 }
 

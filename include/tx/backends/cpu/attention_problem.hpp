@@ -64,7 +64,7 @@ struct attention_problem {
   attention_dropout dropout{};
   i32 const* query_offsets = nullptr;       // packed texts: [texts + 1], where texts begin among the rows of q; they never fall
   i32 const* key_offsets = nullptr;         // and among those of k
-  std::int64_t longest = 0;                 // packed texts: queries of each, at most
+  std::int64_t longest = 0, longest_keys = 0;  // packed texts: queries and keys of each, at most
 };
 
 // What forward gives, and backward reads.

@@ -21,8 +21,8 @@ attention_text text_of(attention_problem<T> const& p, std::int64_t t) {
   // Whatever the offsets are, no row is touched that is not there.
   auto const at = [t](i32 const* offsets, std::int64_t k, std::int64_t rows) { return std::clamp<std::int64_t>(offsets[t + k], 0, rows); };
   std::int64_t const q = at(p.query_offsets, 0, s.queries), k = at(p.key_offsets, 0, s.keys);
-  return {t, q, std::clamp<std::int64_t>(at(p.query_offsets, 1, s.queries) - q, 0, p.longest), k, std::max<std::int64_t>(0, at(p.key_offsets, 1, s.keys) - k),
-          t * s.heads * p.longest, p.longest};
+  return {t, q, std::clamp<std::int64_t>(at(p.query_offsets, 1, s.queries) - q, 0, p.longest),
+          k, std::clamp<std::int64_t>(at(p.key_offsets, 1, s.keys) - k, 0, p.longest_keys), t * s.heads * p.longest, p.longest};
 }
 
 // Rows of q and of lse, over all texts.

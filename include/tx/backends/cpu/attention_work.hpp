@@ -31,14 +31,17 @@ void for_texts(int part, int parts, attention_problem<T> const& p, Cost cost, Bo
   }
 }
 
-// body(first, end): rows before and behind all packed texts.
+// body(first, end): rows before and behind all packed texts, and those that one has beyond the longest it may be.
 template <class Body>
-void for_rows_of_no_text(i32 const* offsets, std::int64_t texts, std::int64_t rows, Body body) {
+void for_rows_of_no_text(i32 const* offsets, std::int64_t texts, std::int64_t longest, std::int64_t rows, Body body) {
   if (offsets == nullptr) return;
-  std::int64_t const first = texts > 0 ? std::clamp<std::int64_t>(offsets[0], 0, rows) : 0;
-  std::int64_t const end = texts > 0 ? std::clamp<std::int64_t>(offsets[texts], first, rows) : 0;
-  body(0, first);
-  body(end, rows);
+  std::int64_t end = 0;
+  for (std::int64_t t = 0; t < texts; ++t) {
+    std::int64_t const start = std::clamp<std::int64_t>(offsets[t], 0, rows), next = std::clamp<std::int64_t>(offsets[t + 1], 0, rows);
+    if (start > end) body(end, start);
+    end = std::max(end, start + std::clamp<std::int64_t>(next - start, 0, longest));
+  }
+  if (end < rows) body(end, rows);
 }
 
 // What is not used so far of a share's scratch.

@@ -112,7 +112,7 @@ constexpr std::int64_t whole_scratch(op_info const& op, call const& c, operand_r
   std::int64_t const head = q.extent[q.rank - 1] / facts.heads;
   if (forward) return shares * aligned(attention_scratch_bytes(head));
   attention_sizes sizes{q.extent[0], q.extent[1], k.extent[1], facts.heads, facts.key_heads, head};
-  if (facts.packed()) sizes = {1, q.extent[0], facts.longest, facts.heads, facts.key_heads, head};
+  if (facts.packed()) sizes = {1, q.extent[0], facts.longest_keys(), facts.heads, facts.key_heads, head};
   return shares * aligned(attention_backward_scratch_bytes(head)) + attention_sums_bytes(sizes, facts.packed());
 }
 
