@@ -32,7 +32,7 @@ int calls_of(int region) {
   int calls = 0;
   tx::exec::loop const& l = Program::loops[region];
   for (int i = l.first; i < l.first + l.count; ++i)
-    calls += Program::steps[i].kind == tx::exec::step_kind::call ? 1 : calls_of<Program>(Program::steps[i].index);
+    calls += Program::instructions[i].kind == tx::exec::instruction_kind::call ? 1 : calls_of<Program>(Program::instructions[i].index);
   return calls * l.iterations;
 }
 

@@ -81,7 +81,7 @@ class memory_guard {
       auto const b = static_cast<std::size_t>(a.base), k = static_cast<std::size_t>(i);
       if (a.base == 0 && written_[k] == 0) fail("reads what was never written, at " + std::to_string(i));
       if (stamp_[b][k] != now_) continue;
-      if (again) fail("overwrites what it reads in another pass");
+      if (again) fail("overwrites what it reads in another sweep");
       if (col < 0 || writer_[b][k] != (row << 20 | col)) fail("overwrites what another of its elements reads");
     }
   }
@@ -124,23 +124,23 @@ class memory_guard {
       if (k.has_product()) sides(f, k, row);
     }
   }
-  // Inputs that a kernel may read in more than one pass over the columns: what a row reduction is made of, and what values of
-  // several passes are.
+  // Inputs that a kernel may read in more than one sweep over the columns: what a row reduction is made of, and what values of
+  // several sweeps are.
   static std::vector<char> read_in_passes(tx::exec::called_kernel const& k) {
     using namespace tx::exec;
-    std::vector<int> pass(static_cast<std::size_t>(k.inputs()), 0);
+    std::vector<int> sweep(static_cast<std::size_t>(k.inputs()), 0);
     std::vector<char> again(static_cast<std::size_t>(k.inputs()), 0);
     for (int v = k.inputs(); v < k.inputs() + static_cast<int>(k.lets.size()); ++v) {
       known_let const& l = k.let(v);
       int latest = 0;
-      for (int o = 0; o < l.operands; ++o) latest = std::max(latest, pass[static_cast<std::size_t>(l.operand[o])]);
-      pass.push_back(latest + (l.shape == form::row_reduce ? 1 : 0));
+      for (int o = 0; o < l.operands; ++o) latest = std::max(latest, sweep[static_cast<std::size_t>(l.operand[o])]);
+      sweep.push_back(latest + (l.shape == form::row_reduce ? 1 : 0));
     }
     for (int input = 0; input < k.inputs(); ++input) {
-      std::vector<char> follows(pass.size(), 0);
+      std::vector<char> follows(sweep.size(), 0);
       follows[static_cast<std::size_t>(input)] = 1;
       int seen = -1;
-      for (int v = k.inputs(); v < static_cast<int>(pass.size()); ++v) {
+      for (int v = k.inputs(); v < static_cast<int>(sweep.size()); ++v) {
         known_let const& l = k.let(v);
         bool reads = false;
         for (int o = 0; o < l.operands; ++o) reads = reads || follows[static_cast<std::size_t>(l.operand[o])] != 0;
@@ -149,8 +149,8 @@ class memory_guard {
         if (l.shape == form::row_reduce) twice = 1;
         if (l.shape != form::map) continue;
         follows[static_cast<std::size_t>(v)] = 1;
-        if (seen >= 0 && seen != pass[static_cast<std::size_t>(v)]) twice = 1;
-        seen = pass[static_cast<std::size_t>(v)];
+        if (seen >= 0 && seen != sweep[static_cast<std::size_t>(v)]) twice = 1;
+        seen = sweep[static_cast<std::size_t>(v)];
       }
     }
     return again;

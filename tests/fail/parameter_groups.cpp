@@ -1,6 +1,6 @@
 // A model of more groups of parameters than a step has settings for.
 // expect: tx: the model has more parameter groups than tx::max_groups. FIX: fewer group types
-#include <tx/expr/layout.hpp>
+#include <tx/expr/parameter_layout.hpp>
 
 template <int N>
 struct group {

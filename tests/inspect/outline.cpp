@@ -46,8 +46,8 @@ template <class Program>
 void collect(int loop, std::vector<exec::call const*>& to) {
   exec::loop const& l = Program::loops[loop];
   for (int i = l.first; i < l.first + l.count; ++i) {
-    exec::step const s = Program::steps[i];
-    if (s.kind == exec::step_kind::call)
+    exec::instruction const s = Program::instructions[i];
+    if (s.kind == exec::instruction_kind::call)
       to.push_back(&Program::calls[s.index]);
     else
       collect<Program>(s.index, to);

@@ -44,7 +44,7 @@ template <class Program>
 int calls_of(int loop) {
   int n = 0;
   exec::loop const& l = Program::loops[loop];
-  for (int i = l.first; i < l.first + l.count; ++i) n += Program::steps[i].kind == exec::step_kind::call ? 1 : Program::loops[Program::steps[i].index].iterations * calls_of<Program>(Program::steps[i].index);
+  for (int i = l.first; i < l.first + l.count; ++i) n += Program::instructions[i].kind == exec::instruction_kind::call ? 1 : Program::loops[Program::instructions[i].index].iterations * calls_of<Program>(Program::instructions[i].index);
   return n;
 }
 

@@ -39,7 +39,7 @@ class storage_verifier {
   struct byte_of {
     element_number holds = no_element;
     // The last call that writes it, and for which element of its rows and columns; read while it runs, that one may be there already.
-    int call = -1, pass = 0;
+    int call = -1, sweep = 0;
     std::int64_t row = -1, col = -1;
   };
   struct address {
@@ -98,8 +98,8 @@ class storage_verifier {
 
   void region(tx::exec::loop const& l) {
     for (int k = 0; k < l.count; ++k) {
-      tx::exec::step const& s = l_.steps[l.first + k];
-      if (s.kind == tx::exec::step_kind::call) call(s.index);
+      tx::exec::instruction const& s = l_.instructions[l.first + k];
+      if (s.kind == tx::exec::instruction_kind::call) call(s.index);
       else inner(l_.loops[s.index]);
     }
   }
@@ -135,24 +135,24 @@ class storage_verifier {
   address where(tx::exec::operand_ref const& r, std::int64_t element) const {
     return {r.base, frame_.offset_of(r) + element * size_of(r.type)};
   }
-  // pass: of a row's, in which it is written; see exec::row_program.
-  void will_write(tx::exec::operand_ref const& r, std::int64_t element, element_number what, std::int64_t row, std::int64_t col, int pass, int id) {
+  // sweep: of a row's, in which it is written; see exec::row_schedule.
+  void will_write(tx::exec::operand_ref const& r, std::int64_t element, element_number what, std::int64_t row, std::int64_t col, int sweep, int id) {
     writes_.push_back({where(r, element), size_of(r.type), what});
     address const to = writes_.back().to;
     if (to.base == tx::exec::base_arena && to.offset < scratch_end_ && to.offset + size_of(r.type) > scratch_first_) fail("a result lies over the kernel's scratch", id);
     for (byte_of& b : at(writes_.back().to, writes_.back().bytes, id)) {
       if (b.call == call_) fail("an element is written twice", id);
       b.call = call_;
-      b.pass = pass;
+      b.sweep = sweep;
       b.row = row;
       b.col = col;
     }
   }
-  // pass: the last in which it is read.
-  void will_read(tx::exec::operand_ref const& r, std::int64_t element, element_number wanted, std::int64_t row, std::int64_t col, int pass, int id) {
+  // sweep: the last in which it is read.
+  void will_read(tx::exec::operand_ref const& r, std::int64_t element, element_number wanted, std::int64_t row, std::int64_t col, int sweep, int id) {
     address const a = where(r, element);
     for (byte_of const& b : at(a, size_of(r.type), id))
-      if (b.call == call_ && (b.pass < pass || b.row != row || b.col != col)) fail("a kernel may overwrite an element before it reads it", id);
+      if (b.call == call_ && (b.sweep < sweep || b.row != row || b.col != col)) fail("a kernel may overwrite an element before it reads it", id);
     expect(a, size_of(r.type), wanted, id);
   }
 
@@ -174,12 +174,12 @@ class storage_verifier {
     std::vector<int> made{};  // nodes of the lets, in order
     for (int id : gr.nodes)
       if (id != gr.head) made.push_back(id);
-    passes_ = tx::exec::analyse(tx::exec::detail::sig_view{l_, l_.kernels[k.c.kernel]});
+    sweeps_ = tx::exec::analyse(tx::exec::detail::sig_view{l_, l_.kernels[k.c.kernel]});
     last_read_.assign(static_cast<std::size_t>(k.inputs()), 0);
-    for (int pass = 0; pass < passes_.passes; ++pass) {
-      tx::exec::pass_demand const d = tx::exec::demand_of(tx::exec::detail::sig_view{l_, l_.kernels[k.c.kernel]}, passes_, pass);
+    for (int sweep = 0; sweep < sweeps_.sweeps; ++sweep) {
+      tx::exec::sweep_demand const d = tx::exec::demand_of(tx::exec::detail::sig_view{l_, l_.kernels[k.c.kernel]}, sweeps_, sweep);
       for (int v = 0; v < k.inputs(); ++v)
-        if (d.value[v]) last_read_[static_cast<std::size_t>(v)] = pass;
+        if (d.value[v]) last_read_[static_cast<std::size_t>(v)] = sweep;
     }
     auto const node_of = [&](int value) { return value < k.inputs() ? gr.head : made[static_cast<std::size_t>(value - k.inputs())]; };
     for (int o = 0; o < static_cast<int>(k.outs.size()); ++o) stored(k, gr, o, node_of(k.out(o).value));
@@ -205,7 +205,7 @@ class storage_verifier {
     }
     for (std::int64_t row = frame_.first_row(k.c); row < frame_.end_row(k.c); ++row)
       for (std::int64_t c = 0; c < k.width(o); ++c)
-        will_write(r, tx::exec::row_offset(r, row) + c, elements_.own(id, iteration_, element_of(gr, id, row, c)), row, c, passes_.pass[k.out(o).value], id);
+        will_write(r, tx::exec::row_offset(r, row) + c, elements_.own(id, iteration_, element_of(gr, id, row, c)), row, c, sweeps_.sweep[k.out(o).value], id);
   }
 
   void sides(tx::exec::called_kernel const& k, int id) {
@@ -272,8 +272,8 @@ class storage_verifier {
   tx::exec::frame frame_{};
   std::vector<std::vector<byte_of>> memory_;  // of each base
   std::vector<write> writes_;                 // of the call at hand
-  tx::exec::row_program passes_{};            // of its kernel
-  std::vector<int> last_read_;                // input -> the pass
+  tx::exec::row_schedule sweeps_{};            // of its kernel
+  std::vector<int> last_read_;                // input -> the sweep
   int call_ = -1, iteration_ = 0;
   std::int64_t scratch_first_ = 0, scratch_end_ = 0;  // of that call
 };

@@ -25,8 +25,8 @@ class walked_program {
  private:
   void region(tx::exec::frame& f, tx::exec::loop const& l) const {
     for (int k = 0; k < l.count; ++k) {
-      tx::exec::step const& s = p_.steps[static_cast<std::size_t>(l.first + k)];
-      if (s.kind == tx::exec::step_kind::call)
+      tx::exec::instruction const& s = p_.instructions[static_cast<std::size_t>(l.first + k)];
+      if (s.kind == tx::exec::instruction_kind::call)
         call(f, p_.calls[static_cast<std::size_t>(s.index)]);
       else
         inner(f, p_.loops[static_cast<std::size_t>(s.index)]);

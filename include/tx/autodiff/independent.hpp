@@ -2,7 +2,7 @@
 // gradient stops where the function begins, also where another of its arguments was computed from the same value.
 #pragma once
 
-#include <tx/expr/layout.hpp>
+#include <tx/expr/model_walk.hpp>
 #include <tx/ops/broadcast.hpp>
 #include <tx/ops/constant.hpp>
 

@@ -3,6 +3,7 @@
 // a gradient. Errors: tensors of two shapes or element types.
 #pragma once
 
+#include <tx/expr/parameter_layout.hpp>
 #include <tx/autodiff/independent.hpp>
 #include <tx/ops/add.hpp>
 #include <tx/ops/mul.hpp>

@@ -1,6 +1,7 @@
 // What a backward pass computes again rather than keeps, where the activations of a step have a budget (T. Chen et al., Training
-// Deep Nets with Sublinear Memory Cost, arXiv 1604.06174). Elementwise values within repeated blocks are computed again anyway;
-// here it is products and attention, those first that free most bytes for their FLOPs.
+// Deep Nets with Sublinear Memory Cost, arXiv 1604.06174). Elementwise values within repeated blocks are computed again anyway
+// (is_kept of reverse.hpp); here it is products and attention, those first that free most bytes for their FLOPs. Plans are compared with the budget
+// by recorded_source of train/recorded.hpp.
 //
 //   all kept       a block stacks q, k, v and its feed-forward's inner product over 12 layers
 //   half of that   it stacks q, k and v; the backward block computes the inner product again from its operands

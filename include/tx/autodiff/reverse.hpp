@@ -7,7 +7,7 @@
 #pragma once
 
 #include <tx/autodiff/depends_on.hpp>
-#include <tx/expr/layout.hpp>
+#include <tx/expr/stacked.hpp>
 #include <tx/graph/leaf.hpp>
 #include <tx/ops/add.hpp>
 #include <tx/ops/cast.hpp>

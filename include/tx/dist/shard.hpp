@@ -6,7 +6,7 @@
 //             r2: l2 = mean(matmul(slice<0, 8, 8>(X), w)), l = (l1 + l2) / 2
 #pragma once
 
-#include <tx/expr/layout.hpp>
+#include <tx/expr/stacked.hpp>
 #include <tx/ops/reshape.hpp>
 #include <tx/ops/slice.hpp>
 #include <tx/passes/as_body.hpp>

@@ -7,8 +7,9 @@
 //   body.last(0)                             the last h, in the region around
 #pragma once
 
-#include <tx/expr/layout.hpp>
-#include <tx/graph/leaf.hpp>
+#include <tx/expr/stacked.hpp>
+#include <tx/expr/state.hpp>
+#include <tx/graph/graph.hpp>
 
 namespace tx::detail {
 

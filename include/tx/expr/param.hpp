@@ -16,12 +16,20 @@ struct not_decayed {
 };
 
 // These are not trained: they have neither gradient nor optimizer state. (A rate of 0 keeps both, and may be changed.) Any group with
-// `trained = false` is such; frozen_module<Module> in expr/layout.hpp puts all parameters of a module here.
+// `trained = false` is such; frozen_module<Module> in expr/model_walk.hpp puts all parameters of a module here.
 struct frozen {
   static constexpr float rate = 0.0f;
   static constexpr float decay = 0.0f;
   static constexpr bool trained = false;
 };
+
+namespace detail {
+template <class Group>
+constexpr bool is_trained() {
+  if constexpr (requires { Group::trained; }) return Group::trained;
+  else return true;
+}
+}  // namespace detail
 
 // Initial values: `value(u, n, fan_in)` from uniforms u in (0, 1) and standard normals n; fan_in: elements for each of the leading axis, of
 // a vector all. Or `value(k)` of element k, in the order in which they lie. Integers have the number nearest to it, halves are rounded.

@@ -1,7 +1,9 @@
 // repeat<N, Block>: N blocks of equal shape and own parameters, one after the other, recorded and compiled once.
 #pragma once
 
+#include <tx/expr/model_walk.hpp>
 #include <tx/expr/scan.hpp>
+#include <tx/expr/stacked.hpp>
 
 namespace tx {
 

@@ -12,6 +12,7 @@
 
 #include <tx/expr/body_recorder.hpp>
 #include <tx/expr/bundle.hpp>
+#include <tx/expr/stacked.hpp>
 
 namespace tx {
 

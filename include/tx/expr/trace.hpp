@@ -1,6 +1,7 @@
 // Recording: a constexpr callable over typed tensors becomes a graph.
 #pragma once
 
+#include <tx/expr/parameter_layout.hpp>
 #include <tx/expr/repeat.hpp>
 #include <tx/expr/scalar.hpp>
 

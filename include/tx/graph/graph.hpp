@@ -104,6 +104,16 @@ class graph {
   constexpr int input(node const& n, int k) const { return operands[n.first + k]; }
   constexpr value_info const& info(int id) const { return nodes[id].info; }
 
+  // What is said of the program as a whole: everything but nodes, regions, outputs and the lists of numbers that nodes name.
+  constexpr void take_program_facts(graph const& from) {
+    sites = from.sites;
+    settings = from.settings;
+    bound_of = from.bound_of;
+    random_streams = from.random_streams;
+    training = from.training;
+    no_gradient = from.no_gradient;
+  }
+
   // Room for a graph of another's size: growing a table in a constant evaluation costs as much as filling it.
   constexpr void reserve(graph const& other) {
     nodes.reserve(other.size());

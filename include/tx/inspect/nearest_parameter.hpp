@@ -3,7 +3,7 @@
 // norm).
 #pragma once
 
-#include <tx/expr/layout.hpp>
+#include <tx/expr/parameter_names.hpp>
 #include <tx/inspect/tables.hpp>
 
 #include <algorithm>

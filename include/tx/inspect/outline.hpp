@@ -103,8 +103,8 @@ class outliner {
   void visit(int loop, std::int64_t runs, std::vector<double> const& seconds) {
     exec::loop const& l = l_.loops[loop];
     for (int i = l.first; i < l.first + l.count; ++i) {
-      exec::step const s = l_.steps[i];
-      if (s.kind == exec::step_kind::call)
+      exec::instruction const s = l_.instructions[i];
+      if (s.kind == exec::instruction_kind::call)
         add_call(s.index, runs, seconds);
       else
         visit(s.index, l_.loops[s.index].band > 0 ? runs : runs * l_.loops[s.index].iterations, seconds);

@@ -2,7 +2,7 @@
 // state, arguments, results.
 #pragma once
 
-#include <tx/expr/layout.hpp>
+#include <tx/expr/parameter_names.hpp>
 #include <tx/expr/scalar.hpp>
 #include <tx/graph/print.hpp>
 #include <tx/ops/constant.hpp>

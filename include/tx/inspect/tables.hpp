@@ -46,7 +46,7 @@ struct program_tables {
   std::span<call const> calls;
   std::span<operand_ref const> operands;
   std::span<varying_number const> varying;
-  std::span<step const> steps;
+  std::span<instruction const> instructions;
   std::span<loop const> loops;
   std::span<source_site const> sites;
   std::span<std::uint16_t const> site_of;
@@ -78,7 +78,7 @@ template <class Program>
 TX_COLD program_tables tables_of() {
   using known = detail::known_of<Program>;
   return {span_of(known::kernels), span_of(Program::ins), span_of(known::lets), span_of(Program::outs), span_of(Program::calls),
-          span_of(Program::operands), span_of(Program::varying), span_of(Program::steps), span_of(Program::loops), span_of(Program::sites), span_of(Program::site_of)};
+          span_of(Program::operands), span_of(Program::varying), span_of(Program::instructions), span_of(Program::loops), span_of(Program::sites), span_of(Program::site_of)};
 }
 
 // Of a program that was lowered at run time and outlives them.
@@ -89,7 +89,7 @@ class lowered_tables {
     for (let_sig const& s : l.lets) lets_.push_back(known(s));
   }
   program_tables get() const {
-    return {kernels_, span_of(l_.ins), lets_, span_of(l_.outs), span_of(l_.calls), span_of(l_.operands), span_of(l_.varying), span_of(l_.steps), span_of(l_.loops),
+    return {kernels_, span_of(l_.ins), lets_, span_of(l_.outs), span_of(l_.calls), span_of(l_.operands), span_of(l_.varying), span_of(l_.instructions), span_of(l_.loops),
             span_of(l_.sites), span_of(l_.site_of)};
   }
 
@@ -196,10 +196,10 @@ struct call_runs {
   std::int64_t all() const { return in_part * parts; }
 };
 TX_COLD inline call_runs runs_of(program_tables const& p, call const& c) {
-  step wanted{step_kind::call, static_cast<int>(&c - p.calls.data())};
+  instruction wanted{instruction_kind::call, static_cast<int>(&c - p.calls.data())};
   auto const holds_it = [&](loop const& l) {
     for (int k = 0; k < l.count; ++k) {
-      step const& s = p.steps[static_cast<std::size_t>(l.first + k)];
+      instruction const& s = p.instructions[static_cast<std::size_t>(l.first + k)];
       if (s.kind == wanted.kind && s.index == wanted.index) return true;
     }
     return false;
@@ -211,7 +211,7 @@ TX_COLD inline call_runs runs_of(program_tables const& p, call const& c) {
       continue;
     }
     if (p.loops[l].band == 0) (p.loops[l].parts ? runs.parts : runs.in_part) *= p.loops[l].iterations;
-    wanted = {step_kind::loop, static_cast<int>(l)};
+    wanted = {instruction_kind::loop, static_cast<int>(l)};
     l = 0;
   }
   return runs;

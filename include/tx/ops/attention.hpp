@@ -145,6 +145,12 @@ struct partitioned_rule<&biased_attention_gradient_info> {
   using type = rules::attention_gradient;
 };
 
+// Where q stands among the operands of attention or of its gradient, k, v and those behind them following; -1 of another op.
+constexpr int attention_operands_at(op_info const* op) {
+  if (op == &attention_info) return 0;
+  return op == &attention_gradient_info || op == &biased_attention_gradient_info ? 3 : -1;
+}
+
 // in: q, k, v, then those that `f` says.
 constexpr var attention(vec<var> const& in, attention_facts const& f) { return result_of(emit_several(attention_info, in, attributes_of(f)), 0); }
 

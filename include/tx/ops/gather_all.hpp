@@ -2,7 +2,7 @@
 // an operand writes it where it belongs.
 #pragma once
 
-#include <tx/expr/layout.hpp>
+#include <tx/expr/parameter_layout.hpp>
 #include <tx/expr/var.hpp>
 
 namespace tx {

@@ -26,11 +26,7 @@ class body_of_graph {
     }
     g.regions[first_].parent = home_;
     for (int r = first_; r < g.regions.size(); ++r) g.loops_around(r);  // refuses what is too deep
-    g.training = one.training;
-    g.random_streams = one.random_streams;
-    g.sites = one.sites;
-    g.settings = one.settings;
-    g.bound_of = one.bound_of;
+    g.take_program_facts(one);
     for (std::int64_t n : one.numbers) g.numbers.push_back(n);
   }
 

@@ -26,9 +26,7 @@ class storage_assigner {
   constexpr explicit storage_assigner(graph const& from) : from_(from), order_(storage_order(from)), map_(from.size(), -1) {
     to_.reserve(from);
     to_.numbers = from.numbers;
-    to_.sites = from.sites;
-    to_.settings = from.settings;
-    to_.bound_of = from.bound_of;
+    to_.take_program_facts(from);
     to_.regions = from.regions;
     where_.of.reserve(from.size());
     where_.moved.reserve(from.size());
@@ -182,7 +180,7 @@ class storage_assigner {
     for (int k = last_read_[shared_[leaf]]; k >= 0; k = reads_[k].before) reads.push_back(reads_[k]);
     return may_be_stored_over(leaf, value, reads);
   }
-  // A leaf, or a carry, is replaced where the new value is computed only if that reads the old one element by element, and nobody later. A
+  // A new value may overwrite a leaf or a carry only if it reads the old one element by element, and nobody reads that later. A
   // value that a region stacks is computed in its body, and replaces a slice in each iteration: there, others read that slice alone. One
   // that a loop in that body stacks replaces slices of slices: nobody else may read those. reads: of the old value, the last one first.
   constexpr bool may_be_stored_over(int old, int value, vec<leaf_read> const& reads) const {

@@ -18,15 +18,12 @@ namespace detail {
 
 constexpr attention_shape attention_shape_of(graph const& g, int id) {
   node const& n = g[id];
-  int const first = n.op == &attention_info ? 0 : 3;
+  int const first = attention_operands_at(n.op);
   attention_facts const f = attention_facts_of(n.at);
   shape const offsets = f.packed() ? g.info(g.input(n, first + 3 + f.query_offsets_at())).dims : shape{};
   return tx::attention_shape_of(f, g.info(g.input(n, first)), g.info(g.input(n, first + 1)).dims, offsets);
 }
-constexpr bool is_attention(graph const& g, int id) {
-  op_info const* const op = g[id].op;
-  return op == &attention_info || op == &attention_gradient_info || op == &biased_attention_gradient_info;
-}
+constexpr bool is_attention(graph const& g, int id) { return attention_operands_at(g[id].op) >= 0; }
 
 struct expansion {
   graph const& from;
@@ -40,7 +37,7 @@ struct expansion {
       tx::detail::written_attention(to, n.at, in.data()).forward(results[id]);
     } else {
       bool const of_bias = n.op == &biased_attention_gradient_info;
-      tx::detail::written_attention(to, n.at, in.data() + 3).backward({&to, in[0]}, {&to, in[2]}, of_bias, results[id]);
+      tx::detail::written_attention(to, n.at, in.data() + attention_operands_at(n.op)).backward({&to, in[0]}, {&to, in[2]}, of_bias, results[id]);
     }
     return results[id][0];
   }

@@ -3,6 +3,8 @@
 //
 //   graph    y = matmul(x, w), z = gelu(y + b), m = row_sum(z), n = z - m / 768, t = matmul(n, v)
 //   groups   {matmul, +, gelu, row_sum, /, -}, {matmul}: n is stored, y, z and m never are
+//
+// Which kernel a node joins is decided here; whether it may, by fits() of grouping.hpp within the limits of a target (groups.hpp).
 #pragma once
 
 #include <tx/passes/assign_storage.hpp>
@@ -114,8 +116,8 @@ class fuser : public grouping {
     }
   }
 
-  // Waiting nodes that read what `id` is stored over are computed now, but for those that it needs itself. Those around a body that
-  // stores over what they read, too.
+  // Before `id` overwrites a value, every waiting node that reads it is computed, but for those that `id` needs. So are waiting nodes around a
+  // body that overwrites what they read.
   constexpr void settle_readers_of(int id, vec<int> const& wanted) {
     int const old = overwritten(id);
     if (old < 0) return;
@@ -291,8 +293,8 @@ class fuser : public grouping {
     gr.nodes.push_back(id);
     out.group_of[id] = at;
     gr.overwrites = gr.overwrites || overwritten(id) >= 0;
-    pass_[id] = static_cast<char>(pass_in(id, at));
-    if (pass_[id] > gr.last_pass) gr.last_pass = pass_[id];
+    sweep_[id] = static_cast<char>(sweep_in(id, at));
+    if (sweep_[id] > gr.last_sweep) gr.last_sweep = sweep_[id];
     if (kind == op_kind::row_reduce) {
       out.levels[id] = level::row;
       gr.reduces_rows = true;

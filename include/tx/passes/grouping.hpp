@@ -15,7 +15,7 @@ class grouping {
     out.where = static_cast<storage&&>(where);
     out.group_of = vec<int>(g.size(), -1);
     out.levels = vec<level>(g.size(), level::none);
-    pass_ = vec<char>(g.size(), 0);
+    sweep_ = vec<char>(g.size(), 0);
     out.handed_on = vec<char>(g.size(), 0);
   }
 
@@ -134,22 +134,22 @@ class grouping {
   }
 
   // A kernel goes over the columns of a row once, and once more after each reduction of the row that something waits for. A node is
-  // computed, and stored, in the first pass that has all it needs; a later one that needs it may compute it again.
-  constexpr int pass_in(int id, int at) const {
-    int pass = 0;
+  // computed, and stored, in the first sweep that has all it needs; a later one that needs it may compute it again.
+  constexpr int sweep_in(int id, int at) const {
+    int sweep = 0;
     for (int k = 0; k < inputs_of(id); ++k) {
       int const base = base_of(g_.input(id, k));
-      if (out.group_of[base] == at && pass_[base] > pass) pass = pass_[base];
+      if (out.group_of[base] == at && sweep_[base] > sweep) sweep = sweep_[base];
     }
-    return pass + (g_[id].op->kind == op_kind::row_reduce);
+    return sweep + (g_[id].op->kind == op_kind::row_reduce);
   }
 
   // A node stored over another value comes after all who read that value; in one kernel only if it reads the same element. What it
-  // reads of that value itself must not be read again in a later pass.
+  // reads of that value itself must not be read again in a later sweep.
   constexpr bool overwrites_in_time(int id, int at) const {
     int const old = overwritten(id);
     if (old < 0) return true;
-    if (pass_in(id, at) < out.groups[at].last_pass)
+    if (sweep_in(id, at) < out.groups[at].last_sweep)
       for (int k = 0; k < inputs_of(id); ++k)
         if (same_storage(base_of(g_.input(id, k)), old)) return false;
     for (int k = at; k < out.groups.size(); ++k) {
@@ -185,7 +185,7 @@ class grouping {
 
   graph const& g_;
   kernel_limits const limits_;
-  vec<char> pass_{};  // node -> the pass of its group in which it is computed
+  vec<char> sweep_{};  // node -> the sweep of its group in which it is computed
 };
 
 }  // namespace tx::passes::detail

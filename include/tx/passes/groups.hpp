@@ -5,7 +5,13 @@
 
 namespace tx::passes {
 
-enum class level : std::uint8_t { none, full, row, col };  // one value per element, per row; a sum over rows
+// What a value is within a kernel of rows x cols.
+enum class level : std::uint8_t {
+  none,  // nothing of it
+  full,  // a number for each element
+  row,   // a number for each row
+  col    // a number for each column: a sum over rows
+};
 
 // What a kernel of a target may hold; see plan/target.hpp.
 struct kernel_limits {
@@ -22,7 +28,7 @@ struct group {
   std::int64_t cols = 1;
   factors of_rows{}, of_cols{}, of_count{};  // bounded extents that they, and their product, are in proportion to
   bool reduces_rows = false;
-  int last_pass = 0;       // over the columns of a row; see pass_in() of grouping.hpp
+  int last_sweep = 0;       // over the columns of a row; see sweep_in() of grouping.hpp
   bool overwrites = false; // stores over a carry or a leaf
   int band = -1;           // number of the loop over bands it runs in; see bands.hpp
   vec<int> nodes{};        // in order

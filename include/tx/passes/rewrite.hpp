@@ -99,12 +99,7 @@ constexpr graph rewrite(graph const& from, Change const& change) {
   graph to{};
   to.reserve(from);
   to.numbers = from.numbers;
-  to.random_streams = from.random_streams;
-  to.training = from.training;
-  to.no_gradient = from.no_gradient;
-  to.sites = from.sites;
-  to.settings = from.settings;
-  to.bound_of = from.bound_of;
+  to.take_program_facts(from);
   to.regions = from.regions;
 
   // Arguments and stacked results that nothing uses go; those that stay are numbered anew.

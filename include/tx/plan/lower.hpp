@@ -323,7 +323,7 @@ class lowerer {
     for (int r = regions - 1; r >= 0; --r) {
       for (int b = 0; b < f_.bands.size(); ++b) emit_band(b, r);
       loop& l = out_.loops[r];
-      l.first = out_.steps.size();
+      l.first = out_.instructions.size();
       l.iterations = g_.regions[r].iterations;
       l.around = r == 0 ? 0 : g_.loops_around(r) - 1;
       l.reversed = g_.regions[r].reversed;
@@ -332,15 +332,15 @@ class lowerer {
       for (int i : t_.order[r]) {
         int const head = f_.groups[i].head;
         if (f_.groups[i].band >= 0) {
-          if (f_.groups[i].band != band) out_.steps.push_back({step_kind::loop, regions + f_.groups[i].band});
+          if (f_.groups[i].band != band) out_.instructions.push_back({instruction_kind::loop, regions + f_.groups[i].band});
         } else if (head >= 0 && g_[head].op->kind == op_kind::region) {
-          out_.steps.push_back({step_kind::loop, run_region(g_[head].at)});
+          out_.instructions.push_back({instruction_kind::loop, run_region(g_[head].at)});
         } else {
           emit_calls(i);
         }
         band = f_.groups[i].band;
       }
-      l.count = out_.steps.size() - l.first;
+      l.count = out_.instructions.size() - l.first;
     }
   }
   constexpr int end_of_calls(int group_at) const {
@@ -350,15 +350,15 @@ class lowerer {
   }
   constexpr void emit_calls(int group_at) {
     int const end = end_of_calls(group_at);
-    for (int c = call_of_[group_at]; c >= 0 && c < end; ++c) out_.steps.push_back({step_kind::call, c});
+    for (int c = call_of_[group_at]; c >= 0 && c < end; ++c) out_.instructions.push_back({instruction_kind::call, c});
   }
   constexpr void emit_band(int b, int region_id) {
     loop& l = out_.loops[g_.regions.size() + b];
     for (int i : t_.order[region_id]) {
       if (f_.groups[i].band != b) continue;
-      if (l.count == 0) l.first = out_.steps.size();
+      if (l.count == 0) l.first = out_.instructions.size();
       emit_calls(i);
-      l.count = out_.steps.size() - l.first;
+      l.count = out_.instructions.size() - l.first;
     }
     passes::band_loop const& band = f_.bands[b];
     l.band = band.each;

@@ -16,7 +16,7 @@ struct lowered {
   vec<operand_ref> operands{};
   vec<varying_number> varying{};
   bound_table bound_of{};
-  vec<step> steps{};
+  vec<instruction> instructions{};
   vec<loop> loops{};
   vec<result_ref> results{};
   vec<range_check> checks{};

@@ -1,4 +1,4 @@
-// A program as data: steps, operands and where everything lies. Made by lowering, frozen, walked by an executor.
+// A program as data: instructions, operands and where everything lies. Made by lowering, frozen, walked by an executor.
 #pragma once
 
 #include <tx/graph/graph.hpp>
@@ -49,7 +49,7 @@ struct operand_ref {
   random_source random{};   // access::random, which lies nowhere
   int root = -1;            // base_arena, while planning: the node in whose buffer `offset` counts; then it counts in the arena
   std::int64_t offset = 0;  // bytes
-  std::int64_t matrix = 0;  // if not 0, its buffer holds one band alone, and these are the bytes of a matrix: a band's first one is at its front
+  std::int64_t matrix = 0;  // bytes of one matrix where its buffer holds one band, whose first matrix is at the front; else 0
   std::int64_t step[max_loops] = {};  // bytes per iteration of each loop around, outermost first
   int rank = 0;             // of the row index, outermost axis first
   int extent[max_rank] = {};  // `whole` kernels: the shape
@@ -77,15 +77,15 @@ struct call {
   int first_site = -1;      // of its ops' lines, the head's first; -1: none is known
 };
 
-enum class step_kind : std::uint8_t { call, loop };
+enum class instruction_kind : std::uint8_t { call, loop };
 
-struct step {
-  step_kind kind = step_kind::call;
+struct instruction {
+  instruction_kind kind = instruction_kind::call;
   int index = 0;  // of the call, or of the region to run
 };
 
 struct loop {
-  int first = 0;  // steps[first .. first + count)
+  int first = 0;  // instructions[first .. first + count)
   int count = 0;
   int iterations = 1;
   int around = 0;             // loops that it is in

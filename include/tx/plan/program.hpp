@@ -11,7 +11,7 @@ namespace detail {
 
 // What one constant evaluation hands over; the exact sizes are known only after it.
 struct capacity {
-  static constexpr int kernels = 512, ins = 8192, lets = 8192, outs = 2048, calls = 8192, operands = 32768, varying = 8192, steps = 8192, loops = 64, results = 32, checks = 128, sites = 256, settings = 32, site_of = 16384;
+  static constexpr int kernels = 512, ins = 8192, lets = 8192, outs = 2048, calls = 8192, operands = 32768, varying = 8192, instructions = 8192, loops = 64, results = 32, checks = 128, sites = 256, settings = 32, site_of = 16384;
 };
 struct loose_tables {
   bounded_array<kernel_sig, capacity::kernels> kernels;
@@ -22,7 +22,7 @@ struct loose_tables {
   bounded_array<operand_ref, capacity::operands> operands;
   bounded_array<varying_number, capacity::varying> varying;
   bound_table bound_of;
-  bounded_array<step, capacity::steps> steps;
+  bounded_array<instruction, capacity::instructions> instructions;
   bounded_array<loop, capacity::loops> loops;
   bounded_array<result_ref, capacity::results> results;
   bounded_array<range_check, capacity::checks> checks;
@@ -51,7 +51,7 @@ constexpr loose_tables loosen(lowered const& l) {
   move_in(t.operands, l.operands);
   move_in(t.varying, l.varying);
   t.bound_of = l.bound_of;
-  move_in(t.steps, l.steps);
+  move_in(t.instructions, l.instructions);
   move_in(t.loops, l.loops);
   move_in(t.results, l.results);
   move_in(t.checks, l.checks);
@@ -91,7 +91,7 @@ struct program {
   static constexpr auto operands = freeze<operand_ref, loose.operands.count>(loose.operands);
   static constexpr auto varying = freeze<varying_number, loose.varying.count>(loose.varying);
   static constexpr bound_table bound_of = loose.bound_of;
-  static constexpr auto steps = freeze<step, loose.steps.count>(loose.steps);
+  static constexpr auto instructions = freeze<instruction, loose.instructions.count>(loose.instructions);
   static constexpr auto loops = freeze<loop, loose.loops.count>(loose.loops);
   static constexpr auto results = freeze<result_ref, loose.results.count>(loose.results);
   static constexpr auto checks = freeze<range_check, loose.checks.count>(loose.checks);

@@ -103,58 +103,58 @@ struct collective_rule;
 // Sets bytes to zero.
 struct zero {};
 
-// When the values of a row program are computed. Pass p goes over the columns once; a row reduction made in pass p is a
-// number from pass p + 1 on. Values of an earlier pass are computed again, or stashed where that would cost more.
+// When the values of a row schedule are computed. Sweep p goes over the columns once; a row reduction made in sweep p is a
+// number from sweep p + 1 on. Values of an earlier sweep are computed again, or stashed where that would cost more.
 inline constexpr int max_values = 160;
-// What a row program keeps beside its operands.
+// What a row schedule keeps beside its operands.
 struct row_buffers {
   int element = 4;       // bytes of the widest value
   int stashes = 0;       // rows
   int column_sums = 0;   // of full rows
   int row_sums = 0;      // of one value per row
 };
-struct row_program : row_buffers {
+struct row_schedule : row_buffers {
   int values = 0;
   int inputs = 0;
-  int passes = 1;
+  int sweeps = 1;
   bool by_column[max_values] = {};
-  int pass[max_values] = {};   // the first in which the value can be computed
+  int sweep[max_values] = {};   // the first in which the value can be computed
   int stash[max_values] = {};  // slot, or -1
   int sum[max_values] = {};    // number among the column sums of its kind, or -1
 };
 
-// The values that vary by column and are needed in one pass over the columns.
-struct pass_demand {
+// The values that vary by column and are needed in one sweep over the columns.
+struct sweep_demand {
   bool value[max_values] = {};
   bool from_stash[max_values] = {};
   bool any = false;
 };
 
 template <class Sigs>
-constexpr pass_demand demand_of(Sigs const& s, row_program const& p, int pass) {
-  pass_demand d{};
+constexpr sweep_demand demand_of(Sigs const& s, row_schedule const& p, int sweep) {
+  sweep_demand d{};
   auto demand = [&](int v) {
     d.value[v] = d.value[v] || p.by_column[v];
     d.any = d.any || p.by_column[v];
   };
   for (int k = 0; k < s.lets(); ++k) {
     auto const l = s.let(k);
-    if (l.shape != form::map && p.pass[l.operand[0]] == pass) {
+    if (l.shape != form::map && p.sweep[l.operand[0]] == sweep) {
       demand(l.operand[0]);
       if (l.shape == form::row_reduce) d.any = true;
     }
     int const v = p.inputs + k;
-    if (p.stash[v] >= 0 && p.pass[v] == pass) demand(v);
+    if (p.stash[v] >= 0 && p.sweep[v] == sweep) demand(v);
   }
   for (int o = 0; o < s.outputs(); ++o) {
     auto const out = s.out(o);
-    if (out.shape != form::map || out.per_row || p.pass[out.value] != pass) continue;
+    if (out.shape != form::map || out.per_row || p.sweep[out.value] != sweep) continue;
     demand(out.value);
     d.any = true;
   }
   for (int v = p.values - 1; v >= p.inputs; --v) {
     if (!d.value[v]) continue;
-    if (p.pass[v] < pass && p.stash[v] >= 0) {
+    if (p.sweep[v] < sweep && p.stash[v] >= 0) {
       d.from_stash[v] = true;
       continue;
     }
@@ -167,8 +167,8 @@ constexpr pass_demand demand_of(Sigs const& s, row_program const& p, int pass) {
 
 // sigs: anything with in(i), let(i), out(i) and their counts.
 template <class Sigs>
-constexpr row_program analyse(Sigs const& s) {
-  row_program p{};
+constexpr row_schedule analyse(Sigs const& s) {
+  row_schedule p{};
   p.inputs = s.inputs();
   p.values = p.inputs + s.lets();
   if (p.values > max_values) throw invalid("a fused group has more values than a kernel may hold");
@@ -184,20 +184,20 @@ constexpr row_program analyse(Sigs const& s) {
     int const v = p.inputs + k;
     p.stash[v] = p.sum[v] = -1;
     for (int o = 0; o < l.operands; ++o) {
-      if (p.pass[l.operand[o]] > p.pass[v]) p.pass[v] = p.pass[l.operand[o]];
+      if (p.sweep[l.operand[o]] > p.sweep[v]) p.sweep[v] = p.sweep[l.operand[o]];
       if (l.shape == form::map && p.by_column[l.operand[o]]) p.by_column[v] = true;
     }
     costly[v] = l.costly;
     if (size_of(l.type) == 8) p.element = 8;
-    if (l.shape == form::row_reduce) p.pass[v] += 1;
+    if (l.shape == form::row_reduce) p.sweep[v] += 1;
     if (l.shape == form::col_reduce) p.sum[v] = p.by_column[l.operand[0]] ? p.column_sums++ : p.row_sums++;
-    if (p.pass[v] + 1 > p.passes) p.passes = p.pass[v] + 1;
+    if (p.sweep[v] + 1 > p.sweeps) p.sweeps = p.sweep[v] + 1;
   }
-  // A costly chain of an earlier pass is stashed where a later one asks for it.
-  for (int pass = 1; pass < p.passes; ++pass) {
-    pass_demand d = demand_of(s, p, pass);
+  // A costly chain of an earlier sweep is stashed where a later one asks for it.
+  for (int sweep = 1; sweep < p.sweeps; ++sweep) {
+    sweep_demand d = demand_of(s, p, sweep);
     for (int v = p.values - 1; v >= p.inputs; --v) {
-      if (!d.value[v] || p.pass[v] >= pass || p.stash[v] >= 0 || s.let(v - p.inputs).shape != form::map) continue;
+      if (!d.value[v] || p.sweep[v] >= sweep || p.stash[v] >= 0 || s.let(v - p.inputs).shape != form::map) continue;
       bool chain[max_values] = {};  // what computing it again would take
       chain[v] = true;
       int cost = 0;
@@ -210,7 +210,7 @@ constexpr row_program analyse(Sigs const& s) {
       }
       if (cost <= 8) continue;
       p.stash[v] = p.stashes++;
-      d = demand_of(s, p, pass);  // what only the chain needed is needed no more
+      d = demand_of(s, p, sweep);  // what only the chain needed is needed no more
     }
   }
   return p;
@@ -240,6 +240,6 @@ struct signatures_of<fused<Exact, ins<In...>, lets<Let...>, outs<Out...>>> {
 };
 
 template <class F>
-inline constexpr row_program program_of = analyse(signatures_of<F>{});
+inline constexpr row_schedule row_schedule_of = analyse(signatures_of<F>{});
 
 }  // namespace tx::exec

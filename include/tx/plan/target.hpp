@@ -14,7 +14,7 @@ struct target {
   std::int64_t band_bytes;
   // What a kernel may hold.
   passes::kernel_limits kernel;
-  // Bytes of scratch of a call, for what its rows keep of values of an earlier pass and for partial sums.
+  // Bytes of scratch of a call, for what its rows keep of values of an earlier sweep and for partial sums.
   std::int64_t (*row_scratch)(exec::row_buffers const& kept, std::int64_t cols);
   // Bytes beside those, where the call is a product: [rows, depth] x [depth, cols], c.batch of them.
   std::int64_t (*product_scratch)(exec::call const& c, exec::operand_ref const& left, exec::operand_ref const& right);

@@ -2,7 +2,7 @@
 #pragma once
 
 #include <tx/core/philox.hpp>
-#include <tx/expr/layout.hpp>
+#include <tx/expr/parameter_names.hpp>
 #include <tx/plan/plan.hpp>
 #include <tx/run/bytes.hpp>
 

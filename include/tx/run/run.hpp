@@ -56,8 +56,8 @@ struct runner {
 
   template <int Step>
   static void one(frame& f) {
-    constexpr step s = Program::steps[Step];
-    if constexpr (s.kind == step_kind::call) {
+    constexpr instruction s = Program::instructions[Step];
+    if constexpr (s.kind == instruction_kind::call) {
       constexpr int kernel = Program::calls[s.index].kernel;
       using own = typename Backend::template kernel<kernel_of<Program, kernel>>;
       static_assert(backend_kernel<own>::value);

@@ -5,7 +5,6 @@
 //   run.settings.schedule = {tx::decay_shape::cosine, 1'000, 100'000};
 #pragma once
 
-#include <tx/expr/layout.hpp>
 #include <tx/graph/graph.hpp>
 #include <tx/expr/scalar.hpp>
 #include <tx/run/rate_schedule.hpp>

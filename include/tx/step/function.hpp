@@ -3,7 +3,7 @@
 
 #include <tx/backends/cpu/target.hpp>
 #include <tx/expr/handed_back.hpp>
-#include <tx/expr/layout.hpp>
+#include <tx/expr/parameter_layout.hpp>
 #include <tx/expr/trace.hpp>
 #include <tx/passes/narrow.hpp>
 #include <tx/plan/compile.hpp>

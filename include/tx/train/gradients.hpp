@@ -6,7 +6,7 @@
 #pragma once
 
 #include <tx/autodiff/reverse.hpp>
-#include <tx/expr/layout.hpp>
+#include <tx/expr/parameter_layout.hpp>
 #include <tx/ops/gather_all.hpp>
 #include <tx/ops/slice.hpp>
 

@@ -57,8 +57,8 @@ constexpr std::int64_t product_flops() {
   std::int64_t sum = 0;
   auto const add = [&](int first, int count, std::int64_t times, auto const& self) -> void {
     for (int i = first; i < first + count; ++i) {
-      auto const& s = Step::template program<>::steps[i];
-      if (s.kind == tx::exec::step_kind::loop) {
+      auto const& s = Step::template program<>::instructions[i];
+      if (s.kind == tx::exec::instruction_kind::loop) {
         auto const& l = Step::template program<>::loops[s.index];
         self(l.first, l.count, times * l.iterations, self);
         continue;

@@ -19,7 +19,7 @@ template <class T>
 void attention_forward(int part, int parts, attention_problem<T> const& problem, attention_result<T> const& result, std::byte* scratch);
 
 // The gradients of keys and values, and that of queries or its sums; rows that no text has are 0.
-// scratch: attention_backward_scratch_bytes(head). sums: attention_sums_bytes(sizes, type, packed), which may be none.
+// scratch: attention_backward_scratch_bytes(head). sums: attention_sums_bytes(sizes, packed), which may be none.
 template <class T>
 void attention_backward(int part, int parts, attention_problem<T> const& problem, attention_gradients<T> const& gradients, std::byte* sums,
                         std::byte* scratch);

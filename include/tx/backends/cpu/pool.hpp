@@ -3,7 +3,7 @@
 // machine is busy and no helper comes, it does all of them itself.
 #pragma once
 
-#include <tx/backends/cpu/claims.hpp>
+#include <tx/backends/cpu/share_claims.hpp>
 #include <tx/backends/cpu/turns.hpp>
 
 #include <pthread.h>

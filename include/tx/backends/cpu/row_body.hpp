@@ -1,4 +1,4 @@
-// The body of a fused kernel on a range of rows: per row, passes over the columns, a vector at a time.
+// The body of a fused kernel on a range of rows: per row, sweeps over the columns, a vector at a time.
 #pragma once
 
 #include <tx/backends/cpu/random.hpp>
@@ -48,8 +48,8 @@ struct row_types<exec::fused<Exact, exec::ins<In...>, exec::lets<Let...>, exec::
   };
 };
 
-template <class F, int Pass>
-inline constexpr exec::pass_demand demand_in = exec::demand_of(exec::signatures_of<F>{}, exec::program_of<F>, Pass);
+template <class F, int Sweep>
+inline constexpr exec::sweep_demand demand_in = exec::demand_of(exec::signatures_of<F>{}, exec::row_schedule_of<F>, Sweep);
 
 // Numbers below N for which a condition holds, as a sequence to expand.
 template <int N>
@@ -71,23 +71,23 @@ constexpr auto sequence(std::integer_sequence<int, I...>) {
 template <auto Chosen>
 using sequence_of = decltype(sequence<Chosen>(std::make_integer_sequence<int, Chosen.count>{}));
 
-// What the passes of a kernel do, as lists: values to compute, reductions and outputs to feed, numbers of the row to derive.
-template <class F, int Pass>
+// What the sweeps of a kernel do, as lists: values to compute, reductions and outputs to feed, numbers of the row to derive.
+template <class F, int Sweep>
 struct pass_lists {
   static constexpr auto sigs = exec::signatures_of<F>{};
-  static constexpr exec::row_program const& program = exec::program_of<F>;
+  static constexpr exec::row_schedule const& schedule = exec::row_schedule_of<F>;
   static constexpr int inputs = row_types<F>::inputs;
   static constexpr int lets = row_types<F>::lets;
-  using computed = sequence_of<choose<exec::max_values>([](int v) { return v < program.values && demand_in<F, Pass>.value[v]; })>;
-  using row_reduced = sequence_of<choose<lets>([](int k) { return sigs.let(k).shape == form::row_reduce && program.pass[sigs.let(k).operand[0]] == Pass; })>;
+  using computed = sequence_of<choose<exec::max_values>([](int v) { return v < schedule.values && demand_in<F, Sweep>.value[v]; })>;
+  using row_reduced = sequence_of<choose<lets>([](int k) { return sigs.let(k).shape == form::row_reduce && schedule.sweep[sigs.let(k).operand[0]] == Sweep; })>;
   using col_reduced = sequence_of<choose<lets>([](int k) {
-    return sigs.let(k).shape == form::col_reduce && program.by_column[sigs.let(k).operand[0]] && program.pass[sigs.let(k).operand[0]] == Pass;
+    return sigs.let(k).shape == form::col_reduce && schedule.by_column[sigs.let(k).operand[0]] && schedule.sweep[sigs.let(k).operand[0]] == Sweep;
   })>;
   using stored = sequence_of<choose<row_types<F>::outputs>([](int o) {
-    return sigs.out(o).shape == form::map && !sigs.out(o).per_row && program.pass[sigs.out(o).value] == Pass;
+    return sigs.out(o).shape == form::map && !sigs.out(o).per_row && schedule.sweep[sigs.out(o).value] == Sweep;
   })>;
   using derived = sequence_of<choose<lets>([](int k) {
-    return sigs.let(k).shape == form::map && !program.by_column[inputs + k] && program.pass[inputs + k] == Pass;
+    return sigs.let(k).shape == form::map && !schedule.by_column[inputs + k] && schedule.sweep[inputs + k] == Sweep;
   })>;
 };
 
@@ -105,8 +105,8 @@ template <class F>
 class row_body {
   using types = detail::row_types<F>;
   static constexpr auto sigs = exec::signatures_of<F>{};
-  static constexpr exec::row_program const& program = exec::program_of<F>;
-  using values = typename types::template pack<std::make_integer_sequence<int, program.values>>;
+  static constexpr exec::row_schedule const& schedule = exec::row_schedule_of<F>;
+  using values = typename types::template pack<std::make_integer_sequence<int, schedule.values>>;
   template <int V>
   static constexpr dtype type_of = types::types::at[V];
   static constexpr bool has_product = types::inputs > 0 && sigs.in(0).how == access::product;
@@ -118,7 +118,7 @@ class row_body {
 
   // No value but those of its own column enters an element: columns may be done in any pieces.
   static constexpr bool by_columns = [] {
-    if (program.passes > 1 || program.row_sums > 0) return false;
+    if (schedule.sweeps > 1 || schedule.row_sums > 0) return false;
     for (int k = 0; k < types::lets; ++k)
       if (sigs.let(k).shape == form::row_reduce) return false;
     for (int k = 0; k < types::outputs; ++k)
@@ -126,20 +126,20 @@ class row_body {
     return true;
   }();
 
-  // Once before the rows of a share: its sums start at zero. scratch: row_scratch(program, cols) bytes of this share.
+  // Once before the rows of a share: its sums start at zero. scratch: row_scratch(schedule, cols) bytes of this share.
   static void clear_sums(std::byte* scratch, std::int64_t cols) {
-    if constexpr (program.column_sums + program.row_sums > 0) {
-      std::int64_t const row = scratch_row(cols, program.element);
-      __builtin_memset(scratch + program.stashes * row, 0, static_cast<std::size_t>(program.column_sums * row + program.row_sums * program.element));
+    if constexpr (schedule.column_sums + schedule.row_sums > 0) {
+      std::int64_t const row = scratch_row(cols, schedule.element);
+      __builtin_memset(scratch + schedule.stashes * row, 0, static_cast<std::size_t>(schedule.column_sums * row + schedule.row_sums * schedule.element));
     }
   }
 
   row_body(row_operands const& o, std::byte* scratch) : o_(o), end_(o.c.cols) {
     std::int64_t const cols = o.c.cols;
-    row_bytes_ = scratch_row(cols, program.element);
+    row_bytes_ = scratch_row(cols, schedule.element);
     stash_ = scratch;
-    sums_ = scratch + program.stashes * row_bytes_;
-    row_sums_ = sums_ + program.column_sums * row_bytes_;
+    sums_ = scratch + schedule.stashes * row_bytes_;
+    row_sums_ = sums_ + schedule.column_sums * row_bytes_;
     for (int i = first_input; i < types::inputs; ++i) {
       exec::operand_ref const& r = o.in[i - first_input];
       base_[i] = r.base >= 0 ? o.f.at<std::byte>(r) : nullptr;
@@ -160,7 +160,7 @@ class row_body {
       start_row(std::make_integer_sequence<int, types::inputs>{},
                 product == nullptr ? nullptr : product + (row - begin) * product_row - first_ * product_size);
       start_outputs(std::make_integer_sequence<int, types::outputs>{});
-      all_passes(std::make_integer_sequence<int, program.passes>{});
+      all_sweeps(std::make_integer_sequence<int, schedule.sweeps>{});
       sum_rows(std::make_integer_sequence<int, types::lets>{});
       finish_outputs(std::make_integer_sequence<int, types::outputs>{});
     }
@@ -169,11 +169,11 @@ class row_body {
   // Column sums of one share, for adding up: let K's.
   template <int K>
   static std::byte* sum_of(std::byte* scratch, std::int64_t cols) {
-    std::int64_t const row_bytes = scratch_row(cols, program.element);
+    std::int64_t const row_bytes = scratch_row(cols, schedule.element);
     constexpr int v = types::inputs + K;
-    std::byte* const sums = scratch + program.stashes * row_bytes;
-    if constexpr (program.by_column[sigs.let(K).operand[0]]) return sums + program.sum[v] * row_bytes;
-    else return sums + program.column_sums * row_bytes + program.sum[v] * program.element;
+    std::byte* const sums = scratch + schedule.stashes * row_bytes;
+    if constexpr (schedule.by_column[sigs.let(K).operand[0]]) return sums + schedule.sum[v] * row_bytes;
+    else return sums + schedule.column_sums * row_bytes + schedule.sum[v] * schedule.element;
   }
 
  private:
@@ -204,7 +204,7 @@ class row_body {
   // The value in lanes, wherever it is.
   template <int V>
   TX_INLINE auto lanes_value() {
-    if constexpr (program.by_column[V]) return detail::get<V>(vectors_);
+    if constexpr (schedule.by_column[V]) return detail::get<V>(vectors_);
     else return lanes_t<type_of<V>>(detail::get<V>(scalars_));
   }
 
@@ -233,16 +233,16 @@ class row_body {
   template <int V>
   TX_INLINE auto* stash_of(std::int64_t c) {
     using T = std::conditional_t<std::is_same_v<scalar_t<type_of<V>>, bool>, i32, scalar_t<type_of<V>>>;
-    return reinterpret_cast<T*>(stash_ + program.stash[V] * row_bytes_) + c;
+    return reinterpret_cast<T*>(stash_ + schedule.stash[V] * row_bytes_) + c;
   }
 
-  template <int Pass, int V>
+  template <int Sweep, int V>
   TX_INLINE void compute(std::int64_t c, int n) {
     auto& x = detail::get<V>(vectors_);
     using T = scalar_t<type_of<V>>;
     if constexpr (V < types::inputs) {
       x = load_input<V>(c, n);
-    } else if constexpr (detail::demand_in<F, Pass>.from_stash[V]) {
+    } else if constexpr (detail::demand_in<F, Sweep>.from_stash[V]) {
       auto* const p = stash_of<V>(c);
       x = convert<T>(simd<std::remove_pointer_t<decltype(p)>>::load(p));
     } else {
@@ -251,7 +251,7 @@ class row_body {
       else if constexpr (let::count == 2) x = convert<T>(let::rule::apply(lanes_value<let::operand[0]>(), lanes_value<let::operand[1]>()));
       else x = convert<T>(let::rule::apply(lanes_value<let::operand[0]>(), lanes_value<let::operand[1]>(), lanes_value<let::operand[2]>()));
       x = as_stored<type_of<V>>(x);
-      if constexpr (program.stash[V] >= 0 && program.pass[V] == Pass) {  // rows of the stash have room for a whole vector
+      if constexpr (schedule.stash[V] >= 0 && schedule.sweep[V] == Sweep) {  // rows of the stash have room for a whole vector
         auto* const p = stash_of<V>(c);
         convert<std::remove_pointer_t<decltype(p)>>(x).store(p);
       }
@@ -271,7 +271,7 @@ class row_body {
     using let = typename types::template let<K>;
     constexpr int v = types::inputs + K;
     using T = scalar_t<type_of<v>>;
-    auto* const sum = reinterpret_cast<T*>(sums_ + program.sum[v] * row_bytes_) + c;
+    auto* const sum = reinterpret_cast<T*>(sums_ + schedule.sum[v] * row_bytes_) + c;
     let::rule::apply(simd<T>::load(sum), lanes_value<let::operand[0]>()).store(sum);  // past the last column lies padding
   }
   template <int K>
@@ -280,14 +280,14 @@ class row_body {
     store_lanes<sig.type, types::exact>(out_[K] + c * size_of(sig.type), lanes_value<sig.value>(), n);
   }
 
-  template <int Pass, int... V, int... R, int... C, int... O>
+  template <int Sweep, int... V, int... R, int... C, int... O>
   TX_INLINE void columns(std::integer_sequence<int, V...>, std::integer_sequence<int, R...>, std::integer_sequence<int, C...>,
                          std::integer_sequence<int, O...>) {
     (start_reduction<R>(), ...);
     std::int64_t const end = end_;
     for (std::int64_t c = by_columns ? first_ : 0; c < end; c += lanes) {
       int const n = types::exact || end - c >= lanes ? lanes : static_cast<int>(end - c);
-      (compute<Pass, V>(c, n), ...);
+      (compute<Sweep, V>(c, n), ...);
       (reduce_row<R>(n), ...);
       (reduce_col<C>(c), ...);
       (store<O>(c, n), ...);
@@ -307,15 +307,15 @@ class row_body {
   }
 
   template <int... P>
-  TX_INLINE void all_passes(std::integer_sequence<int, P...>) {
-    (pass<P>(), ...);
+  TX_INLINE void all_sweeps(std::integer_sequence<int, P...>) {
+    (sweep<P>(), ...);
   }
-  template <int Pass>
-  TX_INLINE void pass() {
-    using lists = detail::pass_lists<F, Pass>;
+  template <int Sweep>
+  TX_INLINE void sweep() {
+    using lists = detail::pass_lists<F, Sweep>;
     derive(typename lists::derived{});
-    if constexpr (detail::demand_in<F, Pass>.any)
-      columns<Pass>(typename lists::computed{}, typename lists::row_reduced{}, typename lists::col_reduced{}, typename lists::stored{});
+    if constexpr (detail::demand_in<F, Sweep>.any)
+      columns<Sweep>(typename lists::computed{}, typename lists::row_reduced{}, typename lists::col_reduced{}, typename lists::stored{});
   }
 
   template <int... K>
@@ -344,9 +344,9 @@ class row_body {
   template <int K>
   TX_INLINE void sum_row() {
     using let = typename types::template let<K>;
-    if constexpr (let::shape == form::col_reduce && !program.by_column[let::operand[0]]) {
+    if constexpr (let::shape == form::col_reduce && !schedule.by_column[let::operand[0]]) {
       constexpr int v = types::inputs + K;
-      auto* const sum = reinterpret_cast<scalar_t<type_of<v>>*>(row_sums_ + program.sum[v] * program.element);
+      auto* const sum = reinterpret_cast<scalar_t<type_of<v>>*>(row_sums_ + schedule.sum[v] * schedule.element);
       *sum = let::rule::apply(*sum, detail::get<let::operand[0]>(scalars_));
     }
   }

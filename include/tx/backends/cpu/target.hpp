@@ -1,19 +1,14 @@
 // How the CPU backend cuts work, and what it keeps meanwhile: one formula for the planner and for kernels.
 #pragma once
 
-#include <tx/backends/cpu/attention_problem.hpp>
+#include <tx/backends/cpu/attention_choice.hpp>
+#include <tx/backends/cpu/shares.hpp>
 #include <tx/backends/cpu/matrix_unit.hpp>
-#include <tx/ops/attention.hpp>
 #include <tx/plan/target.hpp>
 
 namespace tx::backends::cpu {
 
 using exec::aligned, exec::call, exec::operand_ref;
-
-// Work is cut into this many shares whatever the number of threads, so results do not depend on it.
-inline constexpr int shares = 16;
-// Share `part` of n items.
-constexpr std::int64_t share_begin(std::int64_t n, int part) { return n * part / shares; }
 
 // Rows of a product that are computed before their epilogue runs: what fits in a quarter megabyte, in multiples of 12, 24 at least.
 constexpr std::int64_t panel_rows(std::int64_t rows, std::int64_t cols, std::int64_t element) {
@@ -23,7 +18,7 @@ constexpr std::int64_t panel_rows(std::int64_t rows, std::int64_t cols, std::int
   return panel < rows ? panel : rows;
 }
 
-// Of fewer columns there are more rows: no panel of up to so many of both has more bytes.
+// If there are fewer columns, a panel has more rows. This bounds its bytes for up to so many of both.
 constexpr std::int64_t most_panel_bytes(std::int64_t rows, std::int64_t cols, std::int64_t element) {
   std::int64_t const quarter = std::int64_t{256} << 10, few = 24 * cols * element, all = rows * cols * element;
   std::int64_t const most = few > quarter ? few : quarter;
@@ -90,30 +85,6 @@ constexpr std::int64_t product_scratch(call const& c, operand_ref const& left, o
   std::int64_t const whole = shares * aligned(panel) + (is_one_matrix(c) ? 1 : shares) * packed;
   bool const may_swap = varies && is_one_matrix(c) && must_pack_right(right, c.cols);  // bounded extents may be few rows
   return may_swap && swapped > whole ? swapped : whole;
-}
-
-// Scores of one head that stay in the second-level cache go from product to product in bands; longer ones are never computed as a whole, nor are
-// packed texts laid out as long as the longest. The kernels compute in f32: where a program is compiled for a matrix unit, products of bf16 stay
-// products however long texts are.
-constexpr std::int64_t band_bytes = std::int64_t{1} << 20;
-constexpr bool runs_attention(attention_shape const& a) {
-  if (a.type == dtype::f64) return false;
-  if (a.packed) return true;
-  return !(TX_HAS_AMX && a.type == dtype::bf16) && a.queries * a.keys * size_of(dtype::f32) >= band_bytes;
-}
-
-// Of a call of attention or of its gradient (attention_kernels.hpp).
-constexpr std::int64_t whole_scratch(op_info const& op, call const& c, operand_ref const* operands) {
-  bool const forward = &op == &attention_info;
-  if (!forward && &op != &attention_gradient_info && &op != &biased_attention_gradient_info) return 0;
-  operand_ref const& q = operands[forward ? 0 : 3];
-  operand_ref const& k = operands[forward ? 1 : 4];
-  attention_facts const facts = attention_facts_of(c.at);
-  std::int64_t const head = q.extent[q.rank - 1] / facts.heads;
-  if (forward) return shares * aligned(attention_scratch_bytes(head));
-  attention_sizes sizes{q.extent[0], q.extent[1], k.extent[1], facts.heads, facts.key_heads, head};
-  if (facts.packed()) sizes = {1, q.extent[0], facts.longest_keys(), facts.heads, facts.key_heads, head};
-  return shares * aligned(attention_backward_scratch_bytes(head)) + attention_sums_bytes(sizes, facts.packed());
 }
 
 }  // namespace tx::backends::cpu

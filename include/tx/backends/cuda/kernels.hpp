@@ -28,7 +28,7 @@ void launch_rows(exec::frame const& f, exec::call const& c, exec::operand_ref co
   a.cols = c.cols;
   a.key = f.key;
   a.scratch = f.scratch(c);
-  a.per_share = row_scratch(exec::program_of<F>, c.cols);
+  a.per_share = row_scratch(exec::row_schedule_of<F>, c.cols);
   a.product = product;
   for (int i = 0; i < task::types::operands; ++i) a.operand[i] = place::of(f, operands[i]);
 
@@ -50,7 +50,7 @@ void launch_sums(exec::frame const& f, exec::call const& c, exec::operand_ref co
   if constexpr (row_task<F>::sums) {
     typename share_task<F>::arguments a{};
     a.scratch = f.scratch(c);
-    a.per_share = row_scratch(exec::program_of<F>, c.cols);
+    a.per_share = row_scratch(exec::row_schedule_of<F>, c.cols);
     a.cols = c.cols;
     for (int k = 0; k < row_task<F>::types::outputs; ++k) a.out[k] = place::of(f, outputs[k]);
     Device::template launch<share_task<F>>(blocks_for(upper_of(c.cols, 1), most_threads), most_threads, 0, a);
@@ -100,7 +100,7 @@ struct kernel<Device, exec::gemm<D, Epilogue>> {
         return;
       }
     }
-    std::int64_t const epilogue_bytes = shares * row_scratch(exec::program_of<Epilogue>, c.cols);
+    std::int64_t const epilogue_bytes = shares * row_scratch(exec::row_schedule_of<Epilogue>, c.cols);
     std::int64_t const room = product_scratch(c, operands[0], operands[1]);
     std::int64_t const row_of_tiles = detail::lower_of(rows, tile) * c.cols * size_of(sum_type(D));
     std::int64_t const fit = row_of_tiles > 0 ? room / row_of_tiles : 1;

@@ -1,5 +1,5 @@
 // One thread's part of a fused group: a team of threads takes a row, its threads take columns. What a value is and in which
-// pass it is computed, exec::row_program says, as for every backend.
+// sweep it is computed, exec::row_schedule says, as for every backend.
 #pragma once
 
 #include <tx/backends/cuda/place.hpp>
@@ -43,7 +43,7 @@ class row_body {
       live_ = base + team_.index() < end;
       row_ = live_ ? base + team_.index() : end - 1;  // a team without a row of its own meets the others, and stores nothing
       start(std::make_integer_sequence<int, types::inputs>{});
-      all_passes(std::make_integer_sequence<int, task::passes>{});
+      all_sweeps(std::make_integer_sequence<int, task::sweeps>{});
       if (live_ && lane_ == 0) finish_row(every_let{}, every_output{});
     }
   }
@@ -100,21 +100,21 @@ class row_body {
   }
 
   template <int... P>
-  TX_DEVICE void all_passes(std::integer_sequence<int, P...>) {
-    (pass<P>(every_value{}, every_let{}, every_output{}), ...);
+  TX_DEVICE void all_sweeps(std::integer_sequence<int, P...>) {
+    (sweep<P>(every_value{}, every_let{}, every_output{}), ...);
   }
-  template <int Pass, int... V, int... K, int... O>
-  TX_DEVICE void pass(std::integer_sequence<int, V...>, std::integer_sequence<int, K...>, std::integer_sequence<int, O...>) {
-    (derive<Pass, K>(), ...);
-    constexpr bool any = detail::demand_in<F, Pass>.any;
+  template <int Sweep, int... V, int... K, int... O>
+  TX_DEVICE void sweep(std::integer_sequence<int, V...>, std::integer_sequence<int, K...>, std::integer_sequence<int, O...>) {
+    (derive<Sweep, K>(), ...);
+    constexpr bool any = detail::demand_in<F, Sweep>.any;
     if constexpr (any) {
-      (start_reduction<Pass, K>(), ...);
+      (start_reduction<Sweep, K>(), ...);
       for (std::int64_t c = lane_; c < a_.cols; c += team_.size()) {
-        (compute<Pass, V>(c), ...);
-        (reduce<Pass, K>(c), ...);
-        (store_column<Pass, O>(c), ...);
+        (compute<Sweep, V>(c), ...);
+        (reduce<Sweep, K>(c), ...);
+        (store_column<Sweep, O>(c), ...);
       }
-      (finish_reduction<Pass, K>(), ...);
+      (finish_reduction<Sweep, K>(), ...);
     }
   }
 
@@ -126,20 +126,20 @@ class row_body {
     else return l::rule::apply(get<l::operand[0]>(x_), get<l::operand[1]>(x_), get<l::operand[2]>(x_));
   }
   // A number of the row that follows from others.
-  template <int Pass, int K>
+  template <int Sweep, int K>
   TX_DEVICE void derive() {
     constexpr int v = types::inputs + K;
-    if constexpr (let<K>::shape == form::map && !facts<v>::by_column && facts<v>::pass == Pass)
+    if constexpr (let<K>::shape == form::map && !facts<v>::by_column && facts<v>::sweep == Sweep)
       get<v>(x_) = as_stored<types::types[v]>(static_cast<type_of<v>>(apply<K>()));
   }
   template <int V>
   TX_DEVICE auto& stashed(std::int64_t c) {
     return reinterpret_cast<type_of<V>*>(stash_ + facts<V>::stash * scratch_row(a_.cols, task::element))[c];
   }
-  template <int Pass, int V>
+  template <int Sweep, int V>
   TX_DEVICE void compute(std::int64_t c) {
-    constexpr bool wanted = detail::demand_in<F, Pass>.value[V];
-    constexpr bool kept = detail::demand_in<F, Pass>.from_stash[V];
+    constexpr bool wanted = detail::demand_in<F, Sweep>.value[V];
+    constexpr bool kept = detail::demand_in<F, Sweep>.from_stash[V];
     if constexpr (!wanted) {
     } else if constexpr (V < types::inputs) {
       get<V>(x_) = input<V>(c);
@@ -147,7 +147,7 @@ class row_body {
       get<V>(x_) = stashed<V>(c);
     } else {
       get<V>(x_) = as_stored<types::types[V]>(static_cast<type_of<V>>(apply<V - types::inputs>()));
-      if constexpr (facts<V>::stash >= 0 && facts<V>::pass == Pass) stashed<V>(c) = get<V>(x_);
+      if constexpr (facts<V>::stash >= 0 && facts<V>::sweep == Sweep) stashed<V>(c) = get<V>(x_);
     }
   }
   template <int V>
@@ -166,35 +166,35 @@ class row_body {
     }
   }
 
-  template <int Pass, int K>
-  static constexpr bool reduces_row = let<K>::shape == form::row_reduce && facts<let<K>::operand[0]>::pass == Pass;
-  template <int Pass, int K>
+  template <int Sweep, int K>
+  static constexpr bool reduces_row = let<K>::shape == form::row_reduce && facts<let<K>::operand[0]>::sweep == Sweep;
+  template <int Sweep, int K>
   TX_DEVICE void start_reduction() {
     constexpr int v = types::inputs + K;
-    if constexpr (reduces_row<Pass, K>) get<v>(x_) = let<K>::rule::template identity<type_of<v>>();
+    if constexpr (reduces_row<Sweep, K>) get<v>(x_) = let<K>::rule::template identity<type_of<v>>();
   }
-  template <int Pass, int K>
+  template <int Sweep, int K>
   TX_DEVICE void reduce(std::int64_t c) {
     constexpr int v = types::inputs + K;
     using l = let<K>;
-    if constexpr (reduces_row<Pass, K>) {
+    if constexpr (reduces_row<Sweep, K>) {
       get<v>(x_) = l::rule::apply(get<v>(x_), get<l::operand[0]>(x_));
-    } else if constexpr (sums_columns<K> && facts<l::operand[0]>::pass == Pass) {
+    } else if constexpr (sums_columns<K> && facts<l::operand[0]>::sweep == Sweep) {
       auto& sum = reinterpret_cast<type_of<v>*>(task::template sum_of<K>(scratch_, a_.cols))[c];
       sum = l::rule::apply(sum, get<l::operand[0]>(x_));
     }
   }
-  template <int Pass, int K>
+  template <int Sweep, int K>
   TX_DEVICE void finish_reduction() {
     constexpr int v = types::inputs + K;
-    if constexpr (reduces_row<Pass, K>)
+    if constexpr (reduces_row<Sweep, K>)
       get<v>(x_) = as_stored<types::types[v]>(team_.template combine<typename let<K>::rule>(get<v>(x_), b_.shared()));
   }
 
-  template <int Pass, int O>
+  template <int Sweep, int O>
   TX_DEVICE void store_column(std::int64_t c) {
     constexpr exec::out_sig sig = types::template out<O>::sig;
-    if constexpr (sig.shape == form::map && !sig.per_row && facts<sig.value>::pass == Pass) {
+    if constexpr (sig.shape == form::map && !sig.per_row && facts<sig.value>::sweep == Sweep) {
       place const& p = output<O>();
       if (live_) store<sig.type>(p.at, exec::row_offset(p.ref, row_) + c, get<sig.value>(x_));
     }

@@ -9,11 +9,11 @@ template <class F>
 struct row_task {
   using types = detail::row_types<F>;
   static constexpr int first_input = types::has_product ? 1 : 0;
-  static constexpr int passes = exec::program_of<F>.passes;
-  static constexpr int stashes = exec::program_of<F>.stashes;
-  static constexpr int element = exec::program_of<F>.element;
-  static constexpr int column_sums = exec::program_of<F>.column_sums;
-  static constexpr int row_sums = exec::program_of<F>.row_sums;
+  static constexpr int sweeps = exec::row_schedule_of<F>.sweeps;
+  static constexpr int stashes = exec::row_schedule_of<F>.stashes;
+  static constexpr int element = exec::row_schedule_of<F>.element;
+  static constexpr int column_sums = exec::row_schedule_of<F>.column_sums;
+  static constexpr int row_sums = exec::row_schedule_of<F>.row_sums;
   static constexpr bool sums = column_sums + row_sums > 0;  // then block s takes share s, row by row
 
   struct arguments {

@@ -39,17 +39,17 @@ struct row_types<exec::fused<Exact, exec::ins<In...>, exec::lets<Let...>, exec::
   using registers = pack<std::make_integer_sequence<int, values>>;
 };
 
-template <class F, int Pass>
-inline constexpr exec::pass_demand demand_in = exec::demand_of(exec::signatures_of<F>{}, exec::program_of<F>, Pass);
+template <class F, int Sweep>
+inline constexpr exec::sweep_demand demand_in = exec::demand_of(exec::signatures_of<F>{}, exec::row_schedule_of<F>, Sweep);
 
-// Of value V, as exec::row_program has it.
+// Of value V, as exec::row_schedule has it.
 template <class F, int V>
 struct value_facts {
-  static constexpr auto const& program = exec::program_of<F>;
-  static constexpr bool by_column = program.by_column[V];
-  static constexpr int pass = program.pass[V];
-  static constexpr int stash = program.stash[V];
-  static constexpr int sum = program.sum[V];
+  static constexpr auto const& schedule = exec::row_schedule_of<F>;
+  static constexpr bool by_column = schedule.by_column[V];
+  static constexpr int sweep = schedule.sweep[V];
+  static constexpr int stash = schedule.stash[V];
+  static constexpr int sum = schedule.sum[V];
 };
 
 }  // namespace detail

@@ -1,0 +1,13 @@
+// How many pieces the work of a kernel is cut into.
+#pragma once
+
+#include <cstdint>
+
+namespace tx::backends::cpu {
+
+// Work is cut into this many shares whatever the number of threads, so results do not depend on it.
+inline constexpr int shares = 16;
+// Share `part` of n items.
+constexpr std::int64_t share_begin(std::int64_t n, int part) { return n * part / shares; }
+
+}  // namespace tx::backends::cpu
