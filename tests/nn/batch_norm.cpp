@@ -113,6 +113,14 @@ TEST_CASE("batch norm is PyTorch's") {
   check<tx::tensor<float, 3, 4, 2, 5>>("images");
 }
 
+TEST_CASE("of one row there is no variance that running statistics could move towards") {
+  tx::executor<tx::value_and_grad<of_some, norm_of<3>>, tx::cpu> run{tx::seed(0)};
+  CHECK_THROWS_WITH(run(numbers(3)), Catch::Contains("is 1 in this run") && Catch::Contains("FIX: at least 2"));
+  auto kept = run.tensors();
+  CHECK(doubles(named(kept, "running_var").data) == values(3, 1.0));
+  CHECK(std::isfinite(static_cast<float>(run(numbers(6)).value)));
+}
+
 TEST_CASE("a teacher's running statistics stay, a student's move") {
   tx::executor<tx::train_step<pair, distil, tx::sgd>, tx::cpu> run{tx::seed(0)};
   run(numbers(18));
