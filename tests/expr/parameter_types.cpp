@@ -14,9 +14,11 @@
 #include <tx/ops/mse.hpp>
 #include <tx/ops/tanh.hpp>
 #include <tx/run/executor.hpp>
+#include <tx/run/view.hpp>
 #include <tx/step/function.hpp>
 #include <tx/train/check_gradient.hpp>
 #include <tx/train/step.hpp>
+#include <tx/train/value_and_grad.hpp>
 
 #include <catch2/catch.hpp>
 
@@ -117,6 +119,23 @@ TEST_CASE("gradients by what is trained beside other types are right") {
   CHECK(worst.distance < 2e-3);
   tx::executor<tx::value_and_grad<loss<mixed>, mixed>, tx::cpu> run{tx::seed(0)};
   for (auto const& t : run(ids, wanted).gradient.tensors()) CHECK((t.name.ends_with("weight") || t.name.ends_with("bias")));
+}
+
+TEST_CASE("trained elements and views have the types of their numbers") {
+  tx::executor<tx::value_and_grad<loss<mixed>, mixed>, tx::cpu> run{tx::seed(0)};
+  auto const before = static_cast<float>(run(ids, wanted).value);
+  for (int step = 0; step < 200; ++step) {
+    auto const gradient = run(ids, wanted).gradient.elements();
+    auto const parameters = run.trained_elements();
+    REQUIRE(gradient.size() == parameters.size());
+    for (std::size_t k = 0; k < gradient.size(); ++k) parameters[k] -= 0.1f * gradient[k];
+  }
+  CHECK(static_cast<float>(run(ids, wanted).value) < 0.9f * before);
+  auto const all = run.tensors();
+  auto const table = tx::view_of<tx::bf16>(*named(all, "table"));
+  CHECK((table.extent(0) == words && table.extent(1) == width));
+  CHECK(table.data_handle()[7].bits == named(all, "table")->as<tx::bf16>()[7].bits);
+  CHECK_THROWS_AS(tx::view_of<float>(*named(all, "table")), tx::value_error);
 }
 
 TEST_CASE("files and checkpoints hold each parameter in its own type") {

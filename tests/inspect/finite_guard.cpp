@@ -5,6 +5,8 @@
 #include <tx/expr/here.hpp>
 #include <tx/expr/repeat.hpp>
 #include <tx/inspect/finite_guard.hpp>
+#include <tx/expr/state.hpp>
+#include <tx/nn/batch_norm.hpp>
 #include <tx/nn/linear.hpp>
 #include <tx/ops/dropout.hpp>
 #include <tx/ops/layer_norm.hpp>
@@ -279,4 +281,41 @@ TEST_CASE("of bounded rows those that are there count") {
                                 Catch::Contains("parameters are as they were"));
   x.resize(5 * 8);
   for (float v : run(x).value) CHECK(v == 0);
+}
+
+namespace {
+// The model's own states: a count of runs, and running statistics.
+struct with_states {
+  tx::nn::linear<4, 3> dense;
+  tx::nn::batch_norm<3> norm;
+  tx::state<tx::tensor<tx::i32>> seen;
+};
+using four = tx::tensor<float, 2, 4>;
+constexpr auto counted = [](with_states const& m, four x) {
+  m.seen.set(m.seen + 1);
+  return tx::mean(tx::log(m.norm(m.dense(x)) + tx::sum(x)));
+};
+constexpr auto only_counts = [](with_states const& m, four x) {
+  m.seen.set(m.seen + 1);
+  return tx::log(x);
+};
+}  // namespace
+
+TEST_CASE("a guard brings a model's states back, of programs that train and of others") {
+  auto const check = []<class Run>(Run& run) {
+    tx::finite_guard const guard(run);
+    std::vector<float> good(8), bad(8, -5.0f);
+    for (std::size_t i = 0; i < good.size(); ++i) good[i] = 5 + static_cast<float>(i * i % 5);
+    run(good);
+    auto const before = run.read();
+    CHECK_THROWS_WITH(run(bad), Catch::Contains("as before the step"));
+    CHECK(run.read() == before);
+    CHECK(run.steps_run() == 1);
+    run(good);
+    CHECK(run.read() != before);
+  };
+  tx::executor<tx::train_step<with_states, counted, tx::adamw>, tx::cpu> trains{tx::seed(1)};
+  check(trains);
+  tx::executor<tx::function<only_counts, with_states>, tx::cpu> counts{tx::seed(1)};
+  check(counts);
 }

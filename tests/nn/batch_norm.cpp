@@ -119,6 +119,9 @@ TEST_CASE("of one row there is no variance that running statistics could move to
   auto kept = run.tensors();
   CHECK(doubles(named(kept, "running_var").data) == values(3, 1.0));
   CHECK(std::isfinite(static_cast<float>(run(numbers(6)).value)));
+  constexpr auto of_lines = [](norm_of<3> const& m, tx::tensor<float, tx::dyn<6>, 3, 1> x) { return tx::sum(m(x) * x); };
+  tx::executor<tx::value_and_grad<of_lines, norm_of<3>>, tx::cpu> lines{tx::seed(0)};
+  CHECK_THROWS_WITH(lines(numbers(3)), Catch::Contains("FIX: at least 2"));
 }
 
 TEST_CASE("a teacher's running statistics stay, a student's move") {

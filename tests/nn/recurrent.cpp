@@ -81,3 +81,19 @@ TEST_CASE("a recurrent layer starts from zeros, and goes backwards") {
   CHECK(r.difference[0] == 0);
   CHECK(r.backwards[0] < 1e-10f);
 }
+
+TEST_CASE("recurrent layers take a batch of as many as there are") {
+  auto const same = []<class Layer>(Layer const*) {
+    constexpr auto of_some = [](Layer const& m, tx::tensor<float, 5, tx::dyn<6>, 4> x) { return m(x).out; };
+    constexpr auto of_two = [](Layer const& m, tx::tensor<float, 5, 2, 4> x) { return m(x).out; };
+    tx::executor<tx::function<of_some, Layer>, tx::cpu> some{tx::seed(1)};
+    tx::executor<tx::function<of_two, Layer>, tx::cpu> two{tx::seed(1)};
+    std::vector<float> x(40);
+    for (std::size_t i = 0; i < x.size(); ++i) x[i] = static_cast<float>(i % 7) - 3;
+    auto const a = some(x).value;
+    auto const b = two(x).value;
+    CHECK(std::equal(a.begin(), a.end(), b.begin(), b.end()));
+  };
+  same(static_cast<tx::nn::gru<4, 3> const*>(nullptr));
+  same(static_cast<tx::nn::lstm<4, 3> const*>(nullptr));
+}

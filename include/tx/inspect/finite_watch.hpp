@@ -52,10 +52,12 @@ class finite_watch final : public observer {
           return (b == 0 ? "parameter " : "the optimizer's state " + std::to_string(b - 1) + " of ") + v.name;
         });
       }
-    if (!model_.trains || !options_.restore) return;
-    kept_.resize(static_cast<std::size_t>((model_.states + 1) * block_bytes()));
-    for (int b = 0; b <= model_.states; ++b)
-      std::copy_n(f.base[base_block + b], block_bytes(), kept_.data() + b * block_bytes());
+    if (!options_.restore) return;
+    kept_.clear();
+    for_what_changes([&](int b, std::int64_t first, std::int64_t bytes) {
+      std::byte const* const from = f.base[base_block + b] + first;
+      kept_.insert(kept_.end(), from, from + bytes);
+    });
   }
 
   // Results over operands are undone for the explanation.
@@ -190,11 +192,24 @@ class finite_watch final : public observer {
 
   // What is left of the parameters.
   TX_COLD std::string restore(frame const& f) const {
-    if (!model_.trains) return "parameters are as they were";
+    bool any = false;
+    for_what_changes([&](int, std::int64_t, std::int64_t) { any = true; });
+    if (!any) return "parameters are as they were";
     if (!options_.restore) return "parameters and states are updated in part: load or draw them again";
-    for (int b = 0; b <= model_.states; ++b)
-      std::copy_n(kept_.data() + b * block_bytes(), block_bytes(), f.base[base_block + b]);
+    std::byte const* from = kept_.data();
+    for_what_changes([&](int b, std::int64_t first, std::int64_t bytes) {
+      std::copy_n(from, bytes, f.base[base_block + b] + first);
+      from += bytes;
+    });
     return "parameters and states are as before the step";
+  }
+
+  // Calls f(block, first byte, bytes) for what a run may change: parameters that are trained with their optimizer's states, and states of the model.
+  template <class F>
+  void for_what_changes(F const& f) const {
+    for (int b = 0; b <= model_.states && model_.trains; ++b) f(b, 0, block_bytes());
+    for (parameter_view const& v : model_.names)
+      if (v.is_state) f(0, v.first_byte(), v.bytes());
   }
 
   std::vector<program_tables> programs_;

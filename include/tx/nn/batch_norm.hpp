@@ -17,6 +17,19 @@
 
 namespace tx::nn {
 
+namespace detail {
+// Of x [N, C, ...] the bounded axis along which all elements of a channel lie, as the others have one element; else -1.
+constexpr int only_extent_of_channel(shape const& x) {
+  int found = -1;
+  for (int a = 0; a < x.rank; ++a) {
+    if (a == 1 || (!x.is_bounded(a) && x.dim[a] == 1)) continue;
+    if (found >= 0 || !x.is_bounded(a)) return -1;
+    found = a;
+  }
+  return found;
+}
+}  // namespace detail
+
 template <int C, class Epsilon = std::ratio<1, 100'000>, class Momentum = std::deci>
 struct batch_norm {
   static constexpr double epsilon = static_cast<double>(Epsilon::num) / static_cast<double>(Epsilon::den);
@@ -37,7 +50,8 @@ struct batch_norm {
       return tx::cast<typename X::element_type>((x - mean) * tx::rsqrt(variance + epsilon) * beside<rank>(weight) + beside<rank>(bias));
     };
     if (!tx::in_training(x)) return of_x(beside<rank>(running_mean), beside<rank>(running_var));
-    if (rank == 2 && X::dims.is_bounded(0)) given.g->bound_of.need(X::dims.at(0), 2);  // of one there is no variance to move towards
+    constexpr int only_bounded = detail::only_extent_of_channel(X::dims);
+    if constexpr (only_bounded >= 0) given.g->bound_of.need(X::dims.at(only_bounded), 2);  // of one element there is no variance to move towards
     auto const mean = over_batch<rank>([&]<int... Axes>() { return tx::mean<Axes...>(x); });
     auto const of_batch = over_batch<rank>([&]<int... Axes>() { return tx::variance<Axes...>(x, 0); });
     auto const of_sample = over_batch<rank>([&]<int... Axes>() { return tx::variance<Axes...>(x, 1); });

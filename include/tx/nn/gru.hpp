@@ -29,6 +29,7 @@ struct gru {
   template <direction Way = direction::forward, typed_handle X>
   constexpr auto operator()(X const& x, typed_handle auto const& first) const {
     static_assert(X::dims.rank == 3, "tx::nn::gru: the input is no [time, batch, In]. FIX: transpose<1, 0, 2>(x) where the batch comes first");
+    static_assert(!X::dims.is_bounded(0), "tx::nn::gru: time is bounded, and a scan has a fixed number of iterations. FIX: a fixed extent, padded, and a scan of step() that keeps the state, where(is_word, next, h)");
     auto const from_input = matmul(x, transpose(weight_ih_l0)) + bias_ih_l0;  // [time, batch, 3 Hidden]
     return scan<X::dims.dim[0], Way>(
         [&](auto const& h, auto const& now) {
@@ -39,7 +40,7 @@ struct gru {
   }
   template <direction Way = direction::forward, typed_handle X>
   constexpr auto operator()(X const& x) const {
-    return this->template operator()<Way>(x, zeros<tensor<f32, X::dims.dim[1], Hidden>>(x));
+    return this->template operator()<Way>(x, zeros<tensor_of<value_info{dtype::f32, extents(X::dims.at(1), Hidden)}>>(x));
   }
 
   // One moment: h [batch, Hidden], from_input [batch, 3 Hidden] -> the next h.

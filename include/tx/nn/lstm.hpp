@@ -35,6 +35,7 @@ struct lstm {
   template <direction Way = direction::forward, typed_handle X, class State>
   constexpr auto operator()(X const& x, lstm_state<State> const& first) const {
     static_assert(X::dims.rank == 3, "tx::nn::lstm: the input is no [time, batch, In]. FIX: transpose<1, 0, 2>(x) where the batch comes first");
+    static_assert(!X::dims.is_bounded(0), "tx::nn::lstm: time is bounded, and a scan has a fixed number of iterations. FIX: a fixed extent, padded, and a scan of step() that keeps the state, where(is_word, next, h)");
     auto const from_input = matmul(x, transpose(weight_ih_l0)) + bias_ih_l0;  // [time, batch, 4 Hidden]
     return scan<X::dims.dim[0], Way>(
         [&](auto const& state, auto const& now) {
@@ -45,7 +46,7 @@ struct lstm {
   }
   template <direction Way = direction::forward, typed_handle X>
   constexpr auto operator()(X const& x) const {
-    auto const nothing = zeros<tensor<f32, X::dims.dim[1], Hidden>>(x);
+    auto const nothing = zeros<tensor_of<value_info{dtype::f32, extents(X::dims.at(1), Hidden)}>>(x);
     return this->template operator()<Way>(x, lstm_state{nothing, nothing});
   }
 

@@ -141,6 +141,7 @@ class executor {
   // The tensors of the model by name, writable; k > 0: optimizer state k - 1.
   auto tensors(int k = 0) const { return writable().tensors(own(k)); }
   std::span<typename block::element_type> elements(int k = 0) const { return writable().elements(own(k)); }
+  auto trained_elements(int k = 0) const { return writable().trained_elements(own(k)); }
   // From the next run on each kernel adds an event to the log; null: no more. See inspect/profile.hpp.
   void profile(exec::kernel_log* log) {
     if (log_ != nullptr) std::erase(observers_, log_);

@@ -86,7 +86,7 @@ class parameter_block {
       initialise(s, fresh, false);
       write(fresh);
     } else {
-      initialise(s, elements(), false);
+      initialise(s, all(0), false);
     }
   }
   // What lies in the memory already, as another block of this model left it there. The seed is that of random numbers to come.
@@ -100,8 +100,14 @@ class parameter_block {
     return static_cast<std::size_t>((k == 0 ? layout<Model>::size : layout<Model>::trained) * size_of(layout<Model>::type)) / sizeof(element_type);
   }
   int states() const { return states_; }
-  std::span<element_type> elements(int k = 0) { return {reinterpret_cast<element_type*>(block(k)), reached(k)}; }
-  std::span<element_type const> elements(int k = 0) const { return {reinterpret_cast<element_type const*>(block(k)), reached(k)}; }
+  // Of parameters of one type.
+  std::span<element_type> elements(int k = 0) { return of_one_type(), all(k); }
+  std::span<element_type const> elements(int k = 0) const { return of_one_type(), all(k); }
+  // Those that are trained, in a model of any types; laid out as their gradient is.
+  auto trained_elements(int k = 0) {
+    using T = element_t<layout<Model>::type>;
+    return std::span<T>(reinterpret_cast<T*>(all(k).data()), static_cast<std::size_t>(layout<Model>::trained));
+  }
 
   // Copies of all elements, wherever they lie; k as below.
   std::vector<element_type> read(int k = 0) const {
@@ -110,7 +116,7 @@ class parameter_block {
       if (!out.empty()) Backend::download(reinterpret_cast<std::byte*>(out.data()), storage_.data() + start(k), static_cast<std::int64_t>(out.size() * sizeof(element_type)));
       return out;
     } else {
-      return {elements(k).begin(), elements(k).end()};
+      return {all(k).begin(), all(k).end()};
     }
   }
   void write(std::span<element_type const> values, int k = 0) {
@@ -134,8 +140,8 @@ class parameter_block {
   }
 
   // All tensors by name; k: 0 the parameters, 1 + s state s, of those that are trained.
-  std::vector<reference<element_type>> tensors(int k = 0) { return tensors_of(elements(k)); }
-  std::vector<reference<element_type const>> tensors(int k = 0) const { return tensors_of(elements(k)); }
+  std::vector<reference<element_type>> tensors(int k = 0) { return tensors_of(all(k)); }
+  std::vector<reference<element_type const>> tensors(int k = 0) const { return tensors_of(all(k)); }
   // The same of a copy of a block, as read(k) makes it.
   template <class T>
     requires std::is_same_v<std::remove_const_t<T>, element_type>
@@ -152,6 +158,12 @@ class parameter_block {
   }
 
  private:
+  std::span<element_type> all(int k) { return {reinterpret_cast<element_type*>(block(k)), reached(k)}; }
+  std::span<element_type const> all(int k) const { return {reinterpret_cast<element_type const*>(block(k)), reached(k)}; }
+  static constexpr void of_one_type() {
+    static_assert(layout<Model>::one_type, "tx: the parameters of this model have several types. FIX: trained_elements() of those that are trained, or tensors(), each with its type");
+  }
+
   static int checked(int states) {
     Backend::check_machine();  // before anything is computed
     if (states < 0 || states >= exec::max_blocks)

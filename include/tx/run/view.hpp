@@ -148,12 +148,21 @@ array_view<T const> view_of(tensor<T, Dims...> const& result) {
   v.pack();
   return v;
 }
-// A parameter, as tensors() of an executor or a parameter_block gives it: anything with `dims` and `data`.
+// A parameter, as tensors() of an executor or a parameter_block gives it: anything with `dims` and `data`. Of a model of several types
+// view_of<T>(parameter) with the type it has.
 template <class Parameter>
 requires requires(Parameter const& p) { p.data.data(), p.dims.rank; }
 auto view_of(Parameter const& p) {
+  static_assert(!requires { p.type; }, "tx::view_of: the parameters of this model have several types, and `data` is their bytes. FIX: view_of<T>(parameter) with the type it has");
   using T = std::remove_pointer_t<decltype(p.data.data())>;
   return array_view<T>{detail::extents_of(p.dims), p.data.data()};
+}
+
+template <class As, class Parameter>
+  requires requires(Parameter const& p) { p.template as<As>(), p.dims.rank; }
+auto view_of(Parameter const& p) {
+  auto const elements = p.template as<As>();
+  return array_view<typename decltype(p.template as<As>())::element_type>{detail::extents_of(p.dims), elements.data()};
 }
 
 // Copies one view's elements to another of the same extents, which must not overlap it. Throws shape_error if the

@@ -4,7 +4,7 @@
 //
 //   tx::executor<tx::value_and_grad<loss, model>, tx::cpu> run{tx::seed(0)};
 //   auto const r = run(x, y);
-//   auto const p = run.elements();                                     // laid out like the gradient; see parameter_memory.hpp
+//   auto const p = run.elements();                                     // laid out like the gradient; trained_elements() in a model of several types
 //   for (std::size_t i = 0; i < r.gradient.size(); ++i) p[i] -= 0.1f * r.gradient[i];
 //   for (auto const& t : r.gradient.tensors()) use(t.name, t.dims, t.data);
 //
