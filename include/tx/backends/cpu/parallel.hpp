@@ -1,4 +1,4 @@
-// Shares of work on the threads of a program: always 16 (target.hpp), which threads take from share_claims.hpp. Which thread runs a share changes nothing in
+// Shares of work on the threads of a program: always 16 (shares.hpp), which threads take from share_claims.hpp. Which thread runs a share changes nothing in
 // the result.
 #pragma once
 
