@@ -192,9 +192,7 @@ class finite_watch final : public observer {
 
   // What is left of the parameters.
   TX_COLD std::string restore(frame const& f) const {
-    bool any = false;
-    for_what_changes([&](int, std::int64_t, std::int64_t) { any = true; });
-    if (!any) return "parameters are as they were";
+    if (!model_.trains && !std::ranges::any_of(model_.names, &parameter_view::is_state)) return "parameters are as they were";
     if (!options_.restore) return "parameters and states are updated in part: load or draw them again";
     std::byte const* from = kept_.data();
     for_what_changes([&](int b, std::int64_t first, std::int64_t bytes) {

@@ -5,6 +5,7 @@
 #include <tx/expr/parameter_names.hpp>
 #include <tx/plan/plan.hpp>
 #include <tx/run/bytes.hpp>
+#include <tx/run/elements.hpp>
 
 #include <cmath>
 #include <memory>
@@ -177,15 +178,6 @@ class parameter_block {
     return size(k);
   }
 
-  // Integers have the nearest one, halves are rounded.
-  template <class T>
-  static T first_value(double value) {
-    if constexpr (requires { T::from(0.0f); }) return T::from(static_cast<float>(value));
-    else if constexpr (std::is_same_v<T, bool>) return value != 0;
-    else if constexpr (std::is_integral_v<T>) return static_cast<T>(std::llround(value));
-    else return static_cast<T>(value);
-  }
-
   // What all parameters start with, or the model's states alone.
   TX_COLD static void initialise(tx::seed s, std::span<element_type> all, bool states_alone) {
     Model model{};
@@ -202,10 +194,10 @@ class parameter_block {
         double const u = (static_cast<double>(r[0]) + 0.5) * 0x1p-32;
         double const v = (static_cast<double>(r[1]) + 0.5) * 0x1p-32;
         double const normal = std::sqrt(-2 * std::log(u)) * std::cos(6.283185307179586 * v);  // Box and Muller, 1958
-        data[i] = first_value<element>([&] {
-          if constexpr (requires { P::initializer::value(i); }) return P::initializer::value(i);
-          else return P::initializer::value(v, normal, fan_in);
-        }());
+        double value = 0;
+        if constexpr (requires { P::initializer::value(i); }) value = P::initializer::value(i);
+        else value = P::initializer::value(v, normal, fan_in);
+        data[i] = exec::element_of<element>(std::is_integral_v<element> && !std::is_same_v<element, bool> ? std::round(value) : value);
       }
     };
     detail::for_each_parameter(model, fill);
