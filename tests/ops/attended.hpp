@@ -9,6 +9,16 @@
 #include <cmath>
 #include <vector>
 
+// What one packed text has of [texts, heads, longest, longest keys], or ones: a bias, or numbers drawn for its scores.
+inline array scores_of_text(array const& all, int text, int queries, int keys) {
+  array one = filled(make_dims({1, all.dims.dim[1], std::min(all.dims.dim[2], queries), std::min(all.dims.dim[3], keys)}));
+  for (int h = 0; h < one.dims.dim[1]; ++h)
+    for (int i = 0; i < one.dims.dim[2]; ++i)
+      for (int j = 0; j < one.dims.dim[3]; ++j)
+        one.v[element_at(one.dims, {0, h, i, j})] = all.v[element_at(all.dims, {all.dims.dim[0] == 1 ? 0 : text, h, i, j})];
+  return one;
+}
+
 // softmax(q k^T) v. in: q, k, v, then what `f` says; `rate` of the shares is dropped.
 inline array attended(std::vector<array> const& in, tx::attention_facts const& f, double rate) {
   array const &q = in[0], &k = in[1], &v = in[2];

@@ -16,16 +16,6 @@ constexpr int head = 3, longest = 5, before = 1, behind = 2;
 constexpr int lengths[] = {3, 0, 5, 1};
 constexpr int texts = 4, tokens = before + 3 + 0 + 5 + 1 + behind;
 
-// The extents of [texts, heads, longest, longest], or ones, of one text of `length` tokens.
-array of_text(array const& all, int text, int length) {
-  array one = filled(make_dims({1, all.dims.dim[1], std::min(all.dims.dim[2], length), std::min(all.dims.dim[3], length)}));
-  for (int h = 0; h < one.dims.dim[1]; ++h)
-    for (int i = 0; i < one.dims.dim[2]; ++i)
-      for (int j = 0; j < one.dims.dim[3]; ++j)
-        one.v[element_at(one.dims, {0, h, i, j})] = all.v[element_at(all.dims, {all.dims.dim[0] == 1 ? 0 : text, h, i, j})];
-  return one;
-}
-
 array each_alone(arrays const& in, attention_facts const& f, double rate) {
   array out = filled(in[0].dims);
   attention_facts of_one = f;
@@ -41,7 +31,7 @@ array each_alone(arrays const& in, attention_facts const& f, double rate) {
       std::copy_n(in[k].v.begin() + first * width, length * width, x.v.begin());
       one.push_back(x);
     }
-    for (std::size_t k = 4; k < in.size(); ++k) one.push_back(of_text(in[k], t, length));
+    for (std::size_t k = 4; k < in.size(); ++k) one.push_back(scores_of_text(in[k], t, length, length));
     array const y = attended(one, of_one, rate);
     std::copy(y.v.begin(), y.v.end(), out.v.begin() + std::int64_t{first} * out.dims.dim[1]);
     first += length;

@@ -45,16 +45,6 @@ struct side {
 // Text 1 has no key, text 2 no query, text 4 neither; others have more of one or of the other.
 constexpr side few{1, {2, 3, 0, 1, 0}, 2}, many{2, {4, 0, 2, 5, 0}, 1};
 
-// The elements of [texts, heads, longest, longest keys], or ones, that one text's scores have.
-array of_text(array const& all, int text, int queries, int keys) {
-  array one = filled(make_dims({1, all.dims.dim[1], std::min(all.dims.dim[2], queries), std::min(all.dims.dim[3], keys)}));
-  for (int h = 0; h < one.dims.dim[1]; ++h)
-    for (int i = 0; i < one.dims.dim[2]; ++i)
-      for (int j = 0; j < one.dims.dim[3]; ++j)
-        one.v[element_at(one.dims, {0, h, i, j})] = all.v[element_at(all.dims, {all.dims.dim[0] == 1 ? 0 : text, h, i, j})];
-  return one;
-}
-
 array each_alone(side const& queries, side const& keys, arrays const& in, attention_facts const& f, double rate) {
   array out = filled(in[0].dims);
   attention_facts of_one = f;
@@ -62,7 +52,7 @@ array each_alone(side const& queries, side const& keys, arrays const& in, attent
   for (int t = 0; t < texts; ++t) {
     if (queries.length(t) == 0 || keys.length(t) == 0) continue;  // 0 where there are no keys
     arrays one{queries.of_text(in[0], t), keys.of_text(in[1], t), keys.of_text(in[2], t)};
-    for (std::size_t k = 5; k < in.size(); ++k) one.push_back(of_text(in[k], t, queries.length(t), keys.length(t)));
+    for (std::size_t k = 5; k < in.size(); ++k) one.push_back(scores_of_text(in[k], t, queries.length(t), keys.length(t)));
     array const y = attended(one, of_one, rate);
     std::copy(y.v.begin(), y.v.end(), out.v.begin() + std::int64_t{queries.first(t)} * out.dims.dim[1]);
   }
