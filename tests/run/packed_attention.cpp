@@ -62,8 +62,6 @@ std::vector<tx::i32> offsets() {
   return o;
 }
 
-using values_of_steps = std::vector<std::vector<double>>;  // losses, what was mixed, parameters
-
 template <class Backend, class Step = packed_step>
 values_of_steps trained(int threads) {
   tx::executor<Step, Backend> run{tx::seed(6), {.threads = threads}};
@@ -101,11 +99,7 @@ TEST_CASE("packed attention is one kernel, and gives what padded texts give", "[
   CHECK(attentions<packed_step, writes_out>() == 0);
   auto const one = trained<tx::cpu>(1), two = trained<tx::cpu>(2), products = trained<in_products>(2), plain = trained<tx::reference>(1), padded = trained_padded();
   REQUIRE(one[1].size() == tokens * width);
-  for (std::size_t k = 0; k < one.size(); ++k) {
-    CHECK(one[k] == two[k]);
-    CHECK(distance(one[k], products[k]) < 2e-5);
-    CHECK(distance(one[k], plain[k]) < 2e-5);
-  }
+  check_agreement(one, two, {products, plain}, 2e-5);
   CHECK(distance(one[0], padded[0]) < 2e-5);
   CHECK(distance(one[2], padded[2]) < 2e-5);
 }

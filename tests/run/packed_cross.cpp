@@ -70,8 +70,6 @@ std::vector<float> numbers(std::size_t n) {
   return x;
 }
 
-using values_of_steps = std::vector<std::vector<double>>;  // losses, what was mixed, parameters
-
 template <class Backend, class Step = packed_step>
 values_of_steps trained(int threads, std::vector<int> const& offsets = offsets_of(of_texts, 0), std::vector<int> const& key_offsets = offsets_of(of_others, 0)) {
   tx::executor<Step, Backend> run{tx::seed(6), {.threads = threads}};
@@ -127,11 +125,7 @@ TEST_CASE("packed attention to other tokens trains as products do, and as padded
   CHECK(attentions<packed_step, writes_out>() == 0);
   auto const one = trained<tx::cpu>(1), two = trained<tx::cpu>(2), products = trained<in_products>(2), plain = trained<tx::reference>(1), padded_ones = trained_padded();
   REQUIRE(one[1].size() == tokens * width);
-  for (std::size_t k = 0; k < one.size(); ++k) {
-    CHECK(one[k] == two[k]);
-    CHECK(distance(one[k], products[k]) < 2e-5);
-    CHECK(distance(one[k], plain[k]) < 2e-5);
-  }
+  check_agreement(one, two, {products, plain}, 2e-5);
   CHECK(distance(one[0], padded_ones[0]) < 2e-5);
   CHECK(distance(one[2], padded_ones[2]) < 2e-5);
 }
@@ -173,11 +167,7 @@ TEST_CASE("what computed offsets leave over of texts that are too long is of non
   std::vector<int> const offsets{3, 50, 50, 52, 60, 67}, key_offsets{0, 100, 101, 101, 102, 190};  // the first text has 47 queries and 100 keys
   auto const of = [&]<class Backend>(int threads) { return trained<Backend, unchecked_step>(threads, offsets, key_offsets); };
   auto const one = of.operator()<tx::cpu>(1), two = of.operator()<tx::cpu>(2), products = of.operator()<in_products>(1), plain = of.operator()<tx::reference>(1);
-  for (std::size_t k = 0; k < one.size(); ++k) {
-    CHECK(one[k] == two[k]);
-    CHECK(distance(one[k], products[k]) < 2e-5);
-    CHECK(distance(one[k], plain[k]) < 2e-5);
-  }
+  check_agreement(one, two, {products, plain}, 2e-5);
   for (std::size_t n : {0u, 2u, 43u, 49u})
     for (std::size_t d = 0; d < width; ++d) CHECK(one[1][n * width + d] == 0);
 }
