@@ -62,10 +62,13 @@ class walked_program {
         continue;
       }
       of.resize(static_cast<std::size_t>(f.dims(r).count()));
+      if (i >= k.inputs()) {
+        to.push_back({of.data(), f.dims(r)});
+        continue;
+      }
       for (std::size_t e = 0; e < of.size(); ++e)
         of[e] = tx::exec::element_at(r.type, f.at<std::byte>(r), static_cast<std::int64_t>(e));
-      if (i < k.inputs()) in.push_back({of.data(), f.dims(r)});
-      else to.push_back({of.data(), f.dims(r)});
+      in.push_back({of.data(), f.dims(r)});
     }
     tx::node n{};
     n.op = rule->first;

@@ -55,7 +55,7 @@ using packed_halves = tx::train_step<model, packed_loss, tx::adamw, tx::mixed<tx
 using padded_rows = tx::tensor<float, texts, longest, width>;
 using padded_others = tx::tensor<float, texts, longest_keys, of_keys>;
 constexpr auto padded_loss = [](model const& m, padded_rows x, padded_others y, tx::tensor<bool, texts, longest> there, tx::tensor<bool, texts, longest_keys> others_there) {
-  auto const apart = [](auto const& z, auto of) { return tx::transpose<0, 2, 1, 3>(tx::reshape<texts, z.dims[1], of.value, width / heads>(z)); };
+  auto const apart = [](auto const& z, auto of) { return tx::transpose<0, 2, 1, 3>(tx::reshape<texts, std::remove_cvref_t<decltype(z)>::dims[1], of.value, width / heads>(z)); };
   std::integral_constant<int, heads> const all{};
   std::integral_constant<int, key_heads> const few{};
   auto const mixed = tx::nn::attend(apart(m.query(x), all), apart(m.key(y), few), apart(m.value(y), few), others_there, m.bias);
