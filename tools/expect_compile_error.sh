@@ -3,14 +3,14 @@
 #        expect_compile_error.sh --selftest COMPILER [ARGUMENT...]
 # Succeeds if FILE does not compile and the first 40 lines of the compiler's output contain, in order, the text of every
 # line `// expect: text` in the comments that FILE begins with, and in any order that of every `// expect somewhere: text`. Where they
-# say `// several errors` the compiler goes on after the first, whatever the arguments.
+# say `// within N lines` the first N do; where they say `// several errors` the compiler goes on after the first, whatever the arguments.
 set -uo pipefail
 
-reached=40
-
 expect_error() {
-  local file=$1 expected rest text
+  local file=$1 expected rest text reached
   shift
+  reached=$(awk '!/^[ \t]*(\/\/|$)/ { exit } /^\/\/ within [0-9]+ lines$/ { print $3 }' "$file")
+  reached=${reached:-40}
   expected=$(awk '!/^[ \t]*(\/\/|$)/ { exit } sub(/^[ \t]*\/\/ expect: /, "") { sub(/[ \t\r]+$/, ""); print }' "$file")
   [ -n "$expected" ] || { echo "$file: begins with no line '// expect: text'"; return 1; }
   if grep -q '^// several errors$' "$file"; then set -- "$@" -Wno-fatal-errors; fi
@@ -62,6 +62,8 @@ selftest() {
   compiler+=(-Wfatal-errors)
   try "nothing after the first error" 1 '// expect: first' '// expect: third' "$bad" 'static_assert(sizeof(int) == 2, "third");'
   try "several errors" 0 '// several errors' '// expect: first' '// expect: third' "$bad" 'static_assert(sizeof(int) == 2, "third");'
+  try "too many lines before it" 1 '// within 2 lines' '// expect: third' "$bad" 'static_assert(sizeof(int) == 2, "third");'
+  try "few lines before it" 0 '// within 2 lines' '// expect: first' "$bad"
   try "it compiles" 1 '// expect: first' 'int x;'
   try "nothing expected" 1 '// A comment.' "$bad"
   try "expected too late" 1 'int x;' '// expect: first' "$bad"

@@ -1,6 +1,10 @@
 // Ops, gradients, modules, training and executors. Include a backend, io/, text/ and dist/ by name, e.g. <tx/backends/cpu.hpp>.
 #pragma once
 
+// First, as compilers show by what chain of includes they came to a wrong shape, and these are the shortest.
+#include <tx/ops/lift.hpp>
+#include <tx/ops/matmul.hpp>
+
 #include <tx/autodiff/custom_vjp.hpp>
 #include <tx/autodiff/hessian_vector.hpp>
 #include <tx/expr/inference.hpp>

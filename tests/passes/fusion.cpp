@@ -44,11 +44,11 @@ constexpr auto names_of_gradient = [] {
   vec<int> const d = gradients(g, loss, vec<int>{m.w.id});
   bounded_array<std::uint32_t, 16> ops{};
   for (int i = loss + 1; i <= d[0]; ++i)
-    if (g[i].op->kind == op_kind::elementwise) ops.items[ops.count++] = g[i].op->key();
+    if (g[i].op->kind == op_kind::elementwise) ops.items[ops.count++] = g[i].op->key;
   return ops;
 }();
 static_assert(names_of_gradient.count == 3);
-static_assert(names_of_gradient[0] == mul_info.key() && names_of_gradient[1] == sub_info.key() && names_of_gradient[2] == mul_info.key());
+static_assert(names_of_gradient[0] == mul_info.key && names_of_gradient[1] == sub_info.key && names_of_gradient[2] == mul_info.key);
 
 // ---- a normalisation that nobody foresaw ------------------------------------------------------------------------------
 

@@ -7,8 +7,14 @@
 
 namespace tx {
 
+class graph;
+
+// GCC takes a microsecond for each call in a constant evaluation, and most elements that are read are those of a graph, so that it reads them
+// without one.
 template <class T>
 class vec {
+  friend class graph;
+
  public:
   constexpr vec() = default;
   constexpr explicit vec(int count, T const& fill = T{}) { resize(count, fill); }
@@ -94,15 +100,17 @@ class vec {
 template <class T, class Less>
 constexpr void stable_sort(vec<T>& items, Less less) {
   vec<T> other = items;
-  for (int width = 1; width < items.size(); width *= 2) {
-    for (int lo = 0; lo < items.size(); lo += 2 * width) {
-      int const mid = lo + width < items.size() ? lo + width : items.size();
-      int const hi = lo + 2 * width < items.size() ? lo + 2 * width : items.size();
+  int const count = items.size();
+  T *const from = items.data(), *const to = other.data();
+  for (int width = 1; width < count; width *= 2) {
+    for (int lo = 0; lo < count; lo += 2 * width) {
+      int const mid = lo + width < count ? lo + width : count;
+      int const hi = lo + 2 * width < count ? lo + 2 * width : count;
       int a = lo;
       int b = mid;
-      for (int k = lo; k < hi; ++k) other[k] = (b >= hi || (a < mid && !less(items[b], items[a]))) ? items[a++] : items[b++];
+      for (int k = lo; k < hi; ++k) to[k] = (b >= hi || (a < mid && !less(from[b], from[a]))) ? from[a++] : from[b++];
     }
-    for (int i = 0; i < items.size(); ++i) items[i] = other[i];
+    for (int i = 0; i < count; ++i) from[i] = to[i];
   }
 }
 

@@ -25,7 +25,9 @@ constexpr var emit(op_info const& op, std::initializer_list<var> in, attributes 
     ids[n++] = v.id;
     g = v.g;
   }
-  return {g, g->emit(&op, ids, n, at)};
+  value_info infos[8];
+  for (int k = 0; k < n; ++k) infos[k] = g->info(ids[k]);
+  return {g, g->emit(&op, ids, n, at, op.infer(infos, n, at))};
 }
 
 // An op with several results, and each of them.

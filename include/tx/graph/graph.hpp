@@ -98,11 +98,11 @@ class graph {
 
   constexpr graph() { regions.push_back(region{}); }
 
-  constexpr int size() const { return nodes.size(); }
-  constexpr node const& operator[](int id) const { return nodes[id]; }
-  constexpr int input(int id, int k) const { return operands[nodes[id].first + k]; }
-  constexpr int input(node const& n, int k) const { return operands[n.first + k]; }
-  constexpr value_info const& info(int id) const { return nodes[id].info; }
+  constexpr int size() const { return nodes.size_; }
+  constexpr node const& operator[](int id) const { return nodes.data_[id]; }
+  constexpr int input(int id, int k) const { return operands.data_[nodes.data_[id].first + k]; }
+  constexpr int input(node const& n, int k) const { return operands.data_[n.first + k]; }
+  constexpr value_info const& info(int id) const { return nodes.data_[id].info; }
 
   // What is said of the program as a whole: everything but nodes, regions, outputs and the lists of numbers that nodes name.
   constexpr void take_program_facts(graph const& from) {
@@ -126,34 +126,29 @@ class graph {
 
   // Appends a node, or returns an equal one that the same region already holds.
   constexpr int emit(op_info const* op, int const* in, int count, attributes const& at) {
-    vec<int> const seen = all_seen_here(in, count);
-    if (!seen.empty()) in = seen.data();
     value_info infos[max_inline];
     vec<value_info> many{};
     value_info const* view = infos;
     if (count <= max_inline) {
-      for (int i = 0; i < count; ++i) infos[i] = nodes[in[i]].info;
+      for (int i = 0; i < count; ++i) infos[i] = nodes.data_[in[i]].info;
     } else {
-      for (int i = 0; i < count; ++i) many.push_back(nodes[in[i]].info);
-      view = many.data();
+      many.reserve(count);
+      for (int i = 0; i < count; ++i) many.push_back(nodes.data_[in[i]].info);
+      view = many.data_;
     }
     return emit(op, in, count, at, op->infer(view, count, at));
   }
 
   // The same for ops whose result the inputs do not tell: leaves.
   constexpr int emit(op_info const* op, int const* in, int count, attributes const& at, value_info const& info) {
-    vec<int> const seen = all_seen_here(in, count);
-    if (!seen.empty()) in = seen.data();
-    if (info.dims.bounds != 0) {
-      info.dims.count_factors();  // refuses what has one too often
-      if (!bound_of.divides(info.dims)) throw invalid("a bounded extent is no multiple of the bound that the program's arguments give its tag. FIX: dyn<Max, Tag> with the same Max, or a multiple");
+    if (regions.data_[current].open) {
+      vec<int> seen(count);
+      for (int k = 0; k < count; ++k) seen.data_[k] = seen_here(in[k]);
+      return add(op, seen.data_, count, at, info);
     }
-    std::uint32_t const h = hash(op, in, count, at, info);
-    if (int const found = find(h, op, in, count, at, info); found >= 0) return found;
-    nodes.push_back({op, info, at, operands.size(), count, current, when, site});
-    for (int i = 0; i < count; ++i) operands.push_back(in[i]);
-    insert(h, nodes.size() - 1);
-    return nodes.size() - 1;
+    for (int k = 0; k < count; ++k)
+      if (nodes.data_[in[k]].region != current && !is_number_of_program(in[k])) throw invalid("a tensor of a repeated body is read outside of it. FIX: hand it out, as what the body returns");
+    return add(op, in, count, at, info);
   }
 
   // The results of an op with several, directly behind its node: result k is node `owner` + 1 + k.
@@ -164,9 +159,12 @@ class graph {
     for (int k = 0; k < n.op->results; ++k) emit(&result_info, &owner, 1, of_result(k), n.op->infer_result(infos.data(), n.inputs, n.at, k));
   }
   // Is it one of several results of an op, and not of a region?
-  constexpr bool is_result_of_op(int id) const { return nodes[id].op == &result_info && has_results(input(id, 0)); }
+  constexpr bool is_result_of_op(int id) const {
+    node const& n = nodes.data_[id];
+    return n.op == &result_info && has_results(operands.data_[n.first]);
+  }
   // An op that is read through its results alone.
-  constexpr bool has_results(int id) const { return nodes[id].op->infer_result != nullptr; }
+  constexpr bool has_results(int id) const { return nodes.data_[id].op->infer_result != nullptr; }
 
   // How many loops there are around the nodes of a region.
   constexpr int loops_around(int region_id) const {
@@ -215,43 +213,46 @@ class graph {
  private:
   static constexpr int max_inline = 4;
 
-  // Operands where a model's body is being recorded; none where nothing is.
-  constexpr vec<int> all_seen_here(int const* in, int count) {
-    vec<int> seen{};
-    if (regions[current].open) {
-      for (int k = 0; k < count; ++k) seen.push_back(seen_here(in[k]));
-    } else {
-      for (int k = 0; k < count; ++k)
-        if (nodes[in[k]].region != current && !is_number_of_program(in[k])) throw invalid("a tensor of a repeated body is read outside of it. FIX: hand it out, as what the body returns");
+  // Of operands that the current region may read.
+  constexpr int add(op_info const* op, int const* in, int count, attributes const& at, value_info const& info) {
+    if (info.dims.bounds != 0) {
+      info.dims.count_factors();  // refuses what has one too often
+      if (!bound_of.divides(info.dims)) throw invalid("a bounded extent is no multiple of the bound that the program's arguments give its tag. FIX: dyn<Max, Tag> with the same Max, or a multiple");
     }
-    return seen;
+    std::uint32_t const h = hash(op, in, count, at, info);
+    if (int const found = find(h, op, in, count, at, info); found >= 0) return found;
+    nodes.push_back({op, info, at, operands.size_, count, current, when, site});
+    for (int i = 0; i < count; ++i) operands.push_back(in[i]);
+    insert(h, nodes.size_ - 1);
+    return nodes.size_ - 1;
   }
 
   // A few small numbers: a constant evaluator pays for each new 64-bit value, and equal hashes are compared in full anyway.
   constexpr std::uint32_t hash(op_info const* op, int const* in, int count, attributes const& at, value_info const& info) const {
-    std::uint32_t h = op->key() + static_cast<std::uint32_t>(current);
+    std::uint32_t h = op->key + static_cast<std::uint32_t>(current);
     for (int i = 0; i < count && i < max_inline; ++i) h = 5 * h + static_cast<std::uint32_t>(in[i]);
     for (int i = 0; i < 3; ++i) h = 5 * h + static_cast<std::uint32_t>(at.v[i]);
     return (5 * h + static_cast<std::uint32_t>(info.dims.rank > 0 ? info.dims.dim[0] : 0)) * 0x9e3779b1u >> 8;
   }
 
   constexpr int find(std::uint32_t h, op_info const* op, int const* in, int count, attributes const& at, value_info const& info) const {
-    if (table_.empty() || op->kind == op_kind::region) return -1;
-    int const mask = table_.size() - 1;
-    for (int slot = static_cast<int>(h & static_cast<std::uint32_t>(mask)); table_[slot] >= 0; slot = (slot + 1) & mask) {
-      if (hashes_[table_[slot]] != h) continue;
-      node const& n = nodes[table_[slot]];
+    if (table_.size_ == 0 || op->kind == op_kind::region) return -1;
+    int const mask = table_.size_ - 1;
+    int slot = static_cast<int>(h & static_cast<std::uint32_t>(mask));
+    for (int id; (id = table_.data_[slot]) >= 0; slot = (slot + 1) & mask) {
+      if (hashes_.data_[id] != h) continue;
+      node const& n = nodes.data_[id];
       if (n.op != op || n.inputs != count || n.region != current || !(n.at == at) || !(n.info == info)) continue;
       bool same = true;
-      for (int i = 0; i < count && same; ++i) same = operands[n.first + i] == in[i];
-      if (same) return table_[slot];
+      for (int i = 0; i < count && same; ++i) same = operands.data_[n.first + i] == in[i];
+      if (same) return id;
     }
     return -1;
   }
 
   constexpr void insert(std::uint32_t h, int id) {
-    if (4 * (filled_ + 1) > 3 * table_.size()) {
-      int const grown = table_.empty() ? 16 : 4 * table_.size();
+    if (4 * (filled_ + 1) > 3 * table_.size_) {
+      int const grown = table_.size_ == 0 ? 16 : 4 * table_.size_;
       table_ = vec<int>(grown, -1);
       vec<std::uint32_t> old = hashes_;
       for (int i = 0; i < old.size(); ++i) place(old[i], i);
@@ -261,10 +262,10 @@ class graph {
     ++filled_;
   }
   constexpr void place(std::uint32_t h, int id) {
-    int const mask = table_.size() - 1;
+    int const mask = table_.size_ - 1;
     int slot = static_cast<int>(h & static_cast<std::uint32_t>(mask));
-    while (table_[slot] >= 0) slot = (slot + 1) & mask;
-    table_[slot] = id;
+    while (table_.data_[slot] >= 0) slot = (slot + 1) & mask;
+    table_.data_[slot] = id;
   }
 
   vec<int> table_{};  // open addressing over node ids

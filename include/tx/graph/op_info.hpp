@@ -86,9 +86,7 @@ struct op_info {
   bool differentiable = true;  // false: gradients stop here without an error
   bool over_first = false;     // whole: the result may lie over input 0, of which a share reads what it writes alone
   bool draws = false;          // whole: random numbers are drawn where its kernel needs them, not read
-
-  // For hashing: the order of addresses is no constant.
-  constexpr std::uint32_t key() const { return static_cast<std::uint32_t>(fnv1a(name)); }
+  std::uint32_t key = static_cast<std::uint32_t>(fnv1a(name));  // for hashing: the order of addresses is no constant
 };
 
 // The arithmetic of an elementwise op or reduction: `template <class V> static V apply(V...)` on scalars and packets.

@@ -19,16 +19,18 @@ class node_order {
   constexpr explicit node_order(graph const& g) : g_(g), stands_(g.size(), 0) { order_.reserve(g.size()); }
 
   constexpr vec<int> all() {
-    for (int i = 0; i < g_.size(); ++i) put(i);
+    for (int i = 0, end = g_.size(); i < end; ++i) put(i);
     return order_;
   }
 
  private:
   constexpr void put(int id) {
-    if (stands_[id]) return;
-    stands_[id] = 1;  // what needs itself again is given no place twice: verify() finds it
+    char* const stands = stands_.data();
+    if (stands[id]) return;
+    stands[id] = 1;  // what needs itself again is given no place twice: verify() finds it
     node const& n = g_[id];
-    for (int k = 0; k < n.inputs; ++k) put(g_.input(n, k));
+    for (int k = 0; k < n.inputs; ++k)
+      if (int const from = g_.input(n, k); !stands[from]) put(from);
     if (n.op->kind == op_kind::region) {
       put_body(run_region(n.at), id);
     } else if (n.op == &argument_info) {
@@ -37,8 +39,9 @@ class node_order {
       if (body.owner >= 0 && k >= body.carries) put(g_.input(body.owner, k));
     }
     order_.push_back(id);
-    for (int k = 0; g_.has_results(id) && k < n.op->results; ++k) {  // they stand directly behind their node
-      stands_[id + 1 + k] = 1;
+    if (n.op->infer_result == nullptr) return;
+    for (int k = 0; k < n.op->results; ++k) {  // they stand directly behind their node
+      stands[id + 1 + k] = 1;
       order_.push_back(id + 1 + k);
     }
   }

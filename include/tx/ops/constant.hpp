@@ -29,9 +29,10 @@ constexpr double constant_value(node const& n) { return std::bit_cast<double>(n.
 
 // The number a value is everywhere, through broadcasts and reshapes of a constant.
 constexpr bool is_constant(graph const& g, int id, double& value) {
-  while (g[id].op->kind == op_kind::view) id = g.input(id, 0);
-  if (g[id].op != &constant_info) return false;
-  value = constant_value(g[id]);
+  node const* n = &g[id];
+  while (n->op->kind == op_kind::view) n = &g[g.input(*n, 0)];
+  if (n->op != &constant_info) return false;
+  value = constant_value(*n);
   return true;
 }
 constexpr bool is_constant(graph const& g, int id, int value) {

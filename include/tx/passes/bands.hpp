@@ -17,7 +17,7 @@ class band_finder {
   constexpr band_finder(graph const& g, fusion f, std::int64_t band_bytes)
       : g_(g), f_(static_cast<fusion&&>(f)), band_bytes_(band_bytes), reads_(g.size()), bound_(g.size(), 0) {
     for (output const& o : g.outputs) bound_[o.value] = 1;
-    for (int i = 0; i < g.size(); ++i) {
+    for (int i = 0, end = g.size(); i < end; ++i) {
       if (f_.group_of[i] < 0 && g[i].op->kind != op_kind::region) continue;
       for (int k = 0; k < g[i].inputs; ++k) {
         int const base = f_.where.of[g.input(i, k)].base;
@@ -30,13 +30,10 @@ class band_finder {
 
   constexpr fusion run() {
     find_links();
-    for (int first = 0; first < f_.groups.size(); ++first) {
-      if (root(first) != first) continue;
-      vec<int> members{};
-      for (int i = 0; i < f_.groups.size(); ++i)
-        if (root(i) == first) members.push_back(i);
-      consider(members);
-    }
+    vec<vec<int>> members(f_.groups.size());
+    for (int i = 0; i < f_.groups.size(); ++i) members[root(i)].push_back(i);
+    for (vec<int> const& linked : members)
+      if (!linked.empty()) consider(linked);
     for (int i = 0; i < found_.size(); ++i) put_together(found(found_[i]));  // a copy: members are numbered anew meanwhile
     return static_cast<fusion&&>(f_);
   }
@@ -126,7 +123,7 @@ class band_finder {
   }
   constexpr void find_links() {
     for (int i = 0; i < f_.groups.size(); ++i) linked_.push_back(i);
-    for (int id = 0; id < g_.size(); ++id) {
+    for (int id = 0, end = g_.size(); id < end; ++id) {
       if (!can_hand_on(id)) continue;
       handed_.push_back(id);
       for (read const& r : reads_[id]) {

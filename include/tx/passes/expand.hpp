@@ -48,7 +48,7 @@ struct expansion {
 // Simplified too. runs: what the target has a kernel for.
 constexpr graph expand(graph const& g, attention_kernel runs) {
   bool any = false;
-  for (int i = 0; i < g.size(); ++i) any = any || detail::is_attention(g, i);
+  for (int i = 0, end = g.size(); i < end; ++i) any = any || detail::is_attention(g, i);
   if (!any) return simplify(g);
   vec<vec<int>> results(g.size());
   return simplify(g, detail::expansion{g, runs, results});

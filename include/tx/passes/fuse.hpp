@@ -32,9 +32,9 @@ class fuser : public grouping {
 
   constexpr void settle_all() {
     // Numbers first: whatever needs them can then join any later group.
-    for (int i = 0; i < g_.size(); ++i)
+    for (int i = 0, end = g_.size(); i < end; ++i)
       if (is_number(i)) place(i);
-    for (int i = 0; i < g_.size(); ++i)
+    for (int i = 0, end = g_.size(); i < end; ++i)
       if (out.group_of[i] < 0) visit(i);
   }
 
@@ -70,7 +70,7 @@ class fuser : public grouping {
   // Elementwise nodes that depend on no kernel of this region wait for the first reader and join its kernel.
   constexpr bool can_wait(int id) const {
     if (g_[id].op->kind != op_kind::elementwise || out.where.places[id].kind != place_kind::own || is_output_[id]) return false;
-    for (int k = 0; k < inputs_of(id); ++k) {
+    for (int k = 0, inputs = inputs_of(id); k < inputs; ++k) {
       int const operand = g_.input(id, k);
       int const group_id = producer(id, operand);
       if (group_id >= 0 && !(g_.info(base_of(operand)).count() == 1 && group_id == 0)) return false;
@@ -80,7 +80,7 @@ class fuser : public grouping {
 
   // Waiting operands, deepest first.
   constexpr void collect_waiting(int id, vec<int>& list) const {
-    for (int k = 0; k < inputs_of(id); ++k) {
+    for (int k = 0, inputs = inputs_of(id); k < inputs; ++k) {
       int const base = base_of(g_.input(id, k));
       if (!waiting_[base]) continue;
       bool known = false;
@@ -96,16 +96,16 @@ class fuser : public grouping {
   }
   // Operands must be computed before: a region reads its own through its arguments.
   constexpr void settle_operands(int id) {
-    for (int k = 0; k < inputs_of(id); ++k) settle(base_of(g_.input(id, k)));
+    for (int k = 0, inputs = inputs_of(id); k < inputs; ++k) settle(base_of(g_.input(id, k)));
   }
 
   // An index op that some reader cannot compute in place gets storage.
   constexpr void find_stored_indices() {
     stored_index_ = vec<char>(g_.size(), 0);
-    for (int i = 0; i < g_.size(); ++i) {
+    for (int i = 0, end = g_.size(); i < end; ++i) {
       op_kind const kind = g_[i].op->kind;
       if (kind == op_kind::view && !out.where.moved[i]) continue;
-      for (int k = 0; k < inputs_of(i); ++k) {
+      for (int k = 0, inputs = inputs_of(i); k < inputs; ++k) {
         int const operand = g_.input(i, k);
         int const id = base_of(operand);
         if (g_[id].op->kind != op_kind::index) continue;
@@ -127,7 +127,7 @@ class fuser : public grouping {
     waiting_list_ = still;
     for (int w : still) {
       bool reads = false;
-      for (int k = 0; k < inputs_of(w); ++k) reads = reads || same_storage(base_of(g_.input(w, k)), old);
+      for (int k = 0, inputs = inputs_of(w); k < inputs; ++k) reads = reads || same_storage(base_of(g_.input(w, k)), old);
       for (int other : wanted) reads = reads && other != w;
       if (reads) settle(w);
     }
@@ -204,13 +204,13 @@ class fuser : public grouping {
   constexpr bool joins_earlier(int id, vec<int> const& wanted) {
     int latest = -1;
     int sibling = -1;
-    for (int k = 0; k < inputs_of(id); ++k) {
+    for (int k = 0, inputs = inputs_of(id); k < inputs; ++k) {
       int const operand = g_.input(id, k);
       latest = producer(id, operand) > latest ? producer(id, operand) : latest;
       sibling = later_sibling(sibling, operand);
     }
     for (int w : wanted)
-      for (int k = 0; k < inputs_of(w); ++k) sibling = later_sibling(sibling, g_.input(w, k));
+      for (int k = 0, inputs = inputs_of(w); k < inputs; ++k) sibling = later_sibling(sibling, g_.input(w, k));
     if (is_number(id)) sibling = out.groups.size() - 1;
     return (latest >= 0 && join_all(id, wanted, latest)) || (sibling >= 0 && sibling >= latest && join_all(id, wanted, sibling));
   }
@@ -304,7 +304,7 @@ class fuser : public grouping {
       out.levels[id] = id == gr.head || kind == op_kind::index ? level::full : level_in(gr, g_.info(id));
     }
     int reads = 0;
-    for (int k = 0; k < inputs_of(id); ++k) {
+    for (int k = 0, inputs = inputs_of(id); k < inputs; ++k) {
       int const base = base_of(g_.input(id, k));
       readers_before_.push_back(last_reader_[base]);
       if (gr.fusible) last_reader_[base] = at;

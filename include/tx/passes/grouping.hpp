@@ -44,9 +44,10 @@ class grouping {
 
   // The group of this region that an operand comes from, -1 for what is there from the start.
   constexpr int producer(int id, int operand) const {
-    while (g_[operand].op->kind == op_kind::view && !out.where.moved[operand]) operand = g_.input(operand, 0);
-    if (g_[operand].op == &result_info) operand = g_.input(operand, 0);
-    return g_[operand].region == g_[id].region ? out.group_of[operand] : -1;
+    node const* n = &g_[operand];
+    while (n->op->kind == op_kind::view && !out.where.moved[operand]) n = &g_[operand = g_.input(*n, 0)];
+    if (n->op == &result_info) n = &g_[operand = g_.input(*n, 0)];
+    return n->region == g_[id].region ? out.group_of[operand] : -1;
   }
 
   constexpr bool is_space_op(int id) const {
@@ -80,7 +81,7 @@ class grouping {
     op_kind const kind = g_[id].op->kind;
     level const mine = kind == op_kind::row_reduce || kind == op_kind::col_reduce ? operand_level(gr, g_.input(id, 0), kind) : level_in(gr, g_.info(id));
     if (mine == level::none) return fusion_answer::other_space;
-    for (int k = 0; k < inputs_of(id); ++k) {
+    for (int k = 0, inputs = inputs_of(id); k < inputs; ++k) {
       int const operand = g_.input(id, k);
       int const base = base_of(operand);
       if (out.group_of[base] == at) {
@@ -103,7 +104,7 @@ class grouping {
       if (g_[id].op->kind == op_kind::row_reduce)
         for (int base : gr.reads)
           if (same_storage(base, old)) return true;
-      for (int k = 0; k < inputs_of(id); ++k)
+      for (int k = 0, inputs = inputs_of(id); k < inputs; ++k)
         if (same_storage(base_of(g_.input(id, k)), old)) return true;
     }
     return false;
@@ -137,7 +138,7 @@ class grouping {
   // computed, and stored, in the first sweep that has all it needs; a later one that needs it may compute it again.
   constexpr int sweep_in(int id, int at) const {
     int sweep = 0;
-    for (int k = 0; k < inputs_of(id); ++k) {
+    for (int k = 0, inputs = inputs_of(id); k < inputs; ++k) {
       int const base = base_of(g_.input(id, k));
       if (out.group_of[base] == at && sweep_[base] > sweep) sweep = sweep_[base];
     }
@@ -150,7 +151,7 @@ class grouping {
     int const old = overwritten(id);
     if (old < 0) return true;
     if (sweep_in(id, at) < out.groups[at].last_sweep)
-      for (int k = 0; k < inputs_of(id); ++k)
+      for (int k = 0, inputs = inputs_of(id); k < inputs; ++k)
         if (same_storage(base_of(g_.input(id, k)), old)) return false;
     for (int k = at; k < out.groups.size(); ++k) {
       group const& other = out.groups[k];
@@ -166,7 +167,7 @@ class grouping {
   constexpr bool dense_reader(int at, int base, int id) const {
     group const& gr = out.groups[at];
     for (int n : gr.nodes)
-      for (int k = 0; k < inputs_of(n); ++k) {
+      for (int k = 0, inputs = inputs_of(n); k < inputs; ++k) {
         int const operand = g_.input(n, k);
         if (base_of(operand) != base) continue;
         if (n == gr.head || out.levels[n] != level::full || count_in(g_.info(operand).dims) != count_in(g_.info(id).dims) ||

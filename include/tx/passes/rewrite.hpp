@@ -13,7 +13,8 @@ namespace tx::passes {
 
 // Nodes that an output needs.
 constexpr vec<char> live_nodes(graph const& g, vec<int> const& order) {
-  vec<char> live(g.size(), 0);
+  vec<char> all(g.size(), 0);
+  char* const live = all.data();
   for (output const& o : g.outputs) {
     live[o.value] = 1;
     if (o.target >= 0) live[o.target] = 1;
@@ -22,7 +23,8 @@ constexpr vec<char> live_nodes(graph const& g, vec<int> const& order) {
     int const i = order[k];
     if (!live[i]) continue;
     node const& n = g[i];
-    for (int r = 0; g.has_results(i) && r < n.op->results; ++r) live[i + 1 + r] = 1;  // its kernel makes all of them
+    bool const has_results = n.op->infer_result != nullptr;
+    for (int r = 0; has_results && r < n.op->results; ++r) live[i + 1 + r] = 1;  // its kernel makes all of them
     if (n.op == &result_info && !g.has_results(g.input(n, 0))) {
       int const owner = g.input(n, 0);
       live[owner] = 1;
@@ -36,7 +38,7 @@ constexpr vec<char> live_nodes(graph const& g, vec<int> const& order) {
       for (int in = 0; in < n.inputs; ++in) live[g.input(n, in)] = 1;
     }
   }
-  return live;
+  return all;
 }
 
 namespace detail {
@@ -95,7 +97,8 @@ struct simplification {
 template <class Change>
 constexpr graph rewrite(graph const& from, Change const& change) {
   vec<int> const order = order_of_nodes(from);
-  vec<char> const live = live_nodes(from, order);
+  vec<char> const needed = live_nodes(from, order);
+  char const* const live = needed.data();
   graph to{};
   to.reserve(from);
   to.numbers = from.numbers;
@@ -131,7 +134,8 @@ constexpr graph rewrite(graph const& from, Change const& change) {
     for (int k = 0; k < old.results.size(); ++k) new_number[r].push_back(used[k] ? next++ : -1);
   }
 
-  vec<int> map(from.size(), -1);
+  vec<int> standing(from.size(), -1);  // old node -> the one that stands for it
+  int* const map = standing.data();
   vec<int> in{};
   for (int i : order) {
     if (!live[i]) continue;

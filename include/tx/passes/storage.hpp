@@ -64,7 +64,10 @@ constexpr bool is_computed(op_kind kind) {
 constexpr bool is_computed(graph const& g, int id) { return g.is_result_of_op(id) || (is_computed(g[id].op->kind) && !g.has_results(id)); }
 
 // Is it part of the parameters or of an optimizer's state?
-constexpr bool in_block(graph const& g, int id) { return g[id].op == &block_info || g[id].op == &parameter_info; }
+constexpr bool in_block(graph const& g, int id) {
+  op_info const* op = g[id].op;
+  return op == &block_info || op == &parameter_info;
+}
 
 // Which flat block that is part of, 0 the parameters, and its first element there, counted in elements of its own type.
 constexpr std::int64_t block_of(graph const& g, int leaf) { return g[leaf].op == &block_info ? block_number(g[leaf].at) : 0; }
@@ -113,7 +116,7 @@ constexpr vec<int> shared_storage(graph const& g) {
   };
   vec<range> ranges{};
   vec<int> shared(g.size(), -1);
-  for (int i = 0; i < g.size(); ++i) {
+  for (int i = 0, end = g.size(); i < end; ++i) {
     shared[i] = i;
     if (!in_block(g, i)) continue;
     std::int64_t const size = size_of(g.info(i).type), first = first_in_block(g, i) * size;

@@ -32,9 +32,9 @@ constexpr bool reader_order(graph const& g, int source, int reader, strided& sto
 constexpr vec<strided> storage_order(graph const& g) {
   vec<strided> order{};
   order.reserve(g.size());
-  for (int i = 0; i < g.size(); ++i) order.push_back(dense(g.info(i).dims));
+  for (int i = 0, end = g.size(); i < end; ++i) order.push_back(dense(g.info(i).dims));
   vec<char> chosen(g.size(), 0);
-  for (int i = 0; i < g.size(); ++i) {
+  for (int i = 0, end = g.size(); i < end; ++i) {
     node const& n = g[i];
     if (n.op->kind != op_kind::view) continue;
     int const from = g.input(n, 0);

@@ -143,7 +143,7 @@ class arena_planner {
   constexpr void measure() {
     vec<passes::buffer> kept{};
     vec<passes::buffer> made{};
-    for (int i = 0; i < g_.size(); ++i) {
+    for (int i = 0, end = g_.size(); i < end; ++i) {
       if (own_of_[i] < 0) continue;
       passes::buffer const& b = own_[own_of_[i]];
       int const maker = g_[i].op == &result_info ? g_.input(i, 0) : i;

@@ -44,7 +44,7 @@ class lowerer {
   // Values that outlive their kernel.
   constexpr void find_stored() {
     stored_ = vec<char>(g_.size(), 0);
-    for (int i = 0; i < g_.size(); ++i) {
+    for (int i = 0, end = g_.size(); i < end; ++i) {
       if (f_.group_of[i] < 0) continue;
       if (f_.where.places[i].kind != place_kind::own || f_.levels[i] == level::col || g_.is_result_of_op(i)) stored_[i] = 1;
       if (g_[i].op->kind == op_kind::region) continue;

@@ -38,7 +38,7 @@ template <class T, int N>
 constexpr void move_in(bounded_array<T, N>& to, vec<T> const& from) {
   if (from.size() > N) throw invalid("the program is larger than tx::exec::detail::capacity. FIX: use repeat<N, Block> for blocks of equal shape");
   to.count = from.size();
-  for (int i = 0; i < from.size(); ++i) to.items[i] = from[i];
+  for (int i = 0, end = from.size(); i < end; ++i) to.items[i] = from[i];
 }
 
 constexpr loose_tables loosen(lowered const& l) {

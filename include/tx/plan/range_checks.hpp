@@ -121,7 +121,7 @@ constexpr bool goes_on(range_check const& a, range_check b) {
 
 constexpr vec<range_check> range_checks(graph const& g) {
   vec<range_check> checks{};
-  for (int i = 0; i < g.size(); ++i) {
+  for (int i = 0, end = g.size(); i < end; ++i) {
     node const& n = g[i];
     if (!n.op->states_range) continue;
     vec<shown_elements> shown{};

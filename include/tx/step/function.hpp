@@ -47,7 +47,6 @@ struct function {
     g.training = false;
     trace<Model, F>(g);
     g = passes::narrow(g);
-    verify(g);
   }
   template <target const& To = cpu_target>
   using program = exec::program<source, To>;
