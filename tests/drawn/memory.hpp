@@ -45,12 +45,12 @@ class run_memory {
     outcome out;
     for (tx::exec::result_ref const& result : results) {
       values v;
-      for (std::int64_t i = 0; i < count(result.info); ++i) v.push_back(tx::exec::element_at(result.info.type, f.base[0] + result.offset, i));
+      for (std::int64_t i = 0; i < count(result.info); ++i) v.push_back(tx::element_at(result.info.type, f.base[0] + result.offset, i));
       out.results.push_back(std::move(v));
     }
     for (std::size_t b = 0; b < r_.sizes.size(); ++b) {
       values v;
-      for (int k = 0; k < r_.sizes[b]; ++k) v.push_back(tx::exec::element_at(r_.type, f.base[tx::exec::base_block + static_cast<int>(b)], k));
+      for (int k = 0; k < r_.sizes[b]; ++k) v.push_back(tx::element_at(r_.type, f.base[tx::exec::base_block + static_cast<int>(b)], k));
       out.blocks.push_back(std::move(v));
     }
     return out;
@@ -68,10 +68,7 @@ class run_memory {
     return p;
   }
   static void put(std::byte* to, dtype type, int k, double x) {
-    tx::exec::detail::with_element(type, [&]<class T>(T) {
-      T const held = tx::exec::element_of<T>(x);
-      std::memcpy(to + static_cast<std::size_t>(k) * sizeof held, &held, sizeof held);
-    });
+    tx::put_element(type, to, k, x);
   }
 
   recorded const& r_;

@@ -23,7 +23,7 @@ inline double element(int source, int k, dtype type, int limit) {
   std::uint32_t const hash = (mixed ^ mixed >> 15) * 2246822519u >> 8;
   if (type == dtype::boolean) return static_cast<double>(hash & 1);
   if (tx::is_integer(type)) return limit > 0 ? static_cast<double>(hash % static_cast<std::uint32_t>(limit)) : static_cast<double>(hash % 7) - (type == dtype::u8 ? 0 : 3);
-  return tx::exec::rounded_to(type, std::sin(1.7 * k + 0.9 * source + 0.3) * 1.5);
+  return tx::rounded_to(type, std::sin(1.7 * k + 0.9 * source + 0.3) * 1.5);
 }
 
 // Elements of a whole block, as its leaves see them.

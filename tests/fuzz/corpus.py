@@ -20,6 +20,21 @@ def put(target, files):
         (folder / name).write_bytes(content.encode() if isinstance(content, str) else content)
 
 
+# ---- a model's configuration -----------------------------------------------------------------------------------------
+
+bert = {"hidden_act": "gelu", "hidden_size": 384, "intermediate_size": 1536, "layer_norm_eps": 1e-12, "max_position_embeddings": 512, "model_type": "bert",
+        "num_attention_heads": 12, "num_hidden_layers": 6, "position_embedding_type": "absolute", "type_vocab_size": 2, "vocab_size": 30522}
+put("model_config", {name: text if isinstance(text, str) else json.dumps(text) for name, text in {
+    "bert": bert, "heads": {**bert, "num_attention_heads": 6}, "huge": {**bert, "hidden_size": 2**70}, "negative": {**bert, "num_hidden_layers": -1},
+    "fraction": {**bert, "hidden_size": 384.0}, "a_text": {**bert, "hidden_size": "384"}, "a_list": {**bert, "vocab_size": [1]},
+    "no_epsilon": {**bert, "layer_norm_eps": 0}, "epsilon": {**bert, "layer_norm_eps": 1e-5}, "small_epsilon": {**bert, "layer_norm_eps": 1e-300},
+    "activation": {**bert, "hidden_act": "relu"}, "null": {**bert, "position_embedding_type": None}, "decoder": {**bert, "is_decoder": True},
+    "distilbert": {"activation": "gelu", "dim": 384, "hidden_dim": 1536, "max_position_embeddings": 512, "model_type": "distilbert", "n_heads": 12, "n_layers": 6,
+                   "vocab_size": 30522},
+    "empty": "", "an_empty_object": "{}", "a_number": "3", "deep": "[" * 2000, "beyond_f64": '{"layer_norm_eps": 1e7300}', "cut": "{\"a\": ", "bytes": "{\"\x80\": 1}", "control": "{\"model_type\": \"\\u0007\"}",
+}.items()})
+
+
 # ---- safetensors -----------------------------------------------------------------------------------------------------
 
 def tensor(dtype, shape, begin, end):

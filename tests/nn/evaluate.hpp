@@ -5,7 +5,7 @@
 
 #include <tx/core/philox.hpp>
 #include <tx/expr/trace.hpp>
-#include <tx/run/elements.hpp>
+#include <tx/core/elements.hpp>
 #include <tx/ops/attention.hpp>
 #include <tx/ops/cast.hpp>
 #include <tx/ops/embedding.hpp>
@@ -163,7 +163,7 @@ class evaluator {
     double const noise = tx::is_float(type) && n.op->kind != tx::op_kind::constant ? how_.noise * precision(type) : 0;
     for (double& x : out) {
       if (noise != 0) x += x * noise * drawn();
-      x = tx::exec::rounded_to(type, x);
+      x = tx::rounded_to(type, x);
     }
   }
   double drawn() { return static_cast<double>((noise_ = noise_ * 1664525u + 1013904223u) >> 8) * 0x1p-23 - 1; }  // -1 to 1

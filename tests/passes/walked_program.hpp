@@ -67,7 +67,7 @@ class walked_program {
         continue;
       }
       for (std::size_t e = 0; e < of.size(); ++e)
-        of[e] = tx::exec::element_at(r.type, f.at<std::byte>(r), static_cast<std::int64_t>(e));
+        of[e] = tx::element_at(r.type, f.at<std::byte>(r), static_cast<std::int64_t>(e));
       in.push_back({of.data(), f.dims(r)});
     }
     tx::node n{};
@@ -124,12 +124,7 @@ class walked_program {
     put(r.type, f.at<std::byte>(r) + first * size_of(r.type), of_row);
   }
   static void put(tx::dtype type, std::byte* to, std::vector<double> const& numbers) {
-    tx::exec::detail::with_element(type, [&]<class T>(T) {
-      for (std::size_t i = 0; i < numbers.size(); ++i) {
-        T const x = tx::exec::element_of<T>(numbers[i]);
-        std::memcpy(to + i * sizeof x, &x, sizeof x);
-      }
-    });
+    for (std::size_t i = 0; i < numbers.size(); ++i) tx::put_element(type, to, static_cast<std::int64_t>(i), numbers[i]);
   }
 
   tx::exec::lowered const& l_;

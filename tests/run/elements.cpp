@@ -1,5 +1,5 @@
 // Elements of any type: which is the first that is not finite, and what the nearest parameters call a layer.
-#include <tx/run/elements.hpp>
+#include <tx/core/elements.hpp>
 #include <tx/inspect/nearest_parameter.hpp>
 
 #include <catch2/catch.hpp>
@@ -17,7 +17,7 @@ void check_search(Bits infinity, Bits sign) {
     std::vector<Bits> bits(static_cast<std::size_t>(n), static_cast<Bits>(infinity - 1));  // the largest number
     bits[0] = static_cast<Bits>(bits[0] | sign);
     auto const first = [&](bool infinities) {
-      return exec::first_not_finite(type, reinterpret_cast<std::byte const*>(bits.data()), n, infinities);
+      return first_not_finite(type, reinterpret_cast<std::byte const*>(bits.data()), n, infinities);
     };
     CHECK(first(true) == n);
     for (std::int64_t at : {n - 1, n / 2, std::int64_t{0}}) {
@@ -30,7 +30,7 @@ void check_search(Bits infinity, Bits sign) {
         ++bits[k];  // NaN
         CHECK(first(true) == at);
         CHECK(first(false) == at);
-        CHECK(exec::is_nan(exec::element_at(type, reinterpret_cast<std::byte const*>(bits.data()), at)));
+        CHECK(is_nan(element_at(type, reinterpret_cast<std::byte const*>(bits.data()), at)));
         bits[k] = kept;
       }
     }
@@ -45,18 +45,18 @@ TEST_CASE("the first element that is not finite is found in any type") {
   check_search<bf16>(std::uint16_t{0x7f80u}, std::uint16_t{0x8000u});
   check_search<f16>(std::uint16_t{0x7c00u}, std::uint16_t{0x8000u});
   std::int32_t const whole[] = {-1, 0x7fc00000};  // no such thing
-  CHECK(exec::first_not_finite(dtype::i32, reinterpret_cast<std::byte const*>(whole), 2, true) == 2);
+  CHECK(first_not_finite(dtype::i32, reinterpret_cast<std::byte const*>(whole), 2, true) == 2);
 }
 
 TEST_CASE("a number is rounded as its type holds it") {
   constexpr double infinite = std::numeric_limits<double>::infinity();
-  CHECK(exec::rounded_to(dtype::f64, 1e200) == 1e200);
-  CHECK(exec::rounded_to(dtype::f32, 1e39) == infinite);
-  CHECK(exec::rounded_to(dtype::f32, 0.1) == static_cast<double>(0.1f));
-  CHECK(exec::rounded_to(dtype::f16, 70000) == infinite);
-  CHECK(exec::rounded_to(dtype::bf16, 1.001) == 1);
-  CHECK(exec::rounded_to(dtype::i32, -2.7) == -2);
-  CHECK(exec::rounded_to(dtype::boolean, 0.5) == 1);
+  CHECK(rounded_to(dtype::f64, 1e200) == 1e200);
+  CHECK(rounded_to(dtype::f32, 1e39) == infinite);
+  CHECK(rounded_to(dtype::f32, 0.1) == static_cast<double>(0.1f));
+  CHECK(rounded_to(dtype::f16, 70000) == infinite);
+  CHECK(rounded_to(dtype::bf16, 1.001) == 1);
+  CHECK(rounded_to(dtype::i32, -2.7) == -2);
+  CHECK(rounded_to(dtype::boolean, 0.5) == 1);
 }
 
 TEST_CASE("a layer is what the names of the nearest parameters have in common") {

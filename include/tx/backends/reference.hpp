@@ -4,7 +4,7 @@
 
 #include <tx/backends/cpu/target.hpp>
 #include <tx/core/math.hpp>
-#include <tx/run/elements.hpp>
+#include <tx/core/elements.hpp>
 #include <tx/run/whole_operands.hpp>
 
 #include <new>
@@ -55,9 +55,9 @@ using number_t = std::conditional_t<D == dtype::boolean, bool, std::conditional_
 template <dtype D, class X>
 number_t<D> as(X x) {
   using T = element_t<D>;
-  if constexpr (is_half(D)) return static_cast<double>(exec::element_of<T>(static_cast<double>(x)).widen());
+  if constexpr (is_half(D)) return static_cast<double>(element_of<T>(static_cast<double>(x)).widen());
   else if constexpr (is_float(D)) return static_cast<double>(x);
-  else if constexpr (std::is_floating_point_v<X>) return number_t<D>(exec::element_of<T>(static_cast<double>(x)));
+  else if constexpr (std::is_floating_point_v<X>) return number_t<D>(element_of<T>(static_cast<double>(x)));
   else return number_t<D>(static_cast<T>(x));
 }
 
@@ -67,7 +67,7 @@ number_t<D> load(std::byte const* p) {
 }
 template <dtype D>
 void store(std::byte* p, number_t<D> value) {
-  if constexpr (is_float(D)) *reinterpret_cast<element_t<D>*>(p) = exec::element_of<element_t<D>>(value);
+  if constexpr (is_float(D)) *reinterpret_cast<element_t<D>*>(p) = element_of<element_t<D>>(value);
   else *reinterpret_cast<element_t<D>*>(p) = static_cast<element_t<D>>(value);
 }
 

@@ -3,7 +3,7 @@
 // differ.
 #pragma once
 
-#include <tx/run/elements.hpp>
+#include <tx/core/elements.hpp>
 #include <tx/inspect/tables.hpp>
 
 namespace tx::exec {

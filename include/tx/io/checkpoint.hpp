@@ -128,12 +128,16 @@ void save_checkpoint(std::filesystem::path const& folder, Run& run, checkpoint_v
   write_checkpoint(folder, what, options.keep);
 }
 
+struct resume_options {
+  bool finite = false;  // a NaN or an infinity in a tensor is a value_error
+};
+
 // Brings a run to the newest complete checkpoint of a folder. Whatever it throws, the run is as it was: format_error if
 // there is no complete checkpoint, or if it has another optimizer, other tensors or settings than the run or is of
 // another version; shape_error for tensors of other shapes or types; value_error for what the options refuse; io_error
 // for files that cannot be read.
 template <class Run>
-resumed load_checkpoint(std::filesystem::path const& folder, Run& run, load_options options = {}) {
+resumed load_checkpoint(std::filesystem::path const& folder, Run& run, resume_options options = {}) {
   checkpoint saved = newest_checkpoint(folder);
   checkpoint_values const& settings = saved.about.settings;
   if (std::string const own = detail::optimizer_of(run); own != saved.about.optimizer)
@@ -142,10 +146,14 @@ resumed load_checkpoint(std::filesystem::path const& folder, Run& run, load_opti
                        ". FIX: resume with that optimizer, or begin anew from its weights: load_parameters of its "
                        "parameters.safetensors");
   detail::run_places<Run> const places(run);
-  auto const parameters =
-      detail::match(saved.parameters, (saved.path / "parameters.safetensors").string(), places.parameters, options);
-  auto const optimizer =
-      detail::match(saved.optimizer, (saved.path / "optimizer.safetensors").string(), places.optimizer, options);
+  load_options const exactly{.finite = options.finite, .rename = {}, .ignore = {}};
+  auto const find = [&](safetensors const& in, char const* name, std::vector<detail::tensor_place> const& wanted) {
+    detail::tensor_list all;
+    for (tensor_info const& t : in.tensors()) all.push_back(&t);
+    return detail::match_tensors(all, (saved.path / name).string(), wanted, exactly);
+  };
+  auto const parameters = find(saved.parameters, "parameters.safetensors", places.parameters);
+  auto const optimizer = find(saved.optimizer, "optimizer.safetensors", places.optimizer);
   std::size_t known = 0;
   if constexpr (detail::has_settings<Run>)
     run.for_each_setting([&]<class T>(std::string const& name, T const&) {

@@ -5,7 +5,7 @@
 #include <tx/expr/parameter_names.hpp>
 #include <tx/plan/plan.hpp>
 #include <tx/run/bytes.hpp>
-#include <tx/run/elements.hpp>
+#include <tx/core/elements.hpp>
 
 #include <cmath>
 #include <memory>
@@ -197,7 +197,7 @@ class parameter_block {
         double value = 0;
         if constexpr (requires { P::initializer::value(i); }) value = P::initializer::value(i);
         else value = P::initializer::value(v, normal, fan_in);
-        data[i] = exec::element_of<element>(std::is_integral_v<element> && !std::is_same_v<element, bool> ? std::round(value) : value);
+        data[i] = element_of<element>(std::is_integral_v<element> && !std::is_same_v<element, bool> ? std::round(value) : value);
       }
     };
     detail::for_each_parameter(model, fill);

@@ -3,7 +3,7 @@
 
 #include <tx/core/dtype.hpp>
 
-namespace tx::exec {
+namespace tx {
 
 namespace detail {
 template <class F>
@@ -39,6 +39,13 @@ constexpr T element_of(double value) {
   else if constexpr (std::is_integral_v<T>)
     return static_cast<T>(-0x1p63 < value && value < 0x1p63 ? static_cast<std::int64_t>(value) : 0);
   else return static_cast<T>(value);
+}
+// Element k of those that begin at p becomes what an element of the type holds of a number.
+TX_COLD inline void put_element(dtype type, std::byte* p, std::int64_t k, double value) {
+  detail::with_element(type, [&]<class T>(T) {
+    T const x = element_of<T>(value);
+    __builtin_memcpy(p + k * static_cast<std::int64_t>(sizeof x), &x, sizeof x);
+  });
 }
 TX_COLD inline double rounded_to(dtype type, double value) {
   return detail::with_element(
@@ -85,4 +92,4 @@ inline std::int64_t first_not_finite(dtype type, std::byte const* p, std::int64_
   }
 }
 
-}  // namespace tx::exec
+}  // namespace tx
