@@ -29,7 +29,7 @@ TEST_CASE("white space separates, punctuation stands alone") {
         strings{"\u201C", "quoted", "\u201D", "\u2014", "dash", "\u2026"});
 }
 
-TEST_CASE("Latin letters lose case and accents") {
+TEST_CASE("letters lose case and accents") {
   CHECK(words_of("ÀÉÎÕÜ çñÿ") == strings{"aeiou", "cny"});
   CHECK(words_of("ĀĖİŁŒŻ ſ") == strings{"aei\u0142\u0153z", "\u017F"});
   CHECK(words_of("Ø Æ ß Þ Đ") == strings{"\u00F8", "\u00E6", "\u00DF", "\u00FE", "\u0111"});
@@ -52,7 +52,20 @@ TEST_CASE("controls, format characters and broken bytes vanish") {
   CHECK(words_of("\u2764\uFE0F") == strings{"\u2764"});
 }
 
-TEST_CASE("letters beyond the table stay as they are") { CHECK(words_of("Привет Ω") == strings{"Привет", "Ω"}); }
+TEST_CASE("so do those of other scripts") {
+  CHECK(words_of("Привет ЙОД Ω ΑΣ Ή") == strings{"привет", "иод", "ω", "ασ", "η"});
+  CHECK(words_of("Tiếng Việt İstanbul") == strings{"tieng", "viet", "istanbul"});
+  CHECK(words_of("각") == strings{"\u1100\u1161\u11A8"});
+}
+
+TEST_CASE("marks that stay are put in order") {
+  // Of classes 226 and 216. U+0301 is removed and they move past it; U+0941 is removed and they do not.
+  CHECK(words_of("x\U0001D16D\u0301\U0001D165y") == strings{"x\U0001D165\U0001D16Dy"});
+  CHECK(words_of("x\U0001D16D\u0941\U0001D165y") == strings{"x\U0001D16D\U0001D165y"});
+  CHECK(words_of("x\U0001D16Dz\U0001D165y") == strings{"x\U0001D16Dz\U0001D165y"});
+  // The first is of three characters, the last two of them marks of class 216.
+  CHECK(words_of("\U0001D160\U0001D16D\U0001D165") == strings{"\U0001D158\U0001D165\U0001D16E\U0001D165\U0001D16D"});
+}
 
 TEST_CASE("a long word is cut off but counted whole") {
   for (std::size_t const length : {std::size_t{100}, std::size_t{101}, std::size_t{100'000}}) {

@@ -1,9 +1,10 @@
-// BERT's basic tokenizer (uncased): text to lower-case words and punctuation marks.
+// BERT's basic tokenizer: text to words and punctuation marks, as Hugging Face's BertNormalizer and BertPreTokenizer make them.
 #pragma once
 
 #include <tx/io/utf8.hpp>
-#include <tx/text/unicode.hpp>
+#include <tx/text/bert_characters.hpp>
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -17,69 +18,107 @@ inline constexpr std::size_t max_word_characters = 100;
 
 namespace detail {
 
-// What becomes of an ASCII character: 0 dropped, 1 ends a word, 2 ends a word and is one itself, else the character to
-// append.
-inline constexpr auto ascii_actions = [] {
-  std::array<char, 128> actions{};
-  for (unsigned c = 0; c < 128; ++c) {
-    bool const upper = c >= 'A' && c <= 'Z';
-    bool const letter = upper || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9');
-    bool const space = c == ' ' || c == '\t' || c == '\n' || c == '\r';
-    actions[c] = letter ? static_cast<char>(upper ? c + 32 : c) : space ? '\1' : c > 0x20 && c < 0x7F ? '\2' : '\0';
+// A word as it grows.
+class growing_word {
+ public:
+  void put(char32_t c) {
+    if (++characters_ <= max_word_characters) io::append_utf8(text_, c);
   }
-  return actions;
-}();
+  void put_ascii(char c) {
+    if (++characters_ <= max_word_characters) text_.push_back(c);
+  }
+  bool empty() const { return characters_ == 0; }
+  // Hands the word to each(word, characters), if there is one, and begins the next. False if it says so.
+  template <class Each>
+  bool end(Each& each) {
+    if (empty()) return true;
+    bool const more = each(std::string_view(text_), characters_);
+    text_.clear();
+    characters_ = 0;
+    return more;
+  }
+
+ private:
+  std::string text_;
+  std::size_t characters_ = 0;
+};
+
+// A syllable's leading consonant, vowel and, if it has one, trailing consonant.
+inline void put_hangul(char32_t syllable, growing_word& to) {
+  char32_t const at = syllable - 0xAC00;
+  to.put(0x1100 + at / 588);
+  to.put(0x1161 + at % 588 / 28);
+  if (at % 28 != 0) to.put(0x11A7 + at % 28);
+}
+
+// Marks that follow each other from text[i] on, in the order of their canonical classes; `first` have been read already, without `i`.
+// Returns where the text goes on.
+inline std::size_t put_marks(std::u32string marks, std::string_view text, std::size_t i, bert_characters const& table, growing_word& to) {
+  while (i < text.size()) {
+    io::code_point const c = io::decode_utf8(text, i);
+    auto const e = table[c.value];
+    if (e.what != fate::mark && e.what != fate::removed) break;
+    if (e.what == fate::mark) marks.push_back(e.value);
+    i += c.length;
+  }
+  std::ranges::stable_sort(marks, {}, bert_characters::order_of);
+  for (char32_t const m : marks) to.put(m);
+  return i;
+}
 
 }  // namespace detail
 
 // Calls each(word, characters) for the words of a text, in order, until it returns false. A word over
-// max_word_characters arrives cut off, with the count it would have had.
-//
-// Done: control, format and private use characters and U+FFFD are removed, bytes that are not UTF-8 count as U+FFFD;
-// white space separates; ideographs and punctuation marks are words of their own; letters up to U+017F lose case and
-// accents; combining accents are removed.
-// Not done, unlike in BERT's reference: case and accents of letters beyond U+017F (Greek, Cyrillic, Vietnamese), the
-// combining marks of other scripts, and decomposing Hangul. Such letters and marks stay as they are.
+// max_word_characters arrives cut off, with the count it would have had. Bytes that are not UTF-8 count as U+FFFD.
 template <class Each>
-void for_each_word(std::string_view text, Each&& each) {
-  std::string word;
-  std::size_t characters = 0;
-  auto const append = [&](char32_t c) {
-    if (++characters <= max_word_characters) io::append_utf8(word, c);
-  };
-  auto const end_word = [&] {
-    if (characters == 0) return true;
-    bool const more = each(std::string_view(word), characters);
-    word.clear();
-    characters = 0;
-    return more;
-  };
+void for_each_word(std::string_view text, detail::bert_characters const& table, Each&& each) {
+  using detail::fate;
+  detail::growing_word word;
   for (std::size_t i = 0; i < text.size();) {
-    if (auto const byte = static_cast<unsigned char>(text[i]); byte < 0x80) {
-      ++i;
-      char const action = detail::ascii_actions[byte];
-      if (action > 2) {
-        if (++characters <= max_word_characters) word.push_back(action);
-      } else if (action != 0) {
-        if (!end_word()) return;
-        if (action == 2 && !each(text.substr(i - 1, 1), std::size_t{1})) return;
+    std::size_t const here = i;
+    auto const byte = static_cast<unsigned char>(text[i]);
+    if (byte < 0x80)
+      if (char const letter = table.ascii(byte)) {
+        if (letter != ' ') word.put_ascii(letter);
+        else if (!word.end(each)) return;
+        ++i;
+        continue;
       }
-      continue;
-    }
-    io::code_point const c = io::decode_utf8(text, i);
+    io::code_point const c = byte < 0x80 ? io::code_point{byte, 1, true} : io::decode_utf8(text, i);
     i += c.length;
-    if (c.value == io::replacement_character || is_combining_accent(c.value) || is_control(c.value)) continue;
-    if (is_space(c.value)) {
-      if (!end_word()) return;
-    } else if (is_cjk(c.value) || is_punctuation(c.value)) {
-      if (!end_word()) return;
-      append(c.value);
-      if (!end_word()) return;
-    } else {
-      append(fold_latin(c.value));
+    auto const e = table[c.value];
+    switch (e.what) {
+      case fate::letter: word.put(e.value); break;
+      case fate::removed:
+      case fate::blocks: break;
+      case fate::space:
+        if (!word.end(each)) return;
+        break;
+      case fate::word:
+        if (!word.end(each)) return;
+        word.put(e.value);
+        if (!word.end(each)) return;
+        break;
+      case fate::mark: i = detail::put_marks({}, text, here, table, word); break;
+      case fate::hangul: detail::put_hangul(e.value, word); break;
+      case fate::several: {
+        std::u32string marks;
+        for (char32_t const part : table.list(e.value)) {
+          if (part == 0) break;
+          if (table.rules().strip_accents && detail::bert_characters::order_of(part) != 0) marks.push_back(part);
+          else word.put(part);
+        }
+        if (!marks.empty()) i = detail::put_marks(std::move(marks), text, i, table, word);
+        break;
+      }
     }
   }
-  end_word();
+  word.end(each);
+}
+// As uncased models split.
+template <class Each>
+void for_each_word(std::string_view text, Each&& each) {
+  for_each_word(text, detail::bert_characters::uncased(), each);
 }
 
 }  // namespace tx::text
