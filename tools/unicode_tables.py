@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes include/tx/text/unicode_tables.hpp: what the tokenizers of Hugging Face make of each code point, asked of the package itself.
+"""Writes include/tx/text/unicode_tables.hpp and character_kinds.hpp: what the tokenizers of Hugging Face make of each code point, asked of the package itself.
 
 Usage: unicode_tables.py    (overwrites; needs the package tokenizers)
 """
@@ -128,3 +128,25 @@ text += table("Without accents: several.", "code_list", "stripped_lists", severa
 text += table("In lower case, but for U+0130.", "code_steps", "lower_steps", steps, lambda s: f"{{0x{s[0]:X}, 0x{s[1]:X}, {s[2]}, {s[3]}}}")
 text = text.rstrip("\n") + "\n\n}  // namespace tx::text::detail\n"
 (pathlib.Path(__file__).parent.parent / "include/tx/text/unicode_tables.hpp").write_text(text)
+
+# ---- what the expression that GPT-2 splits texts by takes for letters, numbers and spaces -------------------------------
+
+
+def of_kind(expression):
+    splits = pre_tokenizers.Split(tokenizers.Regex(expression), "removed")
+    return [p for p in POINTS if splits.pre_tokenize_str("\u0000" + chr(p) + "\u0001") != [("\u0000" + chr(p) + "\u0001", (0, 3))]]
+
+
+text = f"""// Letters, numbers and spaces of Unicode, as version {tokenizers.__version__} of the package tokenizers knows them. Written by tools/unicode_tables.py.
+#pragma once
+
+#include <tx/text/unicode_tables.hpp>
+
+namespace tx::text::detail {{
+
+"""
+text += table("General category L.", "code_range", "letter_ranges", ranges(of_kind(r"\p{L}")), two)
+text += table("General category N.", "code_range", "number_ranges", ranges(of_kind(r"\p{N}")), two)
+text += table("White space.", "code_range", "blank_ranges", ranges(of_kind(r"\s")), two)
+text = text.rstrip("\n") + "\n\n}  // namespace tx::text::detail\n"
+(pathlib.Path(__file__).parent.parent / "include/tx/text/character_kinds.hpp").write_text(text)

@@ -35,6 +35,15 @@ put("model_config", {name: text if isinstance(text, str) else json.dumps(text) f
 }.items()})
 
 
+# ---- byte pairs ------------------------------------------------------------------------------------------------------
+
+put("byte_pairs", {name: "\0".join(parts) for name, parts in {
+    "merges": ('{"a": 0}', "h e\nhe l\nl o\nhel lo\n\u0120 w\n", "hello world, hello"), "version": ("{}", "#version: 0.2\na b\n", "ab abab"), "blank": ("", "", " \n\n x  "),
+    "contractions": ("", "' s\n' l\n'l l\n", "it's we'll 'S don't"), "long": ("", "a a\naa aa\naaaa aaaa\n", "a" * 200), "three": ("", "a b c\n", "abc"),
+    "no_space": ("", "ab\n", "ab"), "unknown": ('{"a": 1, "b": 1}', "x y\n", "x"), "negative": ('{"a": -1}', "", ""), "text": ('{"a": "0"}', "", ""), "list": ("[1]", "", ""),
+    "huge": ('{"a": 18446744073709551615}', "", ""), "letters": ("", "\u00c3 \u00a9\n", "\u00e9t\u00e9 \u4e2d\u6587 12\u00bd"), "same_twice": ("", "a b\na b\nb a\n", "abab")}.items()})
+
+
 # ---- safetensors -----------------------------------------------------------------------------------------------------
 
 def tensor(dtype, shape, begin, end):

@@ -3,10 +3,9 @@
 
 #include <tx/text/bert_characters.hpp>
 
-namespace reference {
+namespace bert_words_reference {
 
 inline constexpr tx::text::bert_rules rules[] = {{true, true, true, true}, {true, true, false, false}, {true, false, true, false}, {false, true, false, true}};
-inline constexpr tx::text::detail::code_range pools[] = {{0x0, 0x24F}, {0x300, 0x36F}, {0x370, 0x5FF}, {0x8D0, 0x8FF}, {0x900, 0xDFF}, {0x1B00, 0x1BFF}, {0x1D150, 0x1D1E7}, {0x1E000, 0x1E02F}, {0x1E940, 0x1E95F}, {0xAC00, 0xD7A3}, {0x1E00, 0x1FFF}, {0x2000, 0x33FF}, {0x4E00, 0x4FFF}, {0xF900, 0xFFFF}, {0x10000, 0x10FFFF}};
 inline constexpr int block = 4096, groups = 40, texts = 500;
 
 // Of each block of code points, each between two letters.
@@ -123,4 +122,4 @@ inline constexpr std::uint32_t drawn[][groups] = {
      0xeed255a2, 0x07e16331, 0x5c58b6ed, 0x5d2a8e22, 0x24e40641, 0x3bd858e3, 0x65ec287c, 0x75d7556f, 0x62ca0d61, 0x778d0037, 0x5984d01b, 0xf3d774b1,
      0x77db9687, 0x33843be2, 0x9e6e8ec6, 0x9dd8c1ef}};
 
-}  // namespace reference
+}  // namespace bert_words_reference

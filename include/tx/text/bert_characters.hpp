@@ -4,11 +4,11 @@
 //   U+4E2D 中  a word of its own         U+0301      removed: an accent
 #pragma once
 
+#include <tx/text/paged_table.hpp>
 #include <tx/text/unicode_tables.hpp>
 
 #include <array>
 #include <cstdint>
-#include <map>
 #include <span>
 #include <vector>
 
@@ -46,19 +46,9 @@ class bert_characters {
     char32_t value;
   };
 
-  explicit bert_characters(bert_rules const& rules) : rules_(rules) {
-    std::vector<entry> all(0x110000);
-    for (char32_t c = 0; c < all.size(); ++c) all[c] = {fate::letter, c};
-    if (rules.lowercase) lower(all);
-    if (rules.strip_accents) strip(all);
-    split(all);
-    if (rules.clean) {
-      fill(all, removed_ranges, fate::removed);
-      fill(all, space_ranges, fate::space);
-    }
-    for (char32_t c = ' '; c < 128; ++c)
-      if (all[c].what == fate::letter || all[c].what == fate::space) ascii_[c] = all[c].what == fate::space ? ' ' : static_cast<char>(all[c].value);
-    into_pages(all);
+  explicit bert_characters(bert_rules const& rules) : rules_(rules), table_(packed(made())) {
+    for (unsigned char c = ' '; c < 128; ++c)
+      if (entry const e = (*this)[c]; e.what == fate::letter || e.what == fate::space) ascii_[c] = e.what == fate::space ? ' ' : static_cast<char>(e.value);
   }
   bert_characters(bert_characters const&) = delete;
   bert_characters& operator=(bert_characters const&) = delete;
@@ -71,8 +61,8 @@ class bert_characters {
   bert_rules const& rules() const { return rules_; }
   // c is below 0x110000.
   entry operator[](char32_t c) const {
-    std::uint32_t const packed = pages_[page_of_[c >> 8]][c & 0xff], value = packed & 0xffffff;
-    return {static_cast<fate>(packed >> 24), value == itself ? c : value};
+    std::uint32_t const held = table_[c], value = held & 0xffffff;
+    return {static_cast<fate>(held >> 24), value == itself ? c : value};
   }
   // What most ASCII characters are in a word, or the space that ends one; 0 of the others.
   char ascii(unsigned char c) const { return ascii_[c]; }
@@ -86,7 +76,19 @@ class bert_characters {
   }
 
  private:
-  using page = std::array<std::uint32_t, 256>;
+  std::vector<entry> made() {
+    std::vector<entry> all(0x110000);
+    for (char32_t c = 0; c < all.size(); ++c) all[c] = {fate::letter, c};
+    if (rules_.lowercase) lower(all);
+    if (rules_.strip_accents) strip(all);
+    split(all);
+    if (rules_.clean) {
+      fill(all, removed_ranges, fate::removed);
+      fill(all, space_ranges, fate::space);
+    }
+    return all;
+  }
+
   static constexpr std::uint32_t itself = 0xffffff;  // so that pages of characters that nothing happens to are one
 
   static void fill(std::vector<entry>& all, std::span<code_range const> ranges, fate f) {
@@ -138,27 +140,20 @@ class bert_characters {
     return static_cast<char32_t>(lists_.size() - 1);
   }
 
-  void into_pages(std::vector<entry> const& all) {
-    std::map<page, std::uint16_t> known;
-    page_of_.resize(all.size() / 256);
-    for (char32_t k = 0; k < page_of_.size(); ++k) {
-      page here;
-      for (char32_t c = 0; c < 256; ++c) {
-        entry const& e = all[256 * k + c];
-        bool const same = e.value == 256 * k + c || e.what == fate::removed || e.what == fate::blocks || e.what == fate::space;
-        here[c] = static_cast<std::uint32_t>(e.what) << 24 | (same ? itself : static_cast<std::uint32_t>(e.value));
-      }
-      auto const [at, is_new] = known.emplace(here, static_cast<std::uint16_t>(pages_.size()));
-      if (is_new) pages_.push_back(here);
-      page_of_[k] = at->second;
+  static std::vector<std::uint32_t> packed(std::vector<entry> const& all) {
+    std::vector<std::uint32_t> out(all.size());
+    for (char32_t c = 0; c < all.size(); ++c) {
+      entry const& e = all[c];
+      bool const same = e.value == c || e.what == fate::removed || e.what == fate::blocks || e.what == fate::space;
+      out[c] = static_cast<std::uint32_t>(e.what) << 24 | (same ? itself : static_cast<std::uint32_t>(e.value));
     }
+    return out;
   }
 
   bert_rules rules_;
   std::array<char, 128> ascii_{};
-  std::vector<std::uint16_t> page_of_;
-  std::vector<page> pages_;
   std::vector<std::array<char32_t, 3>> lists_;
+  paged_table<std::uint32_t> table_;  // last: making it fills lists_
 };
 
 }  // namespace detail

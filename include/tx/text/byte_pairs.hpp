@@ -1,0 +1,217 @@
+// Byte-level byte pair encoding, as GPT-2 and RoBERTa use it: text to ids of byte strings and back, every text and without an unknown token.
+// (R. Sennrich, B. Haddow, A. Birch, Neural Machine Translation of Rare Words with Subword Units, arXiv 1508.07909.)
+//
+//   auto const coder = tx::text::byte_pairs::load("vocab.json", "merges.txt");
+//   std::vector<std::int32_t> ids = coder.encode("Hello world");
+#pragma once
+
+#include <tx/core/error.hpp>
+#include <tx/io/json.hpp>
+#include <tx/text/byte_level.hpp>
+#include <tx/text/lines.hpp>
+
+#include <array>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+namespace tx::text {
+
+// Const members may be called from several threads.
+class byte_pairs {
+ public:
+  using merge = std::pair<std::string, std::string>;
+
+  // Throws io_error, or format_error naming the file and what is wrong in it: an id that is given twice or left out, a merge whose parts or whole are no
+  // tokens, a byte that no token stands for.
+  static byte_pairs load(std::filesystem::path const& vocabulary, std::filesystem::path const& merges) {
+    return parse(io::read_text(vocabulary), io::read_text(merges), vocabulary.string(), merges.string());
+  }
+  static byte_pairs parse(std::string_view vocabulary, std::string_view merges, std::string_view source, std::string_view merges_source) {
+    std::vector<merge> all;
+    for_each_line(merges, [&](std::string_view line, std::size_t number) {
+      if (line.empty() || (number == 1 && line.starts_with("#version"))) return;
+      auto const space = line.find(' ');
+      if (space == std::string_view::npos || space == 0 || space + 1 == line.size() || line.find(' ', space + 1) != std::string_view::npos)
+        throw format_error(std::string(merges_source) + ':' + std::to_string(number) + ": not two tokens with a space between them");
+      all.emplace_back(line.substr(0, space), line.substr(space + 1));
+    });
+    return byte_pairs(io::parse_json(vocabulary, source), all, source);
+  }
+  // vocabulary: an object of ids by token, as vocab.json and the model of a tokenizer.json have it.
+  byte_pairs(nlohmann::json const& vocabulary, std::vector<merge> const& merges, std::string_view source) : source_(source) {
+    read_vocabulary(vocabulary);
+    for (std::size_t b = 0; b < 256; ++b) {
+      std::string const one(1, static_cast<char>(b));
+      auto const at = ids_.find(one);
+      if (at == ids_.end()) fail("has no token for the byte " + std::to_string(b));
+      byte_ids_[b] = at->second;
+    }
+    for (std::size_t k = 0; k < merges.size(); ++k) add_merge(merges[k], static_cast<std::int32_t>(k));
+  }
+
+  std::size_t size() const { return tokens_.size(); }
+  // The bytes that a token stands for; those of a special token are its name.
+  std::string const& bytes(std::int32_t id) const {
+    if (id < 0 || static_cast<std::size_t>(id) >= tokens_.size()) throw value_error("byte_pairs: no token has the id " + std::to_string(id));
+    return tokens_[static_cast<std::size_t>(id)];
+  }
+  // By its name in the vocabulary, as "<s>" or "Ġthe".
+  std::optional<std::int32_t> id(std::string const& name) const {
+    auto const at = names_.find(name);
+    return at == names_.end() ? std::nullopt : std::optional(at->second);
+  }
+
+  std::vector<std::int32_t> encode(std::string_view text) const {
+    std::vector<std::int32_t> out, piece;
+    for_each_piece(text, [&](std::string_view bytes) {
+      piece.clear();
+      for (char const b : bytes) piece.push_back(byte_ids_[static_cast<unsigned char>(b)]);
+      join(piece);
+      out.insert(out.end(), piece.begin(), piece.end());
+    });
+    return out;
+  }
+  // The bytes of the tokens one behind the other; cut anywhere they may be no whole characters.
+  std::string decode(std::span<std::int32_t const> ids) const {
+    std::string out;
+    for (std::int32_t const i : ids) out += bytes(i);
+    return out;
+  }
+
+ private:
+  struct joined {
+    std::int32_t rank, id;
+  };
+  static constexpr joined none{INT32_MAX, -1};
+
+  [[noreturn]] void fail(std::string const& what) const { throw format_error(source_ + ": " + what); }
+
+  // Visible characters stand for bytes: printable ones of Latin-1 for themselves, U+0100 and on for the others, in order.
+  static std::optional<std::string> bytes_of(std::string_view name) {
+    static std::array<std::int16_t, 0x144> const byte_of = [] {
+      std::array<std::int16_t, 0x144> table;
+      table.fill(-1);
+      std::int16_t next = 0x100;
+      for (std::int16_t b = 0; b < 256; ++b) {
+        bool const itself = (b > 0x20 && b < 0x7F) || (b > 0xA0 && b != 0xAD);
+        table[static_cast<std::size_t>(itself ? b : next++)] = b;
+      }
+      return table;
+    }();
+    std::string out;
+    for (std::size_t i = 0; i < name.size();) {
+      auto const c = io::decode_utf8(name, i);
+      if (c.value >= byte_of.size() || byte_of[c.value] < 0) return std::nullopt;
+      out.push_back(static_cast<char>(byte_of[c.value]));
+      i += c.length;
+    }
+    return out;
+  }
+
+  void read_vocabulary(nlohmann::json const& vocabulary) {
+    if (!vocabulary.is_object() || vocabulary.empty()) fail("the vocabulary is no object of ids by token");
+    tokens_.resize(vocabulary.size());
+    std::vector<char> given(vocabulary.size(), 0);
+    for (auto const& [name, id] : vocabulary.items()) {
+      auto const in_range = id.is_number_integer() && id >= 0 && id < vocabulary.size();
+      if (!in_range) fail("the id of " + io::shown(name) + " is " + io::shown_value(id) + ", not one of 0 to " + std::to_string(vocabulary.size() - 1));
+      auto const i = id.get<std::size_t>();
+      if (given[i]) fail("the id " + std::to_string(i) + " is given twice, the second time to " + io::shown(name));
+      given[i] = 1;
+      auto const bytes = bytes_of(name);
+      tokens_[i] = bytes.value_or(name);
+      names_.emplace(name, static_cast<std::int32_t>(i));
+      if (bytes && !bytes->empty()) ids_.emplace(*bytes, static_cast<std::int32_t>(i));
+    }
+  }
+  void add_merge(merge const& m, std::int32_t rank) {
+    auto const find = [&](std::string const& name) {
+      auto const at = names_.find(name);
+      if (at == names_.end()) fail("the merge number " + std::to_string(rank + 1) + " is of " + io::shown(name) + ", which is no token");
+      return at->second;
+    };
+    std::int32_t const left = find(m.first), right = find(m.second);
+    merges_.emplace(key(left, right), joined{rank, find(m.first + m.second)});
+  }
+
+  static std::uint64_t key(std::int32_t left, std::int32_t right) { return std::uint64_t{static_cast<std::uint32_t>(left)} << 32 | static_cast<std::uint32_t>(right); }
+  joined pair(std::int32_t left, std::int32_t right) const {
+    auto const at = merges_.find(key(left, right));
+    return at == merges_.end() ? none : at->second;
+  }
+
+  // Joins the pair of the lowest rank, the first of several, until there is none.
+  void join(std::vector<std::int32_t>& ids) const {
+    if (ids.size() < 2) return;
+    if (ids.size() > 64) return join_long(ids);
+    std::array<joined, 64> pairs;
+    std::size_t n = ids.size() - 1;
+    for (std::size_t k = 0; k < n; ++k) pairs[k] = pair(ids[k], ids[k + 1]);
+    while (n > 0) {
+      std::size_t best = 0;
+      for (std::size_t k = 1; k < n; ++k)
+        if (pairs[k].rank < pairs[best].rank) best = k;
+      if (pairs[best].id < 0) break;
+      ids[best] = pairs[best].id;
+      for (std::size_t k = best + 1; k < n; ++k) {
+        ids[k] = ids[k + 1];
+        pairs[k - 1] = pairs[k];
+      }
+      --n;
+      if (best > 0) pairs[best - 1] = pair(ids[best - 1], ids[best]);
+      if (best < n) pairs[best] = pair(ids[best], ids[best + 1]);
+    }
+    ids.resize(n + 1);
+  }
+
+  // The same in n log n: pairs wait in a queue, and tokens know their neighbours.
+  void join_long(std::vector<std::int32_t>& ids) const;
+
+  std::string source_;
+  std::vector<std::string> tokens_;
+  std::unordered_map<std::string, std::int32_t> names_, ids_;
+  std::array<std::int32_t, 256> byte_ids_{};
+  std::unordered_map<std::uint64_t, joined> merges_;
+};
+
+inline void byte_pairs::join_long(std::vector<std::int32_t>& ids) const {
+  struct waiting {
+    std::int32_t rank;
+    std::uint32_t at;
+    std::int32_t left, right, whole;
+  };
+  auto const later = [](waiting const& a, waiting const& b) { return a.rank != b.rank ? a.rank > b.rank : a.at > b.at; };
+  std::vector<waiting> queue;
+  auto const end = static_cast<std::uint32_t>(ids.size());
+  std::vector<std::uint32_t> next(end), before(end);
+  auto const offer = [&](std::uint32_t at) {
+    if (at >= end || next[at] >= end) return;
+    joined const j = pair(ids[at], ids[next[at]]);
+    if (j.id < 0) return;
+    queue.push_back({j.rank, at, ids[at], ids[next[at]], j.id});
+    std::ranges::push_heap(queue, later);
+  };
+  for (std::uint32_t k = 0; k < end; ++k) {
+    next[k] = k + 1;
+    before[k] = k == 0 ? end : k - 1;
+  }
+  for (std::uint32_t k = 0; k < end; ++k) offer(k);
+  while (!queue.empty()) {
+    std::ranges::pop_heap(queue, later);
+    waiting const w = queue.back();
+    queue.pop_back();
+    if (ids[w.at] != w.left || next[w.at] >= end || ids[next[w.at]] != w.right) continue;  // one of them has been joined since
+    std::uint32_t const gone = next[w.at];
+    ids[w.at] = w.whole;
+    ids[gone] = -1;
+    next[w.at] = next[gone];
+    if (next[gone] < end) before[next[gone]] = w.at;
+    offer(w.at);
+    offer(before[w.at]);
+  }
+  std::erase(ids, -1);
+}
+
+}  // namespace tx::text

@@ -1,0 +1,30 @@
+"""What the scripts beside it draw texts by and sum what becomes of them, as drawn_texts.hpp does."""
+
+POOLS = [(0x0, 0x250), (0x300, 0x370), (0x370, 0x600), (0x8D0, 0x900), (0x900, 0xE00), (0x1B00, 0x1C00), (0x1D150, 0x1D1E8), (0x1E000, 0x1E030), (0x1E940, 0x1E960),
+         (0xAC00, 0xD7A4), (0x1E00, 0x2000), (0x2000, 0x3400), (0x4E00, 0x5000), (0xF900, 0x10000), (0x10000, 0x110000)]
+
+
+class Sum:  # FNV-1a of words that 0xFF ends and of texts that 0xFE ends
+    def __init__(self):
+        self.value = 0x811C9DC5
+
+    def add(self, data):
+        for byte in data:
+            self.value = (self.value ^ byte) * 0x01000193 & 0xFFFFFFFF
+
+
+class Draws:
+    def __init__(self, seed):
+        self.state = seed
+
+    def under(self, n):
+        self.state = (self.state * 6364136223846793005 + 1442695040888963407) % 2**64
+        return (self.state >> 33) % n
+
+
+def text(draws):
+    out = ""
+    for _ in range(1 + draws.under(12)):
+        first, end = POOLS[draws.under(len(POOLS))]
+        out += chr(first + draws.under(end - first))
+    return out
