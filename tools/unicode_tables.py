@@ -137,6 +137,12 @@ def of_kind(expression):
     return [p for p in POINTS if splits.pre_tokenize_str("\u0000" + chr(p) + "\u0001") != [("\u0000" + chr(p) + "\u0001", (0, 3))]]
 
 
+def of_words():  # a token that has to stand alone is not found beside them
+    alone = tokenizers.Tokenizer(tokenizers.models.BPE())
+    alone.add_tokens([tokenizers.AddedToken("q", single_word=True, normalized=False)])
+    return [p for p in POINTS if not alone.encode("q" + chr(p)).ids and p != ord("q")] + [ord("q")]
+
+
 text = f"""// Letters, numbers and spaces of Unicode, as version {tokenizers.__version__} of the package tokenizers knows them. Written by tools/unicode_tables.py.
 #pragma once
 
@@ -148,5 +154,6 @@ namespace tx::text::detail {{
 text += table("General category L.", "code_range", "letter_ranges", ranges(of_kind(r"\p{L}")), two)
 text += table("General category N.", "code_range", "number_ranges", ranges(of_kind(r"\p{N}")), two)
 text += table("White space.", "code_range", "blank_ranges", ranges(of_kind(r"\s")), two)
+text += table("What words are of.", "code_range", "word_ranges", ranges(sorted(of_words())), two)
 text = text.rstrip("\n") + "\n\n}  // namespace tx::text::detail\n"
 (pathlib.Path(__file__).parent.parent / "include/tx/text/character_kinds.hpp").write_text(text)

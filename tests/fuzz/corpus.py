@@ -44,6 +44,23 @@ put("byte_pairs", {name: "\0".join(parts) for name, parts in {
     "huge": ('{"a": 18446744073709551615}', "", ""), "letters": ("", "\u00c3 \u00a9\n", "\u00e9t\u00e9 \u4e2d\u6587 12\u00bd"), "same_twice": ("", "a b\na b\nb a\n", "abab")}.items()})
 
 
+# ---- tokenizer.json --------------------------------------------------------------------------------------------------
+
+word_pieces = {"added_tokens": [{"id": 0, "content": "[UNK]", "special": True, "normalized": False}, {"id": 3, "content": "ab", "single_word": True, "lstrip": True, "rstrip": True}],
+               "normalizer": {"type": "BertNormalizer", "clean_text": True, "handle_chinese_chars": True, "strip_accents": None, "lowercase": True},
+               "pre_tokenizer": {"type": "BertPreTokenizer"}, "post_processor": {"type": "BertProcessing", "sep": ["[UNK]", 0], "cls": ["a", 1]},
+               "model": {"type": "WordPiece", "unk_token": "[UNK]", "continuing_subword_prefix": "##", "max_input_chars_per_word": 100, "vocab": {"[UNK]": 0, "a": 1, "##b": 2}}}
+templates = {"type": "TemplateProcessing", "single": [{"SpecialToken": {"id": "x", "type_id": 0}}, {"Sequence": {"id": "A", "type_id": 0}}],
+             "pair": [{"Sequence": {"id": "A", "type_id": 0}}, {"Sequence": {"id": "B", "type_id": 1}}], "special_tokens": {"x": {"id": "x", "ids": [1, 2], "tokens": ["a", "b"]}}}
+put("tokenizer", {name: (text if isinstance(text, str) else json.dumps(text)) + "\0" + given for name, (text, given) in {
+    "words": (word_pieces, "a ab abb [UNK] c"), "templates": ({**word_pieces, "post_processor": templates}, "ab ab"), "no_template": ({**word_pieces, "post_processor": None}, "a"),
+    "unigram": ({"model": {"type": "Unigram"}}, ""), "lacks_unk": ({**word_pieces, "model": {"type": "WordPiece", "vocab": {"a": 0}}}, "a"),
+    "bytes": ({"model": {"type": "BPE", "vocab": {"a": 0}, "merges": []}, "pre_tokenizer": {"type": "ByteLevel"}}, "a"), "empty": ("", ""), "object": ("{}", ""),
+    "sequence": ({**word_pieces, "post_processor": {"type": "Sequence", "processors": [{"type": "ByteLevel"}, templates]}}, "a"),
+    "cased": ({**word_pieces, "normalizer": {"type": "BertNormalizer", "lowercase": False, "clean_text": False, "handle_chinese_chars": False}}, "A \u00c1 \u4e2d\u0001"),
+    "roberta": ({**word_pieces, "post_processor": {"type": "RobertaProcessing", "sep": ["a", 1], "cls": ["[UNK]", 0]}}, "a a")}.items()})
+
+
 # ---- safetensors -----------------------------------------------------------------------------------------------------
 
 def tensor(dtype, shape, begin, end):

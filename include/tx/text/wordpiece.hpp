@@ -13,6 +13,7 @@
 #include <array>
 #include <cstdint>
 #include <filesystem>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -25,17 +26,26 @@ namespace tx::text {
 // A vocabulary, id = place in it, and the tokenizer for it. A vocabulary file is BERT's vocab.txt: a token a line, ##
 // before those that continue a word, among them [PAD], [UNK], [CLS], [SEP] and [MASK]. Text is split as
 // basic_tokenizer.hpp says; each word is taken apart from the left into the longest pieces there are, and is [UNK] if
-// that fails or it is over 100 characters long. Special tokens written out in a text are ordinary text.
-// Const members may be called from several threads.
+// that fails or it is over 100 characters long. Special tokens written out in a text are ordinary text here; tokenizer.hpp
+// finds them. Const members may be called from several threads.
 class wordpiece {
  public:
   // Throws io_error, or format_error naming file and line for a blank or repeated token, one that a carriage return
   // ends or a second byte order mark begins, bytes that are not UTF-8, or a missing special token.
-  static wordpiece load(std::filesystem::path const& path) { return parse(io::read_text(path), path.string()); }
-  static wordpiece parse(std::string_view text, std::string_view source) {
+  static wordpiece load(std::filesystem::path const& path, bert_rules const& rules = bert_uncased) { return parse(io::read_text(path), path.string(), rules); }
+  static wordpiece parse(std::string_view text, std::string_view source, bert_rules const& rules = bert_uncased) {
     std::vector<std::string> tokens;
     for_each_line(text, [&](std::string_view line, std::size_t) { tokens.emplace_back(line); });
-    return wordpiece(std::move(tokens), source);
+    wordpiece out(std::move(tokens), source, rules);
+    for (std::size_t i = 0; i < special.size(); ++i)
+      if (out.special_[i] < 0) throw format_error(std::string(source) + ": the vocabulary lacks " + std::string(special[i]));
+    return out;
+  }
+  // Of tokens in the order of their ids, among which [UNK] has to be.
+  static wordpiece of(std::vector<std::string> tokens, std::string_view source, bert_rules const& rules = bert_uncased) {
+    wordpiece out(std::move(tokens), source, rules);
+    if (out.unk_id() < 0) throw format_error(std::string(source) + ": the vocabulary lacks [UNK]");
+    return out;
   }
 
   // Learns at most `size` tokens: the five special ones, the most frequent characters (up to 1,000), and merges by
@@ -47,7 +57,7 @@ class wordpiece {
     for (auto const& text : texts) trainer.add(text);
     std::vector<std::string> tokens(special.begin(), special.end());
     for (auto& piece : trainer.learn(size - special.size())) tokens.push_back(std::move(piece));
-    return wordpiece(std::move(tokens), "learned vocabulary");
+    return wordpiece(std::move(tokens), "learned vocabulary", bert_uncased);
   }
 
   // As a file holds it.
@@ -60,6 +70,7 @@ class wordpiece {
 
   std::size_t size() const { return tokens_.size(); }
   std::vector<std::string> const& tokens() const { return tokens_; }
+  // -1 of one that the vocabulary lacks.
   std::int32_t pad_id() const { return special_[0]; }
   std::int32_t unk_id() const { return special_[1]; }
   std::int32_t cls_id() const { return special_[2]; }
@@ -109,7 +120,8 @@ class wordpiece {
     return {beginning, token};
   }
 
-  wordpiece(std::vector<std::string> tokens, std::string_view source) : tokens_(std::move(tokens)), trie_(2) {
+  wordpiece(std::vector<std::string> tokens, std::string_view source, bert_rules const& rules)
+      : tokens_(std::move(tokens)), trie_(2), characters_(rules == bert_uncased ? nullptr : std::make_shared<detail::bert_characters const>(rules)) {
     for (std::size_t i = 0; i < tokens_.size(); ++i) {
       auto const fail = [&](std::string const& what) {
         throw format_error(std::string(source) + ':' + std::to_string(i + 1) + ": " + what);
@@ -122,17 +134,13 @@ class wordpiece {
       auto const [root, text] = split(tokens_[i]);
       if (!trie_.insert(root, text, static_cast<std::int32_t>(i))) fail(io::shown(tokens_[i]) + " is given twice");
     }
-    for (std::size_t i = 0; i < special.size(); ++i) {
-      auto const found = id(special[i]);
-      if (!found) throw format_error(std::string(source) + ": the vocabulary lacks " + std::string(special[i]));
-      special_[i] = *found;
-    }
+    for (std::size_t i = 0; i < special.size(); ++i) special_[i] = id(special[i]).value_or(-1);
   }
 
   // Calls each(id) until it returns false.
   template <class Each>
   void for_each_id(std::string_view text, Each&& each) const {
-    for_each_word(text, [&](std::string_view word, std::size_t characters) {
+    for_each_word(text, characters_ != nullptr ? *characters_ : detail::bert_characters::uncased(), [&](std::string_view word, std::size_t characters) {
       if (characters > max_word_characters) return each(unk_id());
       std::array<std::int32_t, max_word_characters> pieces;
       std::size_t count = 0;
@@ -151,6 +159,7 @@ class wordpiece {
 
   std::vector<std::string> tokens_;
   detail::piece_trie trie_;
+  std::shared_ptr<detail::bert_characters const> characters_;  // null: as uncased models split
   std::array<std::int32_t, 5> special_{};
 };
 
