@@ -10,7 +10,7 @@
 # make train   fetches the pairs, trains the twin encoder into runs/twinbert and scores it
 # make gpt     fetches the same texts, trains a language model of bytes on them for GPT_SECONDS into runs/gpt and has it write
 # make bench   builds the benchmarks; with PEERS=1 also installs PyTorch, JAX, ONNX Runtime and OpenVINO under build/ and compares
-#              training steps, inference and an epoch of unequal texts; POOLS, DTYPES, DROPOUTS and MODELS choose
+#              training steps, inference, an epoch of unequal texts and tokenizers; POOLS, DTYPES, DROPOUTS and MODELS choose
 # make format  clang-format over all sources
 # make clean   removes build/; runs/ and .cache/ stay
 PRESET ?= release
@@ -101,6 +101,7 @@ ifdef PEERS
 	@build/peers/bin/python bench/compare/recompute.py --tx $(bin)/bench_step
 	@build/peers/bin/python bench/compare/encode.py --tx $(bin)/bench_encode
 	@build/peers/bin/python bench/compare/epoch.py --tx $(bin)/bench_epoch
+	@build/peers/bin/python bench/compare/text_to_ids.py --tx $(bin)/bench_tokenize
 endif
 
 format:
