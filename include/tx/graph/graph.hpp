@@ -239,7 +239,7 @@ class graph {
     if (table_.size_ == 0 || op->kind == op_kind::region) return -1;
     int const mask = table_.size_ - 1;
     int slot = static_cast<int>(h & static_cast<std::uint32_t>(mask));
-    for (int id; (id = table_.data_[slot]) >= 0; slot = (slot + 1) & mask) {
+    for (int id = table_.data_[slot]; id >= 0; id = table_.data_[slot = (slot + 1) & mask]) {
       if (hashes_.data_[id] != h) continue;
       node const& n = nodes.data_[id];
       if (n.op != op || n.inputs != count || n.region != current || !(n.at == at) || !(n.info == info)) continue;
