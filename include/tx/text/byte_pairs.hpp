@@ -9,6 +9,7 @@
 #include <tx/io/json.hpp>
 #include <tx/text/byte_level.hpp>
 #include <tx/text/lines.hpp>
+#include <tx/text/token_ids.hpp>
 
 #include <array>
 #include <optional>
@@ -23,6 +24,13 @@ class byte_pairs {
  public:
   using merge = std::pair<std::string, std::string>;
 
+  // Two tokens with a space between them; nothing where a line is not that.
+  static std::optional<merge> merge_of(std::string_view line) {
+    auto const space = line.find(' ');
+    if (space == std::string_view::npos || space == 0 || space + 1 == line.size() || line.find(' ', space + 1) != std::string_view::npos) return std::nullopt;
+    return merge{line.substr(0, space), line.substr(space + 1)};
+  }
+
   // Throws io_error, or format_error naming the file and what is wrong in it: an id that is given twice or left out, a merge whose parts or whole are no
   // tokens, a byte that no token stands for.
   static byte_pairs load(std::filesystem::path const& vocabulary, std::filesystem::path const& merges) {
@@ -32,10 +40,9 @@ class byte_pairs {
     std::vector<merge> all;
     for_each_line(merges, [&](std::string_view line, std::size_t number) {
       if (line.empty() || (number == 1 && line.starts_with("#version"))) return;
-      auto const space = line.find(' ');
-      if (space == std::string_view::npos || space == 0 || space + 1 == line.size() || line.find(' ', space + 1) != std::string_view::npos)
-        throw format_error(std::string(merges_source) + ':' + std::to_string(number) + ": not two tokens with a space between them");
-      all.emplace_back(line.substr(0, space), line.substr(space + 1));
+      auto two = merge_of(line);
+      if (!two) throw format_error(std::string(merges_source) + ':' + std::to_string(number) + ": not two tokens with a space between them");
+      all.push_back(*std::move(two));
     });
     return byte_pairs(io::parse_json(vocabulary, source), all, source);
   }
@@ -111,19 +118,14 @@ class byte_pairs {
   }
 
   void read_vocabulary(nlohmann::json const& vocabulary) {
-    if (!vocabulary.is_object() || vocabulary.empty()) fail("the vocabulary is no object of ids by token");
-    tokens_.resize(vocabulary.size());
-    std::vector<char> given(vocabulary.size(), 0);
-    for (auto const& [name, id] : vocabulary.items()) {
-      auto const in_range = id.is_number_integer() && id >= 0 && id < vocabulary.size();
-      if (!in_range) fail("the id of " + io::shown(name) + " is " + io::shown_value(id) + ", not one of 0 to " + std::to_string(vocabulary.size() - 1));
-      auto const i = id.get<std::size_t>();
-      if (given[i]) fail("the id " + std::to_string(i) + " is given twice, the second time to " + io::shown(name));
-      given[i] = 1;
-      auto const bytes = bytes_of(name);
-      tokens_[i] = bytes.value_or(name);
-      names_.emplace(name, static_cast<std::int32_t>(i));
-      if (bytes && !bytes->empty()) ids_.emplace(*bytes, static_cast<std::int32_t>(i));
+    tokens_ = detail::tokens_by_id(vocabulary, source_);
+    for (std::size_t i = 0; i < tokens_.size(); ++i) {
+      auto const id = static_cast<std::int32_t>(i);
+      names_.emplace(tokens_[i], id);
+      auto bytes = bytes_of(tokens_[i]);
+      if (!bytes) continue;
+      if (!bytes->empty()) ids_.emplace(*bytes, id);
+      tokens_[i] = *std::move(bytes);
     }
   }
   void add_merge(merge const& m, std::int32_t rank) {

@@ -20,6 +20,19 @@ struct template_part {
 struct token_template {
   std::vector<template_part> single{{}}, pair{{}, {template_part::what::second, 0, 1}};
 
+  // [CLS] A [SEP], and [CLS] A [SEP] B [SEP] whose second half is of type 1.
+  static token_template bert(std::int32_t cls, std::int32_t sep) {
+    using enum template_part::what;
+    template_part const begin{token, cls, 0}, end{token, sep, 0};
+    return {{begin, {}, end}, {begin, {}, end, {second, 0, 1}, {token, sep, 1}}};
+  }
+  // <s> A </s>, and <s> A </s> </s> B </s>, all of type 0.
+  static token_template roberta(std::int32_t opening, std::int32_t closing) {
+    using enum template_part::what;
+    template_part const begin{token, opening, 0}, end{token, closing, 0};
+    return {{begin, {}, end}, {begin, {}, end, end, {second, 0, 0}, end}};
+  }
+
   static std::size_t tokens_in(std::vector<template_part> const& parts) {
     std::size_t n = 0;
     for (template_part const& p : parts) n += p.kind == template_part::what::token;
@@ -43,10 +56,8 @@ class template_reader {
     if (type == "Sequence") return last_of(json);
     if (type == "TemplateProcessing") return of_templates(json);
     if (type != "BertProcessing" && type != "RobertaProcessing") fail("a post_processor " + io::shown(type) + " is not known");
-    using enum template_part::what;
-    template_part const begin{token, id_of(json, "cls"), 0}, end{token, id_of(json, "sep"), 0};
-    if (type == "RobertaProcessing") return {{begin, {}, end}, {begin, {}, end, end, {second, 0, 0}, end}};
-    return {{begin, {}, end}, {begin, {}, end, {second, 0, 1}, {token, end.id, 1}}};
+    std::int32_t const cls = id_of(json, "cls"), sep = id_of(json, "sep");
+    return type == "BertProcessing" ? token_template::bert(cls, sep) : token_template::roberta(cls, sep);
   }
 
  private:

@@ -44,12 +44,10 @@ class tokenizer {
   static tokenizer of(nlohmann::json const& json, std::string const& source);
   // BERT's tokens around texts, and its five special tokens found in them.
   static tokenizer of_bert(wordpiece words) {
-    using enum template_part::what;
     std::int32_t const cls = words.cls_id(), sep = words.sep_id();
     std::vector<added_token> added;
     for (std::int32_t const id : {words.pad_id(), words.unk_id(), cls, sep, words.mask_id()}) added.push_back({words.tokens()[static_cast<std::size_t>(id)], id});
-    token_template const around{{{token, cls, 0}, {}, {token, sep, 0}}, {{token, cls, 0}, {}, {token, sep, 0}, {second, 0, 1}, {token, sep, 1}}};
-    return {std::move(words), false, added_tokens(std::move(added)), around};
+    return {std::move(words), false, added_tokens(std::move(added)), token_template::bert(cls, sep)};
   }
 
   std::size_t size() const { return size_; }  // ids are below it
@@ -88,15 +86,11 @@ class tokenizer {
   }
 
   static tokenizer of_roberta(byte_pairs pairs) {
-    using enum template_part::what;
     std::vector<added_token> added;
     for (char const* const name : {"<s>", "</s>", "<unk>", "<pad>", "<mask>", "<|endoftext|>"})
       if (auto const id = pairs.id(name)) added.push_back({name, *id, false, std::string_view(name) == "<mask>"});
     token_template around;
-    if (auto const begin = pairs.id("<s>"), end = pairs.id("</s>"); begin && end) {
-      template_part const b{token, *begin, 0}, e{token, *end, 0};
-      around = {{b, {}, e}, {b, {}, e, e, {second, 0, 0}, e}};
-    }
+    if (auto const begin = pairs.id("<s>"), end = pairs.id("</s>"); begin && end) around = token_template::roberta(*begin, *end);
     return {std::move(pairs), false, added_tokens(std::move(added)), std::move(around)};
   }
   // tokenizer_config.json says whether a vocab.txt is of lower-case words; if nothing does, it is.

@@ -51,18 +51,7 @@ class tokenizer_reader {
     only(model, "unk_token", "[UNK]");
     only(model, "continuing_subword_prefix", "##");
     only(model, "max_input_chars_per_word", max_word_characters);
-    auto const& vocabulary = part(model, "vocab");
-    if (!vocabulary.is_object()) fail("the vocabulary is no object of ids by token");
-    std::vector<std::string> tokens(vocabulary.size());
-    std::vector<char> given(vocabulary.size(), 0);
-    for (auto const& [name, id] : vocabulary.items()) {
-      if (!id.is_number_integer() || id < 0 || id >= vocabulary.size()) fail("the id of " + io::shown(name) + " is " + io::shown_value(id));
-      auto const i = id.get<std::size_t>();
-      if (given[i]) fail("the id " + std::to_string(i) + " is given twice, the second time to " + io::shown(name));
-      given[i] = 1;
-      tokens[i] = name;
-    }
-    return wordpiece::of(std::move(tokens), source_, rules());
+    return wordpiece::of(tokens_by_id(part(model, "vocab"), source_), source_, rules());
   }
 
   bool prefix_space() const {
@@ -83,12 +72,11 @@ class tokenizer_reader {
     if (!merges.is_array()) fail("the merges are no list");
     std::vector<byte_pairs::merge> all;
     for (auto const& m : merges) {
-      bool const two = m.is_array() && m.size() == 2 && m[0].is_string() && m[1].is_string();
-      std::string const line = m.is_string() ? m.get<std::string>() : "";
-      auto const space = line.find(' ');
-      if (!two && space == std::string::npos) fail("merge number " + std::to_string(all.size() + 1) + " is not of two tokens");
-      if (two) all.emplace_back(m[0].get<std::string>(), m[1].get<std::string>());
-      else all.emplace_back(line.substr(0, space), line.substr(space + 1));
+      std::optional<byte_pairs::merge> two;
+      if (m.is_string()) two = byte_pairs::merge_of(m.get_ref<std::string const&>());
+      else if (m.is_array() && m.size() == 2 && m[0].is_string() && m[1].is_string()) two = {m[0].get<std::string>(), m[1].get<std::string>()};
+      if (!two) fail("merge number " + std::to_string(all.size() + 1) + " is not of two tokens");
+      all.push_back(*std::move(two));
     }
     return byte_pairs(part(model, "vocab"), all, source_);
   }
