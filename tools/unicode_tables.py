@@ -93,11 +93,10 @@ def two(r):
 text = f"""// What the tokenizers of Hugging Face make of each code point, as version {tokenizers.__version__} of their package says it. Written by tools/unicode_tables.py.
 #pragma once
 
+#include <tx/text/code_ranges.hpp>
+
 namespace tx::text::detail {{
 
-struct code_range {{
-  char32_t first, last;
-}};
 // first, first + step, ... last: each becomes the one `difference` beyond it.
 struct code_steps {{
   char32_t first, last;
@@ -146,7 +145,7 @@ def of_words():  # a token that has to stand alone is not found beside them
 text = f"""// Letters, numbers and spaces of Unicode, as version {tokenizers.__version__} of the package tokenizers knows them. Written by tools/unicode_tables.py.
 #pragma once
 
-#include <tx/text/unicode_tables.hpp>
+#include <tx/text/code_ranges.hpp>
 
 namespace tx::text::detail {{
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include <tx/io/utf8.hpp>
-#include <tx/text/unicode_tables.hpp>
+#include <tx/text/code_ranges.hpp>
 
 #include <cstdint>
 #include <iterator>

@@ -1,12 +1,8 @@
 // Tokens that are found in a text as they are written, before anything else is made of it: "[MASK]", "<s>".
 #pragma once
 
-#include <tx/core/error.hpp>
-#include <tx/io/json.hpp>
 #include <tx/text/byte_level.hpp>
 
-#include <algorithm>
-#include <iterator>
 #include <string>
 #include <vector>
 
@@ -22,10 +18,6 @@ struct added_token {
 
 namespace detail {
 
-inline bool is_word_character(char32_t c) {
-  auto const* const at = std::ranges::lower_bound(word_ranges, c, {}, &code_range::last);
-  return at != std::end(word_ranges) && at->first <= c;
-}
 // Where the character that ends before `at` begins; at is above 0.
 inline std::size_t before(std::string_view text, std::size_t at) {
   std::size_t start = at - 1;
@@ -73,8 +65,8 @@ class added_tokens {
   static bool is_blank(std::string_view text, std::size_t at) { return detail::kind_of(io::decode_utf8(text, at).value) == detail::character_kind::blank; }
 
   static bool is_joined(std::string_view text, std::size_t start, std::size_t end) {
-    return (start > 0 && detail::is_word_character(io::decode_utf8(text, detail::before(text, start)).value)) ||
-           (end < text.size() && detail::is_word_character(io::decode_utf8(text, end).value));
+    return (start > 0 && detail::contains(detail::word_ranges, io::decode_utf8(text, detail::before(text, start)).value)) ||
+           (end < text.size() && detail::contains(detail::word_ranges, io::decode_utf8(text, end).value));
   }
   added_token const* longest_at(std::string_view text, std::size_t at) const {
     added_token const* longest = nullptr;

@@ -92,8 +92,7 @@ class bert_characters {
   static constexpr std::uint32_t itself = 0xffffff;  // so that pages of characters that nothing happens to are one
 
   static void fill(std::vector<entry>& all, std::span<code_range const> ranges, fate f) {
-    for (code_range const& r : ranges)
-      for (char32_t c = r.first; c <= r.last; ++c) all[c] = {f, c};
+    for_each_point(ranges, [&](char32_t c) { all[c] = {f, c}; });
   }
 
   void lower(std::vector<entry>& all) {
@@ -120,19 +119,17 @@ class bert_characters {
   // Spaces and words are told by what a character has become, ideographs by what it was.
   void split(std::vector<entry>& all) const {
     std::vector<char> own(all.size(), 0), white(all.size(), 0);
-    for (code_range const& r : punctuation_ranges)
-      for (char32_t c = r.first; c <= r.last; ++c) own[c] = 1;
-    for (code_range const& r : white_ranges)
-      for (char32_t c = r.first; c <= r.last; ++c) white[c] = 1;
+    for_each_point(punctuation_ranges, [&](char32_t c) { own[c] = 1; });
+    for_each_point(white_ranges, [&](char32_t c) { white[c] = 1; });
     for (entry& e : all) {
       if (e.what != fate::letter) continue;
       if (own[e.value] != 0) e = {fate::word, e.value};
       else if (white[e.value] != 0) e = {fate::space, e.value};
     }
     if (!rules_.ideographs) return;
-    for (code_range const& r : ideograph_ranges)
-      for (char32_t c = r.first; c <= r.last; ++c)
-        if (all[c].what == fate::letter) all[c] = {fate::word, all[c].value};
+    for_each_point(ideograph_ranges, [&](char32_t c) {
+      if (all[c].what == fate::letter) all[c] = {fate::word, all[c].value};
+    });
   }
 
   char32_t add_list(std::array<char32_t, 3> const& list) {

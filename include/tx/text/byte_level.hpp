@@ -20,10 +20,7 @@ enum class character_kind : std::uint8_t { sign, letter, number, blank };
 inline character_kind kind_of(char32_t c) {
   static paged_table<character_kind> const table = [] {
     std::vector<character_kind> all(0x110000, character_kind::sign);
-    auto const set = [&](std::span<code_range const> ranges, character_kind kind) {
-      for (code_range const& r : ranges)
-        for (char32_t p = r.first; p <= r.last; ++p) all[p] = kind;
-    };
+    auto const set = [&](std::span<code_range const> ranges, character_kind kind) { for_each_point(ranges, [&](char32_t p) { all[p] = kind; }); };
     set(letter_ranges, character_kind::letter);
     set(number_ranges, character_kind::number);
     set(blank_ranges, character_kind::blank);
@@ -55,12 +52,8 @@ void for_each_piece(std::string_view text, Each&& each) {
       continue;
     }
     if (text[at] == ' ' && at + 1 < text.size()) ++at;
-    auto first = next();
-    character_kind kind = detail::kind_of(first.value);
-    if (kind == character_kind::blank) {
-      at = start;
-      kind = character_kind::blank;
-    }
+    character_kind const kind = detail::kind_of(next().value);
+    if (kind == character_kind::blank) at = start;
     std::size_t last = at;  // where the last character begins
     while (at < text.size()) {
       auto const c = next();

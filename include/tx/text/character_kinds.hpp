@@ -1,7 +1,7 @@
 // Letters, numbers and spaces of Unicode, as version 0.23.3 of the package tokenizers knows them. Written by tools/unicode_tables.py.
 #pragma once
 
-#include <tx/text/unicode_tables.hpp>
+#include <tx/text/code_ranges.hpp>
 
 namespace tx::text::detail {
 

@@ -1,11 +1,10 @@
 // What the tokenizers of Hugging Face make of each code point, as version 0.23.3 of their package says it. Written by tools/unicode_tables.py.
 #pragma once
 
+#include <tx/text/code_ranges.hpp>
+
 namespace tx::text::detail {
 
-struct code_range {
-  char32_t first, last;
-};
 // first, first + step, ... last: each becomes the one `difference` beyond it.
 struct code_steps {
   char32_t first, last;
