@@ -3,8 +3,8 @@
 #pragma once
 
 #include <tx/backends/cpu/target.hpp>
-#include <tx/core/math.hpp>
 #include <tx/core/elements.hpp>
+#include <tx/core/math.hpp>
 #include <tx/run/whole_operands.hpp>
 
 #include <new>

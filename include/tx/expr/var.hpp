@@ -25,7 +25,7 @@ constexpr var emit(op_info const& op, std::initializer_list<var> in, attributes 
     ids[n++] = v.id;
     g = v.g;
   }
-  value_info infos[8];
+  value_info infos[8];  // inferred here and not in the graph, as a compiler shows each call on the way to a rule that is broken
   for (int k = 0; k < n; ++k) infos[k] = g->info(ids[k]);
   return {g, g->emit(&op, ids, n, at, op.infer(infos, n, at))};
 }

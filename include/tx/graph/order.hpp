@@ -39,7 +39,7 @@ class node_order {
       if (body.owner >= 0 && k >= body.carries) put(g_.input(body.owner, k));
     }
     order_.push_back(id);
-    if (n.op->infer_result == nullptr) return;
+    if (!g_.has_results(id)) return;
     for (int k = 0; k < n.op->results; ++k) {  // they stand directly behind their node
       stands[id + 1 + k] = 1;
       order_.push_back(id + 1 + k);

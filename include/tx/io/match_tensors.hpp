@@ -36,9 +36,6 @@ inline std::int64_t count_of(tensor_info const& t) { return static_cast<std::int
 
 inline void check_numbers(tensor_info const& t, tensor_place const& p, std::string const& source, load_options const& options) {
   std::int64_t const count = count_of(t);
-  auto const fail = [&](std::int64_t at, std::string const& what) {
-    throw value_error(source + ": tensor " + t.name + " holds " + what + " at element " + std::to_string(at));
-  };
   if (options.finite)
     if (std::int64_t const at = first_not_finite(t.type, t.bytes.data(), count, true); at < count)
       throw value_error(source + ": tensor " + t.name + " holds a NaN or an infinity at element " + std::to_string(at) +
@@ -46,7 +43,9 @@ inline void check_numbers(tensor_info const& t, tensor_place const& p, std::stri
   if (t.type == p.type) return;
   for (std::int64_t i = 0; i < count; ++i) {
     double const x = element_at(t.type, t.bytes.data(), i);
-    if (is_finite(x) && !is_finite(rounded_to(p.type, x))) fail(i, std::to_string(x) + ", which is infinite in " + std::string(name_of(p.type)));
+    if (is_finite(x) && !is_finite(rounded_to(p.type, x)))
+      throw value_error(source + ": tensor " + t.name + " holds " + std::to_string(x) + ", which is infinite in " + std::string(name_of(p.type)) + " at element " +
+                        std::to_string(i));
   }
 }
 

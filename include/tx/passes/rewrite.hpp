@@ -23,7 +23,7 @@ constexpr vec<char> live_nodes(graph const& g, vec<int> const& order) {
     int const i = order[k];
     if (!live[i]) continue;
     node const& n = g[i];
-    bool const has_results = n.op->infer_result != nullptr;
+    bool const has_results = g.has_results(i);
     for (int r = 0; has_results && r < n.op->results; ++r) live[i + 1 + r] = 1;  // its kernel makes all of them
     if (n.op == &result_info && !g.has_results(g.input(n, 0))) {
       int const owner = g.input(n, 0);

@@ -1,11 +1,11 @@
 // The parameters of a model, with the states that an optimizer keeps of them: one piece of memory, the backend's or the caller's.
 #pragma once
 
+#include <tx/core/elements.hpp>
 #include <tx/core/philox.hpp>
 #include <tx/expr/parameter_names.hpp>
 #include <tx/plan/plan.hpp>
 #include <tx/run/bytes.hpp>
-#include <tx/core/elements.hpp>
 
 #include <cmath>
 #include <memory>
