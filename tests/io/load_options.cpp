@@ -1,4 +1,5 @@
 // Files whose names and types are not quite the model's: what load_options says of them, and that nothing is written where it is refused.
+#include "named_tensor.hpp"
 #include "temp_folder.hpp"
 
 #include <tx/io/parameters.hpp>
@@ -12,18 +13,11 @@ namespace {
 
 using tx::io::load_options;
 
-template <class T>
-struct named {
-  std::string name;
-  std::vector<std::int64_t> shape;
-  std::span<T> data;
-};
-
 // A model of two tensors, whose elements are 7 before anything is loaded.
 struct small_model {
   std::vector<float> weight = std::vector<float>(6, 7.f), bias = std::vector<float>(3, 7.f);
 
-  std::vector<named<float>> tensors() { return {{"net.dense.weight", {2, 3}, weight}, {"net.dense.bias", {3}, bias}}; }
+  std::vector<named_tensor<float>> tensors() { return {{"net.dense.weight", {2, 3}, weight}, {"net.dense.bias", {3}, bias}}; }
   bool untouched() const { return weight == std::vector<float>(6, 7.f) && bias == std::vector<float>(3, 7.f); }
 };
 
@@ -38,7 +32,7 @@ std::vector<T> counted(int n) {
 template <class T = float>
 void write(std::filesystem::path const& path, std::vector<std::string> const& names) {
   std::vector<T> all[3] = {counted<T>(6), counted<T>(3), counted<T>(1)};
-  std::vector<named<T>> tensors;
+  std::vector<named_tensor<T>> tensors;
   for (std::size_t k = 0; k < names.size(); ++k)
     tensors.push_back({names[k], k == 0 ? std::vector<std::int64_t>{2, 3} : std::vector<std::int64_t>{k == 1 ? 3 : 1}, all[std::min<std::size_t>(k, 2)]});
   tx::io::save_parameters(path, tensors);
@@ -151,7 +145,7 @@ TEST_CASE("numbers that the model's type does not hold are refused", "[load_opti
   auto const write_one = [&](double x) {
     std::vector<double> weight(6, 1.), bias(3, 1.);
     weight[4] = x;
-    tx::io::save_parameters(file, std::vector<named<double>>{{"net.dense.weight", {2, 3}, weight}, {"net.dense.bias", {3}, bias}});
+    tx::io::save_parameters(file, std::vector<named_tensor<double>>{{"net.dense.weight", {2, 3}, weight}, {"net.dense.bias", {3}, bias}});
   };
   write_one(1e39);
   refused(file, {.convert = true}, "which is infinite in f32 at element 4");

@@ -1,6 +1,8 @@
 // What a checkpoint takes for a run, without a program: two parameters with two states each, and settings.
 #pragma once
 
+#include "named_tensor.hpp"
+
 #include <tx/io/checkpoint.hpp>
 
 #include <cmath>
@@ -11,11 +13,6 @@ enum class small_shape : std::uint8_t { flat, bent };
 
 template <class T>
 struct small_run {
-  struct tensor {
-    std::string name;
-    std::vector<std::int64_t> shape;
-    std::span<T> data;
-  };
   std::vector<std::vector<T>> blocks{std::vector<T>(13), std::vector<T>(13), std::vector<T>(13)};
   std::int64_t steps = 0;
   std::uint64_t key = 1;
@@ -24,7 +21,7 @@ struct small_run {
   small_shape shape = small_shape::flat;
 
   int states() const { return static_cast<int>(blocks.size()) - 1; }
-  std::vector<tensor> tensors(int k) {
+  std::vector<named_tensor<T>> tensors(int k) {
     std::span<T> const all(blocks[static_cast<std::size_t>(k)]);
     return {{"hidden.weight", {3, 4}, all.first(12)}, {"hidden.scale", {}, all.last(1)}};
   }

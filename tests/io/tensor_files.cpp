@@ -1,4 +1,5 @@
 // Weights in several files with an index, and the ways in which an index lies.
+#include "named_tensor.hpp"
 #include "temp_folder.hpp"
 
 #include <tx/io/parameters.hpp>
@@ -7,14 +8,9 @@
 
 namespace {
 
-struct tensor {
-  std::string name;
-  std::vector<std::int64_t> shape;
-  std::span<float> data;
-};
 struct model {
   std::vector<float> a = std::vector<float>(4, 0.f), b = std::vector<float>(2, 0.f);
-  std::vector<tensor> tensors() { return {{"a", {2, 2}, a}, {"b", {2}, b}}; }
+  std::vector<named_tensor<float>> tensors() { return {{"a", {2, 2}, a}, {"b", {2}, b}}; }
 };
 void write_index(temp_folder const& folder, std::string const& map) {
   tx::io::write_file_atomic(folder / "model.safetensors.index.json", R"({"metadata": {"total_size": 24}, "weight_map": )" + map + "}");
