@@ -4,61 +4,12 @@
 Usage: corpus.py    (overwrites; the files are committed, so that fuzzing begins with them)
 """
 import json
-import pathlib
-import shutil
 import struct
 
-root = pathlib.Path(__file__).parent / "corpus"
+import corpus_models
+from corpus_files import put
+
 BOM = b"\xef\xbb\xbf"
-
-
-def put(target, files):
-    folder = root / target
-    shutil.rmtree(folder, ignore_errors=True)
-    folder.mkdir(parents=True)
-    for name, content in files.items():
-        (folder / name).write_bytes(content.encode() if isinstance(content, str) else content)
-
-
-# ---- a model's configuration -----------------------------------------------------------------------------------------
-
-bert = {"hidden_act": "gelu", "hidden_size": 384, "intermediate_size": 1536, "layer_norm_eps": 1e-12, "max_position_embeddings": 512, "model_type": "bert",
-        "num_attention_heads": 12, "num_hidden_layers": 6, "position_embedding_type": "absolute", "type_vocab_size": 2, "vocab_size": 30522}
-put("model_config", {name: text if isinstance(text, str) else json.dumps(text) for name, text in {
-    "bert": bert, "heads": {**bert, "num_attention_heads": 6}, "huge": {**bert, "hidden_size": 2**70}, "negative": {**bert, "num_hidden_layers": -1},
-    "fraction": {**bert, "hidden_size": 384.0}, "a_text": {**bert, "hidden_size": "384"}, "a_list": {**bert, "vocab_size": [1]},
-    "no_epsilon": {**bert, "layer_norm_eps": 0}, "epsilon": {**bert, "layer_norm_eps": 1e-5}, "small_epsilon": {**bert, "layer_norm_eps": 1e-300},
-    "activation": {**bert, "hidden_act": "relu"}, "null": {**bert, "position_embedding_type": None}, "decoder": {**bert, "is_decoder": True},
-    "distilbert": {"activation": "gelu", "dim": 384, "hidden_dim": 1536, "max_position_embeddings": 512, "model_type": "distilbert", "n_heads": 12, "n_layers": 6,
-                   "vocab_size": 30522},
-    "empty": "", "an_empty_object": "{}", "a_number": "3", "deep": "[" * 2000, "beyond_f64": '{"layer_norm_eps": 1e7300}', "cut": "{\"a\": ", "bytes": "{\"\x80\": 1}", "control": "{\"model_type\": \"\\u0007\"}",
-}.items()})
-
-
-# ---- byte pairs ------------------------------------------------------------------------------------------------------
-
-put("byte_pairs", {name: "\0".join(parts) for name, parts in {
-    "merges": ('{"a": 0}', "h e\nhe l\nl o\nhel lo\n\u0120 w\n", "hello world, hello"), "version": ("{}", "#version: 0.2\na b\n", "ab abab"), "blank": ("", "", " \n\n x  "),
-    "contractions": ("", "' s\n' l\n'l l\n", "it's we'll 'S don't"), "long": ("", "a a\naa aa\naaaa aaaa\n", "a" * 200), "three": ("", "a b c\n", "abc"),
-    "no_space": ("", "ab\n", "ab"), "unknown": ('{"a": 1, "b": 1}', "x y\n", "x"), "negative": ('{"a": -1}', "", ""), "text": ('{"a": "0"}', "", ""), "list": ("[1]", "", ""),
-    "huge": ('{"a": 18446744073709551615}', "", ""), "letters": ("", "\u00c3 \u00a9\n", "\u00e9t\u00e9 \u4e2d\u6587 12\u00bd"), "same_twice": ("", "a b\na b\nb a\n", "abab")}.items()})
-
-
-# ---- tokenizer.json --------------------------------------------------------------------------------------------------
-
-word_pieces = {"added_tokens": [{"id": 0, "content": "[UNK]", "special": True, "normalized": False}, {"id": 3, "content": "ab", "single_word": True, "lstrip": True, "rstrip": True}],
-               "normalizer": {"type": "BertNormalizer", "clean_text": True, "handle_chinese_chars": True, "strip_accents": None, "lowercase": True},
-               "pre_tokenizer": {"type": "BertPreTokenizer"}, "post_processor": {"type": "BertProcessing", "sep": ["[UNK]", 0], "cls": ["a", 1]},
-               "model": {"type": "WordPiece", "unk_token": "[UNK]", "continuing_subword_prefix": "##", "max_input_chars_per_word": 100, "vocab": {"[UNK]": 0, "a": 1, "##b": 2}}}
-templates = {"type": "TemplateProcessing", "single": [{"SpecialToken": {"id": "x", "type_id": 0}}, {"Sequence": {"id": "A", "type_id": 0}}],
-             "pair": [{"Sequence": {"id": "A", "type_id": 0}}, {"Sequence": {"id": "B", "type_id": 1}}], "special_tokens": {"x": {"id": "x", "ids": [1, 2], "tokens": ["a", "b"]}}}
-put("tokenizer", {name: (text if isinstance(text, str) else json.dumps(text)) + "\0" + given for name, (text, given) in {
-    "words": (word_pieces, "a ab abb [UNK] c"), "templates": ({**word_pieces, "post_processor": templates}, "ab ab"), "no_template": ({**word_pieces, "post_processor": None}, "a"),
-    "unigram": ({"model": {"type": "Unigram"}}, ""), "lacks_unk": ({**word_pieces, "model": {"type": "WordPiece", "vocab": {"a": 0}}}, "a"),
-    "bytes": ({"model": {"type": "BPE", "vocab": {"a": 0}, "merges": []}, "pre_tokenizer": {"type": "ByteLevel"}}, "a"), "empty": ("", ""), "object": ("{}", ""),
-    "sequence": ({**word_pieces, "post_processor": {"type": "Sequence", "processors": [{"type": "ByteLevel"}, templates]}}, "a"),
-    "cased": ({**word_pieces, "normalizer": {"type": "BertNormalizer", "lowercase": False, "clean_text": False, "handle_chinese_chars": False}}, "A \u00c1 \u4e2d\u0001"),
-    "roberta": ({**word_pieces, "post_processor": {"type": "RobertaProcessing", "sep": ["a", 1], "cls": ["[UNK]", 0]}}, "a a")}.items()})
 
 
 # ---- safetensors -----------------------------------------------------------------------------------------------------
@@ -399,3 +350,5 @@ put("checkpoint", {
     "negative_bytes": summed(body(files=[('"a"', '{"bytes": -1, "crc64": "0123456789abcdef"}')])),
     "other_order": summed(body().replace('"step"', '"x"').replace('"seed"', '"step"').replace('"x"', '"seed"')),
 })
+
+corpus_models.write()
