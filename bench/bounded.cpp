@@ -2,7 +2,7 @@
 // 32 texts of up to 512, and in one compiled for just that batch, in turns. One JSON line: the medians in milliseconds, and the median of the
 // ratios of neighbours.
 #include <tx/backends/cpu.hpp>
-#include <tx/nn/bert.hpp>
+#include <tx/nn/sequence_classifier.hpp>
 #include <tx/ops/cross_entropy.hpp>
 #include <tx/run/executor.hpp>
 #include <tx/run/view.hpp>

@@ -1,7 +1,7 @@
 // bench_epoch [--texts N] [--threads N] [--dtype f32|bf16]: trains a 6 x 512 encoder on texts of 4 to 64 tokens, once through, packed:
 // up to 2,048 tokens a step, however many texts that are. One JSON line.
 #include <tx/backends/cpu.hpp>
-#include <tx/nn/bert.hpp>
+#include <tx/nn/sequence_classifier.hpp>
 #include <tx/ops/cross_entropy.hpp>
 #include <tx/run/executor.hpp>
 #include <tx/text/packed_batch.hpp>

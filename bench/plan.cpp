@@ -1,5 +1,5 @@
 // bench_plan: what the compiler has planned for a BERT-base step (8 x 128) and a two-tower step, fused and not. Nothing is run.
-#include <tx/nn/bert.hpp>
+#include <tx/nn/sequence_classifier.hpp>
 #include <tx/nn/losses.hpp>
 #include <tx/nn/twinbert.hpp>
 #include <tx/ops/cross_entropy.hpp>

@@ -1,6 +1,6 @@
 // A BERT-base training step of LAYERS layers by repeat; prints its kernels when run.
 #include <tx/backends/cpu.hpp>
-#include <tx/nn/bert.hpp>
+#include <tx/nn/sequence_classifier.hpp>
 #include <tx/ops/cross_entropy.hpp>
 #include <tx/run/executor.hpp>
 #include <tx/train/step.hpp>

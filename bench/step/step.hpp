@@ -4,7 +4,7 @@
 
 #include "model.hpp"
 
-#include <tx/nn/bert.hpp>
+#include <tx/nn/sequence_classifier.hpp>
 #include <tx/ops/cross_entropy.hpp>
 #include <tx/train/step.hpp>
 

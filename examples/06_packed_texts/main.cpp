@@ -1,7 +1,7 @@
 // Texts of unequal length without padding: tokens lie one after the other, and the step computes those that are there.
 #include <tx/backends/cpu.hpp>
 #include <tx/io/progress.hpp>
-#include <tx/nn/bert.hpp>
+#include <tx/nn/sequence_classifier.hpp>
 #include <tx/text/packed_batch.hpp>
 #include <tx/tx.hpp>
 

@@ -11,8 +11,14 @@ struct minilm {
   static constexpr int layers = 6, hidden = 384, heads = 12, ffn = 1536, vocabulary = 30522, positions = 512, types = 2;
 };
 struct roberta : minilm {
-  static constexpr int vocabulary = 50265, positions = 514, types = 1;
+  static constexpr int vocabulary = 50265, positions = 514, types = 1, first_position = 2;
   using layer_norm_epsilon = std::ratio<1, 100'000>;
+};
+struct from_zero : roberta {
+  static constexpr int first_position = 0;
+};
+struct electra : minilm {
+  static constexpr int embedding = 128;
 };
 struct half_the_heads : minilm {
   static constexpr int heads = 6;
@@ -46,6 +52,16 @@ TEST_CASE("the configuration that a program was compiled for", "[check_config]")
   for (auto const& [key, value] : {std::pair{"vocab_size", "50265"}, {"max_position_embeddings", "514"}, {"type_vocab_size", "1"}, {"layer_norm_eps", "1e-05"}, {"model_type", "\"roberta\""}})
     text = with(text, key, value);
   CHECK_NOTHROW(tx::io::check_config<roberta>(folder_of(text).open(), {"roberta"}));
+  CHECK_THROWS_WITH(tx::io::check_config<from_zero>(folder_of(text).open(), {"roberta"}),
+                    Catch::Contains("pad_token_id + 1 is 2 in the file and 0 in the program (first_position)") && Catch::Contains("static constexpr int first_position = 2;"));
+}
+
+TEST_CASE("ELECTRA's width of word vectors", "[check_config]") {
+  auto const text = with(file_of_minilm, "model_type", "\"electra\"");
+  auto const narrow = text.substr(0, text.rfind('}')) + ", \"embedding_size\": 128}";
+  CHECK_NOTHROW(tx::io::check_config<electra>(folder_of(narrow).open(), {"electra"}));
+  CHECK_THROWS_WITH(tx::io::check_config<minilm>(folder_of(narrow).open(), {"electra"}), Catch::Contains("embedding_size is 128 in the file and 384 in the program (embedding)"));
+  CHECK_THROWS_WITH(tx::io::check_config<electra>(folder_of(file_of_minilm).open()), Catch::Contains("embedding_size is 384 in the file and 128 in the program (embedding)"));
 }
 
 TEST_CASE("DistilBERT's names", "[check_config]") {

@@ -114,19 +114,50 @@ TEST_CASE("older names of a norm's parameters", "[load_options]") {
   refused(file, {}, "has the tensor net.dense.gamma, which the model lacks");
 }
 
-TEST_CASE("leftovers are ignored, everything else is refused by name", "[load_options]") {
+TEST_CASE("leftovers are ignored by name, shape and type, everything else is refused by name", "[load_options]") {
   temp_folder folder;
   auto const file = folder / "f.safetensors";
-  write(file, {"net.dense.weight", "net.dense.bias", "net.embeddings.position_ids"});
-  small_model m;
-  tx::io::load_parameters(file, m.tensors());
-  check_loaded(m);
-  refused(file, {.ignore = {}}, "has the tensor net.embeddings.position_ids, which the model lacks");
-  write(file, {"net.dense.weight", "net.dense.bias", "pooler.dense.bias"});
+  small_model first;
+  std::vector<float> six(6), one(1);
+  first.weight = counted<float>(6);
+  first.bias = counted<float>(3);
+  auto const with = [&](std::string const& name, std::vector<std::int64_t> shape, auto& data) {
+    std::vector<tx::io::detail::tensor_place> places;
+    tx::io::detail::append_places(places, first.tensors());
+    tx::io::detail::append_places(places, std::vector{named_tensor<typename std::remove_cvref_t<decltype(data)>::value_type>{name, std::move(shape), data}});
+    tx::io::write_safetensors(file, tx::io::detail::infos_of(places), {});
+  };
+  auto const loads = [&] {
+    small_model m;
+    tx::io::load_parameters(file, m.tensors());
+    check_loaded(m);
+  };
+  std::vector<std::int64_t> places(6);
+  with("net.embeddings.position_ids", {1, 6}, places);
+  loads();
+  with("h.0.attn.bias", {1, 1, 2, 3}, six);
+  loads();
+  with("net.bn.num_batches_tracked", {}, one);
+  loads();
+  with("net.embeddings.position_ids", {1, 6}, six);
+  refused(file, {}, "has the tensor net.embeddings.position_ids, which the model lacks");
+  with("h.0.attn.bias", {6}, six);
+  refused(file, {}, "has the tensor h.0.attn.bias, which the model lacks");
+  with("pooler.dense.bias", {1}, one);
   refused(file, {}, "has the tensor pooler.dense.bias, which the model lacks");
   small_model other;
   tx::io::load_parameters(file, other.tensors(), {.ignore = {"pooler.*"}});
   check_loaded(other);
+}
+
+TEST_CASE("a tensor of the file is one parameter, not two", "[load_options]") {
+  temp_folder folder;
+  auto const file = folder / "f.safetensors";
+  std::vector<float> a(3, 7.f), b(3, 7.f), three = counted<float>(3);
+  tx::io::save_parameters(file, std::vector<named_tensor<float>>{{"norm.gamma", {3}, three}});
+  std::vector<named_tensor<float>> const both{{"norm.weight", {3}, a}, {"norm.gamma", {3}, b}};
+  CHECK_THROWS_WITH(tx::io::load_parameters(file, both), Catch::Contains("tensor norm.gamma would be norm.gamma and another parameter too"));
+  CHECK(a == std::vector<float>(3, 7.f));
 }
 
 TEMPLATE_TEST_CASE("numbers of another floating type are rounded where that is asked for", "[load_options]", double, tx::bf16, tx::f16) {

@@ -1,6 +1,6 @@
 #include "recorded.hpp"
 
-#include <tx/nn/bert.hpp>
+#include <tx/nn/sequence_classifier.hpp>
 #include <tx/ops/cross_entropy.hpp>
 
 #include <catch2/catch.hpp>

@@ -1,6 +1,6 @@
 #include <tx/backends/cpu.hpp>
 #include <tx/io/parameters.hpp>
-#include <tx/nn/bert_masked_lm.hpp>
+#include <tx/nn/masked_lm.hpp>
 #include <tx/ops/cross_entropy.hpp>
 #include <tx/run/executor.hpp>
 #include <tx/step/function.hpp>

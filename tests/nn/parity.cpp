@@ -2,7 +2,7 @@
 #include "recorded.hpp"
 
 #include <tx/io/safetensors.hpp>
-#include <tx/nn/bert_masked_lm.hpp>
+#include <tx/nn/masked_lm.hpp>
 #include <tx/nn/losses.hpp>
 #include <tx/nn/twinbert.hpp>
 

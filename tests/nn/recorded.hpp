@@ -4,6 +4,7 @@
 #include "evaluate.hpp"
 
 #include <tx/autodiff/reverse.hpp>
+#include <tx/expr/parameter_names.hpp>
 #include <tx/passes/rewrite.hpp>
 
 #include <cmath>

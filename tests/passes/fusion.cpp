@@ -1,6 +1,6 @@
 // Fusion, told by the compiler: which kernels a graph becomes, and their types.
 #include <tx/backends/reference.hpp>
-#include <tx/nn/bert.hpp>
+#include <tx/nn/sequence_classifier.hpp>
 #include <tx/nn/losses.hpp>
 #include <tx/nn/twinbert.hpp>
 #include <tx/ops/abs.hpp>

@@ -5,7 +5,7 @@
 
 #include <tx/autodiff/reverse.hpp>
 #include <tx/graph/verify.hpp>
-#include <tx/nn/bert.hpp>
+#include <tx/nn/sequence_classifier.hpp>
 #include <tx/ops/cross_entropy.hpp>
 #include <tx/ops/exp.hpp>
 #include <tx/ops/sum.hpp>

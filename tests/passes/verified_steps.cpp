@@ -1,7 +1,7 @@
 // The steps of real models: every kernel reads its own rows, in an order that holds. So it is checked of drawn programs, tests/drawn.
 #include "verify_fusion.hpp"
 
-#include <tx/nn/bert.hpp>
+#include <tx/nn/sequence_classifier.hpp>
 #include <tx/nn/losses.hpp>
 #include <tx/nn/twinbert.hpp>
 #include <tx/ops/cross_entropy.hpp>

@@ -1,5 +1,5 @@
 // BERT-base at 8 x 128, by its plan alone: no kernel of it is compiled here.
-#include <tx/nn/bert.hpp>
+#include <tx/nn/sequence_classifier.hpp>
 #include <tx/ops/cross_entropy.hpp>
 #include <tx/step/function.hpp>
 #include <tx/train/step.hpp>

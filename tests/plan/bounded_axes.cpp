@@ -1,7 +1,7 @@
 // Bounded extents on any axis, several of them: a program planned for the most computes, for what a run has, what one compiled for just that does.
 #include <tx/backends/cpu.hpp>
 #include <tx/backends/reference.hpp>
-#include <tx/nn/bert.hpp>
+#include <tx/nn/sequence_classifier.hpp>
 #include <tx/ops/cross_entropy.hpp>
 #include <tx/ops/matmul.hpp>
 #include <tx/ops/mean.hpp>

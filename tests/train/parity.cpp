@@ -1,7 +1,7 @@
 // Compiled training steps against PyTorch: same weights, same batches, same losses. Others are in thorough/.
 #include "from_pytorch.hpp"
 
-#include <tx/nn/bert.hpp>
+#include <tx/nn/sequence_classifier.hpp>
 
 namespace {
 

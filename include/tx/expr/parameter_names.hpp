@@ -1,6 +1,7 @@
 // The tensors of a model by name, as files and users see them: those of a repeated block one for each iteration.
 #pragma once
 
+#include <tx/expr/named_module.hpp>
 #include <tx/expr/parameter_layout.hpp>
 
 #include <string>
@@ -23,9 +24,15 @@ struct parameter_view {
 namespace detail {
 
 // An element of a std::array has no name but its number.
-TX_COLD inline std::string member_path(std::string const& outer, std::string_view member, std::size_t number) {
-  std::string path = outer.empty() ? outer : outer + ".";
-  return member.empty() ? path + std::to_string(number) : path.append(member);
+template <class M, std::size_t I, class Member>
+TX_COLD std::string member_path(std::string const& outer) {
+  std::string_view member = member_name<M, I>();
+  std::string const path = outer.empty() ? outer : outer + ".";
+  if constexpr (renaming_module<Member>) {
+    if (Member::module_name.empty()) return outer;
+    member = Member::module_name;
+  }
+  return path + (member.empty() ? std::to_string(I) : std::string(member));
 }
 
 template <class Model>
@@ -49,12 +56,12 @@ struct parameter_namer {
         visit<decltype(M::block)>(name + "." + std::to_string(i));
         iteration.pop_back();
       }
-    } else if constexpr (freezing_module<M>) {
+    } else if constexpr (freezing_module<M> || renaming_module<M>) {
       visit<decltype(M::body)>(name);
     } else if constexpr (std::is_class_v<M>) {
       using tuple = decltype(members(std::declval<M&>()));
       [&]<std::size_t... I>(std::index_sequence<I...>) {
-        (visit<std::remove_reference_t<std::tuple_element_t<I, tuple>>>(member_path(name, member_name<M, I>(), I)), ...);
+        (visit<std::remove_reference_t<std::tuple_element_t<I, tuple>>>(member_path<M, I, std::remove_reference_t<std::tuple_element_t<I, tuple>>>(name)), ...);
       }(std::make_index_sequence<static_cast<std::size_t>(count_members<M>())>{});
     }
   }

@@ -1,6 +1,7 @@
 // Recording: a constexpr callable over typed tensors becomes a graph.
 #pragma once
 
+#include <tx/expr/overlapping_leaves.hpp>
 #include <tx/expr/parameter_layout.hpp>
 #include <tx/expr/repeat.hpp>
 #include <tx/expr/scalar.hpp>
@@ -121,7 +122,12 @@ constexpr void trace(graph& g) {
         throw invalid("a result is a parameter of repeated blocks, or its gradient, which has a slice for each. FIX: hand out what is computed from it");
       g.outputs.push_back(output{r.id, output_kind::result, -1});
     });
-    for (state_change const& c : g.changes) g.outputs.push_back({c.value, output_kind::assign, c.state});
+    vec<int> set{};
+    for (state_change const& c : g.changes) {
+      g.outputs.push_back({c.value, output_kind::assign, c.state});
+      set.push_back(c.state);
+    }
+    if (set.size() > 0) detail::refuse_overlapping(g, set);
     g.changes.clear();
   };
   if constexpr (call::has_model) {

@@ -29,6 +29,17 @@ template <class Config>
 constexpr std::array<int, std::size(config_fields)> config_numbers() {
   return {Config::layers, Config::hidden, Config::heads, Config::ffn, Config::vocabulary, Config::positions, Config::types};
 }
+// What a configuration names only where it is unusual.
+template <class Config>
+constexpr int config_first_position() {
+  if constexpr (requires { Config::first_position; }) return Config::first_position;
+  else return 0;
+}
+template <class Config>
+constexpr int config_embedding() {
+  if constexpr (requires { Config::embedding; }) return Config::embedding;
+  else return Config::hidden;
+}
 template <class Config>
 constexpr double config_epsilon() {
   if constexpr (requires { typename Config::layer_norm_epsilon; })
@@ -44,10 +55,10 @@ inline std::string short_number(double x) {
 // Collects what differs, and the configuration that would not.
 class config_comparison {
  public:
-  explicit config_comparison(model_folder const& folder) : config_(folder.config()), distilbert_(folder.model_type() == "distilbert") {}
+  explicit config_comparison(model_folder const& folder) : config_(folder.config()), type_(folder.model_type()) {}
 
   void number(config_field const& field, int compiled) {
-    char const* const name = distilbert_ ? field.distilbert : field.bert;
+    char const* const name = type_ == "distilbert" ? field.distilbert : field.bert;
     std::optional<std::int64_t> said;
     if (name == nullptr) {
       said = 0;  // DistilBERT knows no types of tokens
@@ -59,6 +70,16 @@ class config_comparison {
     }
     if (said && *said != compiled) differs(name == nullptr ? "types of tokens" : name, std::to_string(*said), std::to_string(compiled), field.member);
     wanted_ += std::string("    static constexpr int ") + field.member + " = " + (said ? std::to_string(*said) : "...") + ";\n";
+  }
+  // RoBERTa's positions begin behind that of its padding, everyone else's with 0.
+  void first_position(int compiled) {
+    std::int64_t const padding = whole("pad_token_id", 1);
+    bool const roberta = type_ == "roberta";
+    unusual(roberta ? "pad_token_id + 1" : "the position of a text's first token", roberta ? padding + 1 : 0, compiled, "first_position", 0);
+  }
+  // ELECTRA's vectors of words have a width of their own.
+  void embedding(int compiled, int hidden) {
+    unusual("embedding_size", type_ == "electra" ? whole("embedding_size", 128) : whole("hidden_size", hidden), compiled, "embedding", hidden);
   }
   void epsilon(double compiled) {
     double said = 1e-12;
@@ -92,8 +113,17 @@ class config_comparison {
     differences_ += line(name, said, compiled, member);
   }
 
+  std::int64_t whole(char const* name, std::int64_t otherwise) const {
+    auto const at = config_.find(name);
+    return at != config_.end() && at->is_number_integer() ? at->get<std::int64_t>() : otherwise;
+  }
+  void unusual(char const* name, std::int64_t said, int compiled, char const* member, std::int64_t usual) {
+    if (said != compiled) differs(name, std::to_string(said), std::to_string(compiled), member);
+    if (said != usual) wanted_ += std::string("    static constexpr int ") + member + " = " + std::to_string(said) + ";\n";
+  }
+
   nlohmann::json const& config_;
-  bool distilbert_;
+  std::string type_;
   std::string differences_{}, other_{}, wanted_{};
 };
 
@@ -114,6 +144,8 @@ void check_config(model_folder const& folder, std::vector<std::string> const& mo
   detail::config_comparison compare(folder);
   constexpr auto numbers = detail::config_numbers<Config>();
   for (std::size_t k = 0; k < numbers.size(); ++k) compare.number(detail::config_fields[k], numbers[k]);
+  compare.first_position(detail::config_first_position<Config>());
+  compare.embedding(detail::config_embedding<Config>(), Config::hidden);
   compare.epsilon(detail::config_epsilon<Config>());
   compare.choice(folder.model_type() == "distilbert" ? "activation" : "hidden_act", "gelu");
   compare.choice("position_embedding_type", "absolute");

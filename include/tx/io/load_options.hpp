@@ -16,9 +16,6 @@ namespace tx::io {
 // Patterns are whole names, in which * stands for any characters, or none.
 using name_patterns = std::vector<std::string>;
 
-// What files of Hugging Face's older versions hold beside parameters: the numbers of places, and masks of causal attention.
-inline name_patterns const leftovers{"*position_ids", "*.attn.bias", "*.attn.masked_bias", "*.num_batches_tracked"};
-
 // How a file's name may end, and the model's instead.
 using name_endings = std::vector<std::pair<std::string, std::string>>;
 inline name_endings const older_names{{".gamma", ".weight"}, {".beta", ".bias"}};
@@ -29,7 +26,7 @@ struct load_options {
   std::string prefix{};   // what the file has in front of the names that are read
   std::string into{};     // what the model has in front of them
   name_endings rename = older_names;
-  name_patterns ignore = leftovers;  // names in the file that the model may lack
+  name_patterns ignore{};            // names in the file that the model may lack, beside leftovers (match_tensors.hpp)
   name_patterns missing{};           // names in the model that the file may lack: their elements stay as they are
 };
 

@@ -32,6 +32,14 @@ inline std::string nearest_unused(tensor_list const& tensors, std::string const&
   return nearest;
 }
 
+// What files of Hugging Face's older versions hold beside parameters: the numbers of places, and masks of causal attention. By shape and type too: a
+// bias may have such a name.
+inline bool is_leftover(tensor_info const& t) {
+  auto const ends = [&](char const* name) { return t.name.ends_with(name); };
+  return (ends("position_ids") && is_integer(t.type)) || (ends(".attn.bias") && t.shape.size() == 4) || (ends(".attn.masked_bias") && t.shape.empty()) ||
+         (ends(".num_batches_tracked") && t.shape.empty());
+}
+
 inline std::int64_t count_of(tensor_info const& t) { return static_cast<std::int64_t>(t.bytes.size()) / size_of(t.type); }
 
 inline void check_numbers(tensor_info const& t, tensor_place const& p, std::string const& source, load_options const& options) {
@@ -66,7 +74,8 @@ inline tensor_list match_tensors(tensor_list const& tensors, std::string const& 
       throw format_error(source + " lacks the tensor " + p.name + (other.empty() ? "" : "; of other names it has " + shown(other)) +
                          ". FIX: the model that it was saved from; members' names are the tensors' names. load_options says what is called otherwise or may be missing");
     }
-    used.insert(t);
+    if (!used.insert(t).second)
+      throw format_error(source + ": tensor " + t->name + " would be " + p.name + " and another parameter too. FIX: a file with both, or load_options{.rename = {}}");
     bool const converts = options.convert && is_float(t->type) && is_float(p.type);
     if (t->shape != p.shape || (t->type != p.type && !converts))
       throw shape_error(source + ": tensor " + t->name + " is " + name_of(t->type) + shape_text(t->shape) + "; the model was compiled for " +
@@ -75,7 +84,7 @@ inline tensor_list match_tensors(tensor_list const& tensors, std::string const& 
     check_numbers(*t, p, source, options);
   }
   for (tensor_info const* t : tensors)
-    if (!used.contains(t) && !matches_one(options.ignore, t->name))
+    if (!used.contains(t) && !is_leftover(*t) && !matches_one(options.ignore, t->name))
       throw format_error(source + " has the tensor " + t->name + ", which the model lacks. FIX: the model that it was saved from, or load_options{.ignore = {...}}");
   return found;
 }

@@ -2,7 +2,7 @@
 //
 //   auto const folder = tx::io::model_folder::open("all-MiniLM-L6-v2");
 //   tx::io::check_config<minilm>(folder);                                    // io/check_config.hpp: was the program compiled for it?
-//   tx::io::load_parameters(folder.path(), run.tensors(), {.ignore = {"pooler.*", "*position_ids"}});
+//   tx::io::load_parameters(folder.path(), run.tensors(), {.ignore = {"pooler.*"}});
 #pragma once
 
 #include <tx/io/json.hpp>

@@ -3,31 +3,10 @@
 #pragma once
 
 #include <tx/nn/attention.hpp>
-#include <tx/nn/layer_norm.hpp>
+#include <tx/nn/layer_norm_of.hpp>
 #include <tx/ops/gelu.hpp>
 
 namespace tx::nn {
-
-namespace detail {
-template <class Config>
-struct epsilon_of {
-  using type = std::pico;
-};
-template <class Config>
-  requires requires { Config::layer_norm_epsilon; }
-struct epsilon_of<Config> {
-  static_assert(sizeof(Config) == 0, "tx::nn: layer_norm_epsilon is a number. FIX: a type, using layer_norm_epsilon = std::ratio<1, 100'000>");
-};
-template <class Config>
-  requires requires { typename Config::layer_norm_epsilon; }
-struct epsilon_of<Config> {
-  using type = typename Config::layer_norm_epsilon;
-};
-}  // namespace detail
-
-// The layer norm of a configuration, over its hidden values.
-template <class Config>
-using layer_norm_of = layer_norm<Config::hidden, typename detail::epsilon_of<Config>::type>;
 
 // layer_norm(dropout(dense(x)) + residual). [..., In] -> [..., hidden]
 template <int In, class Config>

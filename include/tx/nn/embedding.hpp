@@ -2,6 +2,7 @@
 #pragma once
 
 #include <tx/expr/param.hpp>
+#include <tx/ops/add.hpp>
 #include <tx/ops/iota.hpp>
 #include <tx/ops/slice.hpp>
 #include <tx/ops/take.hpp>
@@ -25,20 +26,28 @@ struct embedding {
   // The first N rows: positions 0 to N - 1. -> [N, H]
   template <int N>
   constexpr auto first() const {
-    static_assert(N <= V, "tx::nn::embedding: the table has too few rows. FIX: more positions in the configuration");
-    return slice<0, 0, N>(weight);
+    return rows<0, N>();
   }
-  // Those of the places along an axis of `like`, which may be bounded. -> [its extent, H]
-  template <int Axis, typed_handle X>
+  // Those of the places along an axis of `like`, which may be bounded; the first place has the row `First`. -> [its extent, H]
+  template <int Axis, int First = 0, typed_handle X>
   constexpr auto of_places(X const& like) const {
     constexpr bounded extent = X::dims.at(Axis);
     if constexpr (!extent.of) {
-      return first<extent.max>();
+      return rows<First, extent.max>();
     } else {
-      static_assert(extent.max <= V, "tx::nn::embedding: the table has too few rows. FIX: more positions in the configuration");
+      static_assert(First + extent.max <= V, "tx::nn::embedding: the table has too few rows. FIX: more positions in the configuration");
       constexpr value_info places{dtype::i32, extents(extent)};
-      return take(weight, tensor_of<places>{like.g, iota(*like.g, places.dims, 0).id});
+      tensor_of<places> const at{like.g, iota(*like.g, places.dims, 0).id};
+      if constexpr (First == 0) return take(weight, at);
+      else return take(weight, at + First);
     }
+  }
+
+ private:
+  template <int First, int N>
+  constexpr auto rows() const {
+    static_assert(First + N <= V, "tx::nn::embedding: the table has too few rows. FIX: more positions in the configuration");
+    return slice<0, First, N>(weight);
   }
 };
 

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <tx/autodiff/reverse.hpp>
+#include <tx/expr/overlapping_leaves.hpp>
 #include <tx/expr/parameter_layout.hpp>
 #include <tx/ops/gather_all.hpp>
 #include <tx/ops/slice.hpp>
@@ -30,13 +31,14 @@ template <class Model>
 constexpr void differentiate(graph& g, vec<char> const& again) {
   vec<int> const leaves = parameter_leaves<Model>(g);
   vec<int> const found = gradients(g, g.outputs[0].value, leaves, again);
-  bool any = false;
+  vec<int> trained{};
   for (int k = 0; k < leaves.size(); ++k) {
     if (found[k] < 0) continue;
     g.outputs.push_back({found[k], output_kind::gradient, leaves[k]});
-    any = true;
+    trained.push_back(leaves[k]);
   }
-  if (!any) no_parameter(g);
+  if (trained.size() == 0) no_parameter(g);
+  refuse_overlapping(g, trained);
 }
 
 // Calls use(gradient, leaf) for each, and puts what it returns in the gradient's place.

@@ -1,6 +1,6 @@
 // Packed texts give what padded ones give, and padding is not computed.
 #include <tx/backends/cpu.hpp>
-#include <tx/nn/bert.hpp>
+#include <tx/nn/sequence_classifier.hpp>
 #include <tx/ops/cross_entropy.hpp>
 #include <tx/run/executor.hpp>
 #include <tx/step/function.hpp>

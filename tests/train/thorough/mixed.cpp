@@ -3,7 +3,7 @@
 
 #include <tx/backends/cpu.hpp>
 #include <tx/backends/reference.hpp>
-#include <tx/nn/bert.hpp>
+#include <tx/nn/sequence_classifier.hpp>
 #include <tx/ops/cross_entropy.hpp>
 #include <tx/run/executor.hpp>
 #include <tx/train/step.hpp>

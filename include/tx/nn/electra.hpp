@@ -1,0 +1,92 @@
+// electra<Config>: the encoder of ELECTRA (Clark et al., arXiv 2003.10555), BERT's layers on vectors of words of a width of their own, Config::embedding, named
+// as Hugging Face's ElectraModel. electra_family: its heads with the names of ElectraFor....
+#pragma once
+
+#include <tx/nn/bert.hpp>
+
+namespace tx::nn {
+
+namespace detail {
+struct no_projection {
+  constexpr auto operator()(typed_handle auto const& x) const { return x; }
+};
+}  // namespace detail
+
+template <class Config, class Pooler = no_pooler>
+struct electra {
+  static constexpr int width = detail::embedding_width_of<Config>;
+
+  bert_embeddings<Config> embeddings;
+  std::conditional_t<width == Config::hidden, detail::no_projection, linear<width, Config::hidden>> embeddings_project;
+  bert_encoder<Config, bert_layer<Config>, Config::layers, detail::last_layer_for<Pooler>> encoder;
+  Pooler pooler;
+
+  // As bert's: ids, key mask, token types, each [batch, seq], the last two optional -> [batch, seq, hidden]
+  constexpr auto operator()(typed_handle auto const& ids) const { return encoder(embeddings_project(embeddings(ids))); }
+  constexpr auto operator()(typed_handle auto const& ids, typed_handle auto const& mask, typed_handle auto const&... types) const {
+    return encoder(embeddings_project(embeddings(ids, types...)), mask);
+  }
+  template <int Longest>
+  constexpr auto packed(typed_handle auto const& ids, typed_handle auto const& positions, typed_handle auto const& offsets, typed_handle auto const&... types) const {
+    return encoder(embeddings_project(embeddings.packed(ids, positions, types...)), texts_at<Longest>(offsets));
+  }
+};
+
+struct electra_family {
+  static constexpr fixed_string name = "electra";
+  template <class Config, class Pooler = no_pooler>
+  using encoder = electra<Config, Pooler>;
+  template <class Config>
+  using pooler = first_token<Config>;
+
+  template <class Config, int Labels>
+  struct dense_and_out {
+    linear<Config::hidden, Config::hidden> dense;
+    linear<Config::hidden, Labels> out_proj;
+  };
+  // [texts, hidden], of the first tokens -> logits [texts, Labels]
+  template <class Config, int Labels>
+  struct sequence_head {
+    dense_and_out<Config, Labels> classifier;
+    constexpr auto operator()(typed_handle auto const& x) const { return classifier.out_proj(dropout(gelu(classifier.dense(dropout(x))))); }
+  };
+
+  // dropout(gelu(summary(first token)))
+  template <class Config>
+  struct choice_pooler {
+    static constexpr peel last_layer = peel::last;
+    constexpr auto operator()(typed_handle auto const& x, typed_handle auto const&...) const { return first_token<Config>{}(x); }
+    constexpr auto packed(typed_handle auto const& x, typed_handle auto const& offsets) const { return first_token<Config>{}.packed(x, offsets); }
+  };
+  template <class Config>
+  struct summary_layer {
+    linear<Config::hidden, Config::hidden> summary;
+  };
+  template <class Config>
+  struct choice_head {
+    summary_layer<Config> sequence_summary;
+    linear<Config::hidden, 1> classifier;
+    constexpr auto operator()(typed_handle auto const& x) const { return classifier(dropout(gelu(sequence_summary.summary(x)))); }
+  };
+
+  template <class Config>
+  struct prediction_layers {
+    layer_norm<electra<Config>::width, typename detail::epsilon_of<Config>::type> LayerNorm;
+    linear<Config::hidden, electra<Config>::width> dense;
+  };
+  template <class Config>
+  struct word_bias {
+    param<tensor<f32, Config::vocabulary>, init::zeros, not_decayed> bias;
+  };
+  // rows [N, hidden], the table of words [vocabulary, width] -> logits [N, vocabulary]
+  template <class Config>
+  struct masked_head {
+    prediction_layers<Config> generator_predictions;
+    word_bias<Config> generator_lm_head;
+    constexpr auto operator()(typed_handle auto const& rows, handle auto const& words) const {
+      return matmul(generator_predictions.LayerNorm(gelu(generator_predictions.dense(rows))), transpose(words)) + generator_lm_head.bias;
+    }
+  };
+};
+
+}  // namespace tx::nn

@@ -1,0 +1,29 @@
+// sequence_classifier<Family, Config, Labels>: logits of a whole text's labels, on the encoder of a family (bert_family, roberta_family, distilbert_family,
+// electra_family), named as Hugging Face's ...ForSequenceClassification. With one label it is a regression, with the mean squared error for a loss.
+// bert_classifier<Config, Labels> is that of BERT.
+#pragma once
+
+#include <tx/expr/named_module.hpp>
+#include <tx/nn/bert.hpp>
+
+namespace tx::nn {
+
+template <class Family, class Config, int Labels, class Pooler = typename Family::template pooler<Config>>
+struct sequence_classifier {
+  static_assert(Labels > 0, "tx::nn::sequence_classifier: there are no labels. FIX: at least 1");
+  named_module<Family::name, typename Family::template encoder<Config, Pooler>> encoder;
+  named_module<"", typename Family::template sequence_head<Config, Labels>> head;
+
+  // ids, key mask, token types, each [batch, seq], the last two optional -> logits [batch, Labels]
+  constexpr auto operator()(typed_handle auto const&... inputs) const { return head(encoder.body.pooler(encoder(inputs...))); }
+  // Packed texts: ids, positions [tokens], offsets [texts + 1], perhaps types [tokens] -> logits [texts, Labels]
+  template <int Longest>
+  constexpr auto packed(typed_handle auto const& ids, typed_handle auto const& positions, typed_handle auto const& offsets, typed_handle auto const&... types) const {
+    return head(encoder.body.pooler.packed(encoder.body.template packed<Longest>(ids, positions, offsets, types...), offsets));
+  }
+};
+
+template <class Config, int Labels, class Pooler = bert_pooler<Config>>
+using bert_classifier = sequence_classifier<bert_family, Config, Labels, Pooler>;
+
+}  // namespace tx::nn
