@@ -9,6 +9,7 @@
 # make install   copies headers and the CMake package to PREFIX (default /usr/local)
 # make train   fetches the pairs, trains the twin encoder into runs/twinbert and scores it
 # make gpt     fetches the same texts, trains a language model of bytes on them for GPT_SECONDS into runs/gpt and has it write
+# make bert    fetches a pretrained encoder (MiniLM) and sentences of film reviews, trains it to tell good from bad ones into runs/bert, scores it
 # make bench   builds the benchmarks; with PEERS=1 also installs PyTorch, JAX, ONNX Runtime and OpenVINO under build/ and compares
 #              training steps, inference, an epoch of unequal texts and tokenizers; POOLS, DTYPES, DROPOUTS and MODELS choose
 # make format  clang-format over all sources
@@ -19,6 +20,8 @@ DATA ?= .cache/twinbert
 RUN ?= runs/twinbert
 GPT ?= runs/gpt
 GPT_SECONDS ?= 240
+BERT_DATA ?= .cache/bert
+BERT ?= runs/bert
 MODELS ?= twin,minilm,base
 DTYPES ?= f32 bf16
 POOLS ?= first mean
@@ -32,7 +35,7 @@ PREFIX ?= /usr/local
 bin = build/$(PRESET)/bin
 compile = cmake --build --preset $(PRESET) -j $(JOBS)
 
-.PHONY: build test check compilers mutate coverage docs install train gpt bench format clean setup configure data
+.PHONY: build test check compilers mutate coverage docs install train gpt bert bench format clean setup configure data
 .DEFAULT_GOAL := build
 
 setup:
@@ -89,6 +92,15 @@ gpt: data
 	  $(bin)/gpt train --text $(DATA)/train.txt --dev $(DATA)/dev.txt --out $(GPT) --seconds $(GPT_SECONDS) \
 	    $$(if [ -e $(GPT)/checkpoints ]; then echo --resume; fi); fi
 	@$(bin)/gpt generate --model $(GPT) --prompt "Tool for " --temperature 0.7
+
+bert: configure
+	@tools/setup.sh pip
+	@$(compile) --target bert
+	@examples/bert/data/fetch.sh $(BERT_DATA)
+	$(bin)/bert finetune --model $(BERT_DATA)/minilm --data $(BERT_DATA)/train.tsv --dev $(BERT_DATA)/dev.tsv --out $(BERT)
+	$(bin)/bert eval --model $(BERT) --data $(BERT_DATA)/dev.tsv
+	@head -n 5 $(BERT_DATA)/dev.tsv | cut -f2 >$(BERT)/five.txt
+	$(bin)/bert predict --model $(BERT) --text $(BERT)/five.txt
 
 bench: configure
 	@$(compile) --target benches

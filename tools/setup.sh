@@ -1,12 +1,13 @@
 #!/usr/bin/env bash
-# Usage: setup.sh [check | docs]
-# Installs with apt what building and testing needs, with `check` also what `make check` needs, with `docs` what `make docs` needs
-# and nothing else. Says and does nothing where it is all there. Expects git, make and a C++20 compiler.
+# Usage: setup.sh [check | docs | pip]
+# Installs with apt what building and testing needs, with `check` also what `make check` needs, with `pip` also what downloading from
+# Python's index needs, with `docs` what `make docs` needs and nothing else. Says and does nothing where it is all there. Expects git, make and a C++20 compiler.
 set -uo pipefail
 
 packages="cmake ninja-build libeigen3-dev nlohmann-json3-dev catch2 libbenchmark-dev ca-certificates"
 docs_packages="doxygen"
-check_packages="clang libclang-rt-dev clang-15 clang-16 python3 python3-numpy python3-venv $docs_packages"
+pip_packages="python3 python3-venv"
+check_packages="clang libclang-rt-dev clang-15 clang-16 python3-numpy $pip_packages $docs_packages"
 [ "$(uname -m)" = x86_64 ] && check_packages="$check_packages g++-aarch64-linux-gnu qemu-user"
 
 die() { printf 'setup.sh: %s\n' "$*" >&2; exit 1; }
@@ -30,7 +31,8 @@ case ${1:-} in
   '') ;;
   check) packages="$packages $check_packages" ;;
   docs) packages=$docs_packages ;;
-  *) die "unknown argument $1; usage: setup.sh [check | docs]" ;;
+  pip) packages="$packages $pip_packages" ;;
+  *) die "unknown argument $1; usage: setup.sh [check | docs | pip]" ;;
 esac
 command -v c++ >/dev/null || command -v g++ >/dev/null || command -v clang++ >/dev/null || [ -n "${CXX:-}" ] ||
   die "no C++ compiler; install one, such as the package g++"

@@ -1,12 +1,6 @@
 // A causal language model of bytes: trained on any text, asked to go on with a prompt.
+#include "../command_line/program.hpp"
 #include "commands.hpp"
-
-#include <tx/core/error.hpp>
-#include <tx/io/standard_streams.hpp>
-
-#include <cstdio>
-#include <exception>
-#include <vector>
 
 namespace {
 
@@ -17,23 +11,10 @@ constexpr char const overview[] =
     "  generate  go on with a prompt\n\n"
     "`gpt COMMAND --help` lists a command's options.\n";
 
-void dispatch(std::span<std::string const> arguments) {
-  if (arguments.empty()) throw tx::value_error("a command is missing; see gpt --help");
-  if (arguments[0] == "train") return gpt::train_command(arguments.subspan(1));
-  if (arguments[0] == "generate") return gpt::generate_command(arguments.subspan(1));
-  if (arguments[0] != "--help") throw tx::value_error("unknown command '" + arguments[0] + "'; see gpt --help");
-  tx::io::print(overview);
-}
+constexpr command_line::command commands[] = {{"train", gpt::train_command}, {"generate", gpt::generate_command}};
 
 }  // namespace
 
 int main(int count, char** words) {
-  try {
-    tx::io::open_standard_streams();
-    dispatch(std::vector<std::string>(words + 1, words + count));
-    return 0;
-  } catch (std::exception const& e) {
-    std::fprintf(stderr, "gpt: %s\n", e.what());
-    return 1;
-  }
+  return command_line::run_program("gpt", overview, commands, std::vector<std::string>(words + (count > 0), words + count));
 }

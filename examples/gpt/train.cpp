@@ -81,18 +81,14 @@ void train_command(std::span<std::string const> arguments) {
   tx::executor<foretell, tx::cpu> foretells{run, {.threads = threads}};
   run.settings["learning_rate"] = static_cast<float>(given.number("rate", 2e-3, 0, 1));
   place where{text.identity()};
-  tx::train::loop loop(run, where, {.resume = resume, .checkpoints = {.folder = checkpoints_in(out), .every = save_every}, .report = {.loss = "bits/byte"}});
+  tx::train::loop loop(run, where, {.resume = resume, .checkpoints = {.folder = checkpoints_in(out), .every = save_every}, .report = {.loss = "bits/byte"}, .resume_by = "--resume"});
 
   std::vector<tx::i32> bytes(batch * (config::context + 1));
-  try {
-    loop.run(all, [&](tx::train::moment const& now) -> tx::train::step_told {
-      set_schedule(run, now.steps);
-      text.draw(run.seed(), now.step, bytes);
-      return {static_cast<double>(run(bytes).loss) / std::numbers::ln2, {{"bytes", batch * config::context}}};
-    });
-  } catch (tx::train::stopped const& s) {
-    throw tx::error("stopped at step " + std::to_string(s.step) + "; --resume goes on from there");
-  }
+  loop.run(all, [&](tx::train::moment const& now) -> tx::train::step_told {
+    set_schedule(run, now.steps);
+    text.draw(run.seed(), now.step, bytes);
+    return {static_cast<double>(run(bytes).loss) / std::numbers::ln2, {{"bytes", batch * config::context}}};
+  });
   loop.finish();
   tx::io::save_parameters(weights_in(out), run.tensors());
   char line[96];

@@ -2,21 +2,20 @@
 #include "commands.hpp"
 #include "evaluate.hpp"
 #include "folder.hpp"
-#include "../command_line/options.hpp"
+#include "../command_line/program.hpp"
 
 #include <tx/io/files.hpp>
 #include <tx/io/standard_streams.hpp>
 #include <tx/text/lines.hpp>
 
 #include <algorithm>
-#include <charconv>
 #include <chrono>
 #include <cstdio>
 
 namespace twinbert {
 namespace {
 
-using command_line::help_text, command_line::option, command_line::options;
+using command_line::append, command_line::helped, command_line::option, command_line::options;
 
 struct loaded {
   model_config config;  // first: config.json tells another program's model from this one's best
@@ -33,17 +32,6 @@ struct loaded {
 option const model_option{"model", "DIR", "a folder that train wrote"};
 option const threads_option{"threads", "N", "(default: as many as the machine runs at once)"};
 option const help_option{"help", "", "print this"};
-
-// The shortest text that reads back as the same number.
-void append(std::string& out, float value) {
-  char text[32];
-  out.append(text, std::to_chars(text, text + sizeof text, value).ptr);
-}
-
-bool helped(options const& given, char const* usage, std::span<option const> known) {
-  if (given.has("help")) tx::io::print(help_text(usage, known));
-  return given.has("help");
-}
 
 // --side and --text of a command.
 side side_of(options const& given) {

@@ -3,53 +3,14 @@
 #include "../io/event_reader.hpp"
 #include "run.hpp"
 
-#include <sys/wait.h>
-
 #include <csignal>
 
 namespace {
-
-bool ended(pid_t child) {
-  siginfo_t info{};
-  return ::waitid(P_PID, static_cast<id_t>(child), &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid == child;
-}
-
-// How a process ended: its exit code, or minus the signal that killed it.
-int wait_for(pid_t child) {
-  int status = 0;
-  REQUIRE(::waitpid(child, &status, 0) == child);
-  return WIFSIGNALED(status) ? -WTERMSIG(status) : WEXITSTATUS(status);
-}
 
 struct resume_test : twinbert_test {
   std::string const options =
       "--pairs @pairs.tsv --dev @labelled.tsv --vocabulary 300 --bag-steps 250 --steps 250 --validations 4 ";
 
-  // The program in a process of its own, with one thread: it inherits no others. It gets the signal once `ready` says
-  // so, and a random part of two milliseconds later; or it ends before.
-  template <class Ready>
-  int signalled(std::string const& command, int signal, Ready ready) {
-    std::fflush(nullptr);
-    sigset_t all, before;
-    ::sigfillset(&all);
-    ::sigprocmask(SIG_SETMASK, &all, &before);
-    pid_t const child = ::fork();
-    if (child == 0) {
-      for (int const s : {SIGINT, SIGTERM}) std::signal(s, SIG_DFL);  // not the test framework's
-      ::sigprocmask(SIG_SETMASK, &before, nullptr);
-      ::_exit((*this)(command + " --threads 1").code);
-    }
-    ::sigprocmask(SIG_SETMASK, &before, nullptr);
-    REQUIRE(child >= 0);
-    while (!ended(child) && !ready()) ::usleep(500);
-    ::usleep(static_cast<useconds_t>(draw(2000)));
-    ::kill(child, signal);
-    return wait_for(child);
-  }
-  std::size_t draw(std::size_t below) {
-    random = random * 6364136223846793005u + 1442695040888963407u;
-    return (random >> 33) % below;
-  }
   std::uintmax_t measurements(std::string const& name) const {
     std::error_code none;
     auto const size = std::filesystem::file_size(path / name / "metrics.jsonl", none);
@@ -85,8 +46,6 @@ struct resume_test : twinbert_test {
     }
     REQUIRE(states(name) == wanted);
   }
-  std::uint64_t random = 3;
-
   // Losses and validations, without what depends on time.
   std::vector<std::string> measured(std::string const& name) const {
     std::vector<std::string> lines = ran{0, read(name + "/metrics.jsonl"), ""}.lines();

@@ -22,24 +22,29 @@ class packed_batch {
   // Per token:
   std::vector<i32> ids;
   std::vector<i32> positions;  // within its text
+  std::vector<i32> types;      // 0 unless said
   // [Texts + 1]: text t has the tokens from offsets[t] up to offsets[t + 1]; texts that are not there have none.
   std::vector<i32> offsets = std::vector<i32>(Texts + 1, 0);
 
   packed_batch() {
-    for (auto* per_token : {&ids, &positions}) per_token->reserve(Tokens);
+    for (auto* per_token : {&ids, &positions, &types}) per_token->reserve(Tokens);
   }
   int texts() const { return texts_; }
   int tokens() const { return static_cast<int>(ids.size()); }
 
-  // False, and nothing is added, where there is no room left. Errors: value_error for a text that no batch has room for.
-  bool add(std::span<i32 const> text) {
+  // False, and nothing is added, where there is no room left. of_tokens: their types, or nothing. Errors: value_error for a text that no batch has
+  // room for, and for types that are not one for each token.
+  bool add(std::span<i32 const> text, std::span<i32 const> of_tokens = {}) {
     int const count = static_cast<int>(text.size());
     if (text.size() > static_cast<std::size_t>(std::min(Longest, Tokens)))
       throw value_error("packed_batch: a text has " + std::to_string(text.size()) + " tokens; there is room for " + std::to_string(std::min(Longest, Tokens)));
+    if (!of_tokens.empty() && of_tokens.size() != text.size())
+      throw value_error("packed_batch: a text of " + std::to_string(text.size()) + " tokens has " + std::to_string(of_tokens.size()) + " types");
     if (texts_ == Texts || tokens() + count > Tokens) return false;
     for (int i = 0; i < count; ++i) {
       ids.push_back(text[static_cast<std::size_t>(i)]);
       positions.push_back(i);
+      types.push_back(of_tokens.empty() ? 0 : of_tokens[static_cast<std::size_t>(i)]);
     }
     ++texts_;
     std::fill(offsets.begin() + texts_, offsets.end(), tokens());
@@ -47,7 +52,7 @@ class packed_batch {
   }
 
   void clear() {
-    for (auto* per_token : {&ids, &positions}) per_token->clear();
+    for (auto* per_token : {&ids, &positions, &types}) per_token->clear();
     std::fill(offsets.begin(), offsets.end(), 0);
     texts_ = 0;
   }

@@ -1,0 +1,28 @@
+// Labelled texts as a model sees them: ids, and numbers of labels.
+#pragma once
+
+#include "engine.hpp"
+
+#include <tx/text/labelled_texts.hpp>
+#include <tx/text/tokenizer.hpp>
+
+namespace bert {
+
+// Throws format_error where a tokenizer has ids that the model's table lacks.
+tx::text::tokenizer load_tokenizer(std::string const& folder);
+
+// Names of labels in the order of their numbers: those that are numbers 0, 1, ... by number, others by name. A regression has none.
+std::vector<std::string> label_names(std::span<tx::text::labelled_text const> texts);
+
+struct dataset {
+  std::vector<tx::text::encoding> texts;
+  std::vector<float> targets;  // numbers of labels, or numbers; empty for texts without labels
+
+  std::vector<coded_text> coded() const;
+};
+
+// Texts of at most `longest` tokens. Throws format_error naming the line for a label that is none of `labels`, or no number where there are none.
+dataset encode(std::span<tx::text::labelled_text const> texts, std::string const& source, tx::text::tokenizer const& words, std::span<std::string const> labels,
+               int longest);
+
+}  // namespace bert

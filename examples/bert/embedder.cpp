@@ -1,0 +1,65 @@
+// The program of an encoder alone: a vector for each text.
+#include "packing.hpp"
+
+#include TX_BERT_MODEL_HEADER
+
+#include <tx/backends/cpu.hpp>
+#include <tx/expr/named_module.hpp>
+#include <tx/run/executor.hpp>
+#include <tx/step/function.hpp>
+
+namespace bert {
+namespace detail {
+
+struct network {
+  tx::named_module<model::family::name, model::family::encoder<model::config>> encoder;
+};
+inline constexpr bool typed = model::config::types > 1;
+inline constexpr int texts = 64;  // at a time; little enough for their activations to stay in the cache of a processor
+inline constexpr int tokens = model::longest > 2048 ? model::longest : 2048;
+using per_token = tx::tensor<tx::i32, tx::dyn<tokens>>;
+using offsets = tx::tensor<tx::i32, texts + 1>;
+
+// [texts, hidden] each
+struct pooled {
+  tx::tensor<tx::f32, texts, model::config::hidden> mean, first;
+};
+constexpr pooled pooled_of(auto const& hidden, offsets const& o) {
+  auto const mean = tx::nn::mean_token<model::config>{}.packed(hidden, o);
+  return {mean, tx::nn::first_token<model::config>{}.packed(hidden, o)};
+}
+inline constexpr auto embed = [] {
+  if constexpr (typed)
+    return [](network const& m, per_token ids, per_token positions, offsets o, per_token types) {
+      return pooled_of(m.encoder.body.packed<model::longest>(ids, positions, o, types), o);
+    };
+  else
+    return [](network const& m, per_token ids, per_token positions, offsets o) { return pooled_of(m.encoder.body.packed<model::longest>(ids, positions, o), o); };
+}();
+using batch_of = tx::text::packed_batch<texts, model::longest, tokens>;
+
+class compiled_embedder final : public embedder {
+ public:
+  explicit compiled_embedder(tx::run_options const& o) : run_(tx::seed(0), o) {}
+
+  std::vector<float> embed(std::span<coded_text const> all, pooling how) override {
+    std::vector<float> out;
+    out.reserve(all.size() * model::config::hidden);
+    for_each_batch<batch_of>(all, [&](batch_of const& b) {
+      auto const result = run_packed<typed>(run_, b);
+      auto const& v = how == pooling::mean ? result.mean : result.first;
+      out.insert(out.end(), v.begin(), v.begin() + b.texts() * model::config::hidden);
+    });
+    return out;
+  }
+  std::vector<named_tensor> tensors() const override { return plain(run_.tensors()); }
+
+ private:
+  tx::executor<tx::function<detail::embed, network>, tx::cpu> run_;
+};
+
+}  // namespace detail
+
+std::unique_ptr<embedder> make_embedder(int threads) { return std::make_unique<detail::compiled_embedder>(tx::run_options{threads}); }
+
+}  // namespace bert

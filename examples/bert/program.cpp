@@ -1,0 +1,24 @@
+#include "../command_line/program.hpp"
+#include "commands.hpp"
+
+namespace bert {
+namespace {
+
+constexpr char const overview[] =
+    "usage: bert COMMAND [option...]\n"
+    "Encoders of text in Hugging Face's folders: trained for labels, asked for them, or for vectors.\n\n"
+    "  finetune  learn labels from texts, beginning with a folder's weights\n"
+    "  predict   the labels of texts\n"
+    "  eval      how well labels are told: accuracy, F1, correlations\n"
+    "  embed     vectors of texts\n"
+    "  tokens    ids of texts\n\n"
+    "`bert COMMAND --help` lists a command's options.\n";
+
+constexpr command_line::command commands[] = {
+    {"finetune", finetune_command}, {"predict", predict_command}, {"eval", eval_command}, {"embed", embed_command}, {"tokens", tokens_command}};
+
+}  // namespace
+
+int run_program(std::span<std::string const> arguments) { return command_line::run_program("bert", overview, commands, arguments); }
+
+}  // namespace bert

@@ -1,0 +1,158 @@
+// predict, eval, embed and tokens: what a model is for.
+#include "../command_line/program.hpp"
+#include "commands.hpp"
+#include "judged.hpp"
+
+#include <tx/io/pretrained.hpp>
+#include <tx/io/sentence_modules.hpp>
+#include <tx/io/standard_streams.hpp>
+
+#include <cmath>
+#include <cstdio>
+
+namespace bert {
+namespace {
+
+using command_line::append, command_line::helped, command_line::option, command_line::options;
+using tx::text::labels;
+
+option const model_option{"model", "DIR", "a folder of Hugging Face's, or one that finetune wrote"};
+option const threads_option{"threads", "N", "(default: as many as the machine runs at once)"};
+option const help_option{"help", "", "print this"};
+
+int threads_of(options const& given) { return static_cast<int>(given.integer("threads", 0, 0, 1024)); }
+
+// A folder with a head that was trained, and what it is for.
+struct trained {
+  std::unique_ptr<classifier> run;
+  tx::text::tokenizer words;
+  std::vector<std::string> names;
+
+  explicit trained(options const& given) : trained(given.text("model"), threads_of(given)) {}
+  trained(std::string const& folder, int threads) : run(make_classifier(1, threads, false)), words((check_folder(folder), load_tokenizer(folder))) {
+    auto const of = tx::io::model_folder::open(folder);
+    names = labels_of(of);
+    auto const report = tx::io::load_pretrained(of, run->tensors(), compiled().family);
+    if (!report.fresh.empty()) throw tx::format_error(folder + " lacks " + report.fresh.front() + ". FIX: a folder that was trained for labels, as bert finetune writes it");
+    if (!compiled().regression() && names.size() != static_cast<std::size_t>(compiled().labels))
+      throw tx::format_error(of.config_path().string() + " names " + std::to_string(names.size()) + " labels, the program was compiled for " + std::to_string(compiled().labels));
+  }
+};
+
+}  // namespace
+
+void predict_command(std::span<std::string const> arguments) {
+  option const known[] = {model_option, {"text", "FILE", "a text a line, or two with a tab between them, or JSON lines"}, threads_option, help_option};
+  options const given(arguments, known);
+  if (helped(given,
+             "usage: bert predict --model DIR --text FILE\n"
+             "Prints the label of each text, its probability and the text, with tabs between them; of a regression its number and the text.\n\n",
+             known))
+    return;
+  trained model(given);
+  auto const texts = tx::text::read_labelled_texts(given.text("text"), labels::none);
+  dataset unlabelled = encode(texts, given.text("text"), model.words, model.names, compiled().longest);
+  auto const told = judged(*model.run, unlabelled);
+  std::string out;
+  for (std::size_t i = 0; i < texts.size(); ++i) {
+    if (compiled().regression()) {
+      append(out, told.numbers[i]);
+    } else {
+      out += model.names[static_cast<std::size_t>(told.labels[i])] + '\t';
+      append(out, told.probabilities[i]);
+    }
+    out += '\t' + texts[i].text + (texts[i].pair ? '\t' + *texts[i].pair : "") + '\n';
+  }
+  tx::io::print(out);
+}
+
+void eval_command(std::span<std::string const> arguments) {
+  option const known[] = {model_option, {"data", "FILE", "label<TAB>text[<TAB>text], or JSON lines with label, text and perhaps pair"}, threads_option, help_option};
+  options const given(arguments, known);
+  if (helped(given,
+             "usage: bert eval --model DIR --data FILE\n"
+             "Prints how well labels are told: accuracy, F1 and Matthews' correlation, and precision, recall and F1 of each label; of numbers Pearson's and\n"
+             "Spearman's correlation.\n\n",
+             known))
+    return;
+  trained model(given);
+  auto const texts = tx::text::read_labelled_texts(given.text("data"));
+  auto const told = judged(*model.run, encode(texts, given.text("data"), model.words, model.names, compiled().longest));
+  char line[200];
+  if (compiled().regression()) {
+    std::snprintf(line, sizeof line, "Pearson %.4f  Spearman %.4f  over %zu texts\n", pearson(told.numbers, told.targets), spearman(told.numbers, told.targets), texts.size());
+    return tx::io::print(line);
+  }
+  auto const scores = told.scores();
+  std::snprintf(line, sizeof line, "accuracy %.4f  F1 %.4f  Matthews %.4f  over %zu texts\n", scores.accuracy(), scores.mean_f1(), scores.matthews(), texts.size());
+  tx::io::print(line);
+  std::size_t width = 0;
+  for (auto const& name : model.names) width = std::max(width, name.size());
+  for (std::size_t k = 0; k < model.names.size(); ++k) {
+    std::snprintf(line, sizeof line, "  precision %.4f  recall %.4f  F1 %.4f  of %zu texts\n", scores.precision(k), scores.recall(k), scores.f1(k), scores.texts(k));
+    tx::io::print("  " + model.names[k] + std::string(width - model.names[k].size(), ' ') + line);
+  }
+}
+
+void embed_command(std::span<std::string const> arguments) {
+  option const known[] = {model_option,
+                          {"text", "FILE", "a text a line"},
+                          {"pool", "mean|cls", "of its tokens' vectors (default: what the folder of sentence-transformers says, or mean)"},
+                          {"normalize", "yes|no", "to length 1 (default: what the folder says, or no)"},
+                          threads_option,
+                          help_option};
+  options const given(arguments, known);
+  if (helped(given,
+             "usage: bert embed --model DIR --text FILE [--pool mean|cls] [--normalize yes|no]\n"
+             "Prints each text's vector, one JSON array a line.\n\n",
+             known))
+    return;
+  std::string const folder = given.text("model");
+  auto const run = make_embedder(threads_of(given));
+  check_folder(folder);
+  auto const choice = [&](char const* name, std::string_view one, std::string_view other, bool otherwise) {
+    if (!given.has(name)) return otherwise;
+    std::string const& said = given.text(name);
+    if (said != one && said != other) throw tx::value_error("--" + std::string(name) + " is " + std::string(one) + " or " + std::string(other) + ", not '" + said + "'");
+    return said == one;
+  };
+  auto const said = tx::io::sentence_modules::of(folder);
+  bool const mean = choice("pool", "mean", "cls", !said.first_token), unit = choice("normalize", "yes", "no", said.normalize);
+  auto const words = load_tokenizer(folder);
+  auto const report = tx::io::load_pretrained(tx::io::model_folder::open(folder), run->tensors(), compiled().family);
+  if (!report.fresh.empty()) throw tx::format_error(folder + " lacks " + report.fresh.front());
+
+  auto const texts = tx::text::read_labelled_texts(given.text("text"), labels::none);
+  int const longest = said.longest > 0 ? std::min(said.longest, compiled().longest) : compiled().longest;
+  auto const coded = encode(texts, given.text("text"), words, {}, longest);
+  auto const vectors = run->embed(coded.coded(), mean ? embedder::pooling::mean : embedder::pooling::first);
+  auto const width = static_cast<std::size_t>(compiled().hidden);
+  std::string out;
+  for (std::size_t t = 0; t < texts.size(); ++t) {
+    auto const v = std::span(vectors).subspan(t * width, width);
+    double length = 0;
+    for (float const x : v) length += static_cast<double>(x) * static_cast<double>(x);
+    float const scale = unit ? static_cast<float>(1 / std::max(std::sqrt(length), 1e-12)) : 1.0f;
+    for (std::size_t i = 0; i < width; ++i) {
+      out += i == 0 ? '[' : ',';
+      append(out, v[i] * scale);
+    }
+    out += "]\n";
+  }
+  tx::io::print(out);
+}
+
+void tokens_command(std::span<std::string const> arguments) {
+  option const known[] = {model_option, {"text", "FILE", "a text a line, or two with a tab between them"}, help_option};
+  options const given(arguments, known);
+  if (helped(given, "usage: bert tokens --model DIR --text FILE\nPrints the ids of each text, a line for each.\n\n", known)) return;
+  auto const words = load_tokenizer(given.text("model"));
+  std::string out;
+  for (auto const& e : encode(tx::text::read_labelled_texts(given.text("text"), labels::none), given.text("text"), words, {}, compiled().longest).texts) {
+    for (std::size_t i = 0; i < e.ids.size(); ++i) out += (i == 0 ? "" : " ") + std::to_string(e.ids[i]);
+    out += '\n';
+  }
+  tx::io::print(out);
+}
+
+}  // namespace bert

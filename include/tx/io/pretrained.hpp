@@ -1,0 +1,54 @@
+// Weights that were trained for another task: the encoder of a folder into a model with a head of its own.
+//
+//   auto const folder = tx::io::model_folder::open("all-MiniLM-L6-v2");
+//   auto const report = tx::io::load_pretrained(folder, run.tensors(), "bert");     // of nn::sequence_classifier<nn::bert_family, ...>
+//   // report.fresh: classifier.weight, classifier.bias; they are as the executor has made them
+//
+// The model calls its encoder's tensors NAME.…; the file does, or has an encoder alone, whose tensors have nothing in front. What both have is loaded. The
+// encoder must be whole, but for its pooler; what the file has for other tasks is passed over.
+#pragma once
+
+#include <tx/io/model_folder.hpp>
+#include <tx/io/parameters.hpp>
+
+namespace tx::io {
+
+struct pretrained_report {
+  std::vector<std::string> fresh;   // of the model, which the file lacks
+  std::vector<std::string> unused;  // of the file, which the model lacks
+};
+
+// Throws what load_parameters throws, before anything is written; numbers are rounded to the model's type, and none may be NaN or infinite.
+template <class Parameters>
+pretrained_report load_pretrained(model_folder const& folder, Parameters const& parameters, std::string const& encoder) {
+  tensor_files const files = tensor_files::open(folder.path());
+  std::string const prefix = encoder + '.';
+  bool alone = true;
+  for (tensor_info const* t : files.tensors()) alone = alone && !t->name.starts_with(prefix);
+  load_options options{.finite = true, .convert = true};
+  if (alone) options.into = prefix;
+
+  pretrained_report report;
+  std::vector<detail::tensor_place> places;
+  detail::append_places(places, parameters);
+  std::set<std::string> known;
+  for (auto const& p : places) {
+    bool found = false;
+    for (std::string const& name : detail::names_in_file(options, p.name)) found = found || (known.insert(name), files.find(name) != nullptr);
+    if (found) continue;
+    report.fresh.push_back(p.name);
+    if (!p.name.starts_with(prefix) || p.name.starts_with(prefix + "pooler.")) options.missing.push_back(p.name);
+  }
+  std::string const pooler = alone ? "pooler." : prefix + "pooler.";
+  for (tensor_info const* t : files.tensors()) {
+    if (known.contains(t->name)) continue;
+    bool const of_encoder = alone ? t->name.starts_with("embeddings.") || t->name.starts_with("encoder.") || t->name.starts_with("transformer.") : t->name.starts_with(prefix);
+    if (of_encoder && !t->name.starts_with(pooler)) continue;  // a part that the model lacks is refused below
+    report.unused.push_back(t->name);
+    options.ignore.push_back(t->name);
+  }
+  detail::fill(places, detail::match_tensors(files.tensors(), files.source(), places, options));
+  return report;
+}
+
+}  // namespace tx::io

@@ -1,0 +1,11 @@
+// The rest of the example, but for main().
+#define TX_BERT_MODEL_HEADER "../../tests/bert/tiny_model.hpp"
+#include "../../examples/bert/dataset.cpp"
+#include "../../examples/bert/description.cpp"
+#include "../../examples/bert/finetune_command.cpp"
+#include "../../examples/bert/judged.cpp"
+#include "../../examples/bert/program.cpp"
+#include "../../examples/bert/scores.cpp"
+#include "../../examples/bert/use_commands.cpp"
+#include "../../examples/command_line/options.cpp"
+#include "../../examples/command_line/program.cpp"

@@ -1,0 +1,18 @@
+// The model of tests/parity/data/folder, as tx_add_bert would write it.
+#pragma once
+
+#include <tx/nn/bert.hpp>
+
+namespace bert::model {
+
+struct config {
+  static constexpr int layers = 2, hidden = 16, heads = 2, ffn = 24, vocabulary = 142, positions = 40, types = 2;
+};
+using family = tx::nn::bert_family;
+inline constexpr char const* model_type = "bert";
+inline constexpr char const* architecture = "BertForSequenceClassification";
+inline constexpr int labels = 2;
+inline constexpr int batch = 8;
+inline constexpr int train_longest = 12, longest = 30;
+
+}  // namespace bert::model
