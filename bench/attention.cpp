@@ -75,15 +75,16 @@ class attention {
     problem_ = {.sizes = shape_, .q = of_numbers(count_), .k = of_numbers(key_count_), .v = of_numbers(key_count_), .scale = 1 / std::sqrt(static_cast<float>(of.head))};
     problem_.causal = of.causal;
     problem_.dropout.rate = rate;
-    result_ = {of_numbers(count_), reinterpret_cast<f32*>(memory(of.texts * of.heads * of.tokens * 4))};
+    auto const of_queries = [&] { return reinterpret_cast<f32*>(memory(of.texts * of.heads * of.tokens * 4)); };
+    result_ = {of_numbers(count_), of_queries(), of_queries()};
     auto const of_gradients = [&](std::int64_t n) { return reinterpret_cast<f32*>(memory(n * 4)); };
-    gradients_ = {result_.out, result_.lse, of_numbers(count_), of_gradients(count_), of_gradients(key_count_), of_gradients(key_count_), {}};
+    gradients_ = {result_.out, result_.greatest, result_.log_sum, of_numbers(count_), of_gradients(count_), of_gradients(key_count_), of_gradients(key_count_), {}};
     scratch_ = memory(kernels::shares * std::max(forward_bytes_, backward_bytes_));
     sums_ = memory(kernels::attention_sums_bytes(shape_, false) + 64);
   }
 
   // Beside what goes in and comes out.
-  std::int64_t bytes() const { return kernels::shares * std::max(forward_bytes_, backward_bytes_) + kernels::attention_sums_bytes(shape_, false) + shape_.texts * shape_.heads * shape_.queries * 4; }
+  std::int64_t bytes() const { return kernels::shares * std::max(forward_bytes_, backward_bytes_) + kernels::attention_sums_bytes(shape_, false) + 2 * shape_.texts * shape_.heads * shape_.queries * 4; }
 
   void forward() {
     for_all([&](int s) { kernels::attention_forward<T>(s, kernels::shares, problem_, result_, scratch_ + s * forward_bytes_); });

@@ -48,7 +48,7 @@ struct problem {
   settings s;
   std::vector<T> q, k, v, d_out, out;
   std::vector<float> d_q, d_k, d_v;
-  std::vector<float> lse;
+  std::vector<float> greatest, log_sum;
   std::vector<std::uint8_t> mask;
   std::vector<float> bias, d_bias;  // where the bias is of T, what it is rounded to
   std::vector<T> bias_of_t, d_bias_of_t;
@@ -94,7 +94,7 @@ struct problem {
     d_q.assign(q.size(), std::numeric_limits<float>::quiet_NaN());
     d_k.assign(k.size(), std::numeric_limits<float>::quiet_NaN());
     d_v.assign(k.size(), std::numeric_limits<float>::quiet_NaN());
-    lse.assign(size(packed ? s.texts * s.heads * longest : rows * s.heads), std::numeric_limits<float>::quiet_NaN());
+    for (auto* x : {&greatest, &log_sum}) x->assign(size(packed ? s.texts * s.heads * longest : rows * s.heads), std::numeric_limits<float>::quiet_NaN());
     p = {.sizes = {s.texts, s.queries, s.keys, s.heads, s.key_heads, s.head}, .q = q.data(), .k = k.data(), .v = v.data(), .scale = 1.5f / std::sqrt(static_cast<float>(s.head))};
     p.key_rows = s.key_rows;
     p.causal = s.causal;
@@ -142,7 +142,7 @@ struct problem {
   void forward(int parts = 16, bool backwards = false) {
     std::vector<std::byte> room(size(cpu::attention_scratch_bytes(s.head)) + 128, std::byte{0xff});
     auto* const scratch = cpu::detail::align<std::byte>(room.data());
-    for (int i = 0; i < parts; ++i) cpu::attention_forward<T>(backwards ? parts - 1 - i : i, parts, p, {out.data(), lse.data()}, scratch);
+    for (int i = 0; i < parts; ++i) cpu::attention_forward<T>(backwards ? parts - 1 - i : i, parts, p, {out.data(), greatest.data(), log_sum.data()}, scratch);
     for (std::size_t i = size(scratch - room.data() + cpu::attention_scratch_bytes(s.head)); i < room.size(); ++i)
       if (room[i] != std::byte{0xff}) throw std::runtime_error("the scratch is too small");
   }
@@ -150,7 +150,7 @@ struct problem {
     count_t const bytes = cpu::attention_backward_scratch_bytes(s.head), sum_bytes = cpu::attention_sums_bytes(p.sizes, p.query_offsets != nullptr);
     std::vector<std::byte> room(size(bytes) + 128, std::byte{0xff}), more(size(sum_bytes) + 128, std::byte{0xff});
     auto *const scratch = cpu::detail::align<std::byte>(room.data()), *const sums = cpu::detail::align<std::byte>(more.data());
-    cpu::attention_gradients<T> g{out.data(), lse.data(), d_out.data(), d_q.data(), d_k.data(), d_v.data(), {}};
+    cpu::attention_gradients<T> g{out.data(), greatest.data(), log_sum.data(), d_out.data(), d_q.data(), d_k.data(), d_v.data(), {}};
     if (s.bias) {
       g.d_bias.in_f32 = s.bias_in_f32;
       g.d_bias.data = s.bias_in_f32 ? static_cast<void*>(d_bias.data()) : d_bias_of_t.data();
@@ -183,7 +183,7 @@ struct summed {
 };
 struct results {
   summed out, d_q, d_k, d_v, d_bias;
-  std::vector<double> lse;
+  std::vector<double> greatest, log_sum;
   std::vector<bool> reached;  // which elements of the bias some score has
   double loss = 0;            // sum(out d_out)
 };
@@ -200,7 +200,7 @@ results expected(problem<T> const& c, which moved = which::none, count_t element
   r.d_q.clear(c.q.size());
   r.d_k.clear(c.k.size());
   r.d_v.clear(c.k.size());
-  r.lse.assign(c.lse.size(), std::numeric_limits<double>::quiet_NaN());  // past the end of packed texts it is left as it is
+  for (auto* x : {&r.greatest, &r.log_sum}) x->assign(c.greatest.size(), std::numeric_limits<double>::quiet_NaN());  // past the end of packed texts it is left as it is
   r.d_bias.clear(c.bias.size());
   r.reached.assign(c.bias.size(), false);
   bool const packed = p.query_offsets != nullptr;
@@ -226,14 +226,15 @@ results expected(problem<T> const& c, which moved = which::none, count_t element
             x += value(which::bias, c.bias, bias_at(j));
             r.reached[size(bias_at(j))] = true;
           }
-          score[size(j)] = seen[size(j)] ? x : -1e30;
+          score[size(j)] = seen[size(j)] ? (s.bias ? std::max(x, -1e29) : x) : -1e30;
           greatest = std::max(greatest, score[size(j)]);
           if (s.rate > 0)
             kept[size(j)] = uniform(p.dropout.key, p.dropout.stream, p.dropout.first_row + static_cast<std::uint64_t>(row), static_cast<std::uint32_t>(j)) < s.rate ? 0 : 1 / (1 - static_cast<double>(s.rate));
         }
         double sum = 0;
         for (double& x : score) sum += x = std::exp(x - greatest);
-        r.lse[size(row)] = keys == 0 ? -std::numeric_limits<double>::infinity() : greatest + std::log(sum);
+        r.greatest[size(row)] = keys == 0 ? static_cast<double>(-1e30f) : greatest;
+        r.log_sum[size(row)] = std::log(sum);
         double inner = 0, inner_terms = 0;
         std::vector<double> slope(size(keys)), slope_terms(size(keys));  // by the share
         for (count_t j = 0; j < keys; ++j) {

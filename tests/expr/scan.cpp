@@ -167,3 +167,47 @@ TEST_CASE("layers that each scan over time are both written out, and what each l
   auto const x = numbers(steps * batch * hidden, 0.1), shared = numbers(batch * hidden, -0.2);
   check_equal(differentiated<layers_scanned, deep>(x, shared), differentiated<layers_written_out, wide>(x, shared));
 }
+
+// A body that scans over what it is handed from outside, as it is: nothing of the body stands between.
+struct handed_on {
+  tx::param<tx::tensor<double, hidden, hidden>, tx::init::normal<1, 2>> weight;
+  constexpr auto operator()(auto const& h, auto const& all) const {
+    return tx::scan<steps>([&](auto const& c, auto const& x) { return tx::tanh(tx::matmul(c, weight) + x); }, h, all);
+  }
+};
+struct handed_on_model {
+  tx::repeat<2, handed_on> cells;
+  tx::param<state, tx::init::normal<1, 1>> first;
+};
+using all_states = tx::tensor<double, steps, batch, hidden>;
+constexpr auto by_repeat = [](handed_on_model const& m, all_states x) { return tx::sum(m.cells(m.first, x)); };
+constexpr auto carried_in = [](handed_on_model const& m, all_states x) {
+  auto const outer = tx::scan<2>([&](auto const& h) { return h + tx::scan<3>([&](auto const& c) { return tx::tanh(c + h); }, m.first); }, m.first);
+  return tx::sum(outer) + tx::sum(x);
+};
+
+TEST_CASE("a body scans over a tensor from outside, or begins with one") {
+  tx::executor<tx::value_and_grad<by_repeat, handed_on_model>, tx::cpu> run{tx::seed(3)};
+  std::vector<double> x(steps * batch * hidden);
+  for (std::size_t i = 0; i < x.size(); ++i) x[i] = std::sin(static_cast<double>(i));
+  auto const parameters = run.tensors();
+  std::vector<double> h(parameters.back().data.begin(), parameters.back().data.end());
+  for (std::size_t layer = 0; layer < 2; ++layer)
+    for (std::size_t t = 0; t < steps; ++t) {
+      std::vector<double> next(h.size());
+      for (std::size_t b = 0; b < batch; ++b)
+        for (std::size_t j = 0; j < hidden; ++j) {
+          double sum = x[(t * batch + b) * hidden + j];
+          for (std::size_t i = 0; i < hidden; ++i) sum += h[b * hidden + i] * parameters[layer].data[i * hidden + j];
+          next[b * hidden + j] = std::tanh(sum);
+        }
+      h = next;
+    }
+  double sum = 0;
+  for (double const y : h) sum += y;
+  CHECK(static_cast<double>(run(x).value) == Approx(sum).epsilon(1e-12));
+
+  tx::graph g;
+  CHECK_NOTHROW(tx::trace<handed_on_model, carried_in>(g));
+  CHECK_NOTHROW(tx::verify(g));
+}

@@ -28,12 +28,14 @@ class body_recorder {
   // All carries come before the first slice, and both before the body.
   constexpr int carry(int first) {
     ++body().carries;
-    return g_.add_argument(id_, first, g_.info(first));
+    int const outside = seen_around(first);
+    return g_.add_argument(id_, outside, g_.info(outside));
   }
   // all: [iterations, extents...] -> [extents...]
   constexpr int slice(int all) {
     ++body().stacked;
-    return g_.add_argument(id_, all, unstacked(g_.info(all)));
+    int const outside = seen_around(all);
+    return g_.add_argument(id_, outside, unstacked(g_.info(outside)));
   }
 
   // Ends the body: the next value of each carry, and what is stacked over the iterations. States of which the body sees slices, and
@@ -78,6 +80,13 @@ class body_recorder {
   }
 
  private:
+  // A value as the region around this one sees it, to which it may have to be handed first.
+  constexpr int seen_around(int id) {
+    g_.current = body().parent;
+    int const outside = g_.seen_here(id);
+    g_.current = id_;
+    return outside;
+  }
   constexpr region& body() { return g_.regions[id_]; }
   constexpr region const& body() const { return g_.regions[id_]; }
   // What an argument is a slice of.

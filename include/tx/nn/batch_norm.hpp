@@ -52,7 +52,7 @@ struct batch_norm {
     if (!tx::in_training(x)) return of_x(beside<rank>(running_mean), beside<rank>(running_var));
     constexpr int only_bounded = detail::only_extent_of_channel(X::dims);
     if constexpr (only_bounded >= 0) given.g->bound_of.need(X::dims.at(only_bounded), 2);  // of one element there is no variance to move towards
-    auto const mean = over_batch<rank>([&]<int... Axes>() { return tx::mean<Axes...>(x); });
+    auto const mean = over_batch<rank>([&]<int... Axes>() { return tx::lift<tx::detail::exact_mean_fn<Axes...>>(x); });
     auto const of_batch = over_batch<rank>([&]<int... Axes>() { return tx::variance<Axes...>(x, 0); });
     auto const of_sample = over_batch<rank>([&]<int... Axes>() { return tx::variance<Axes...>(x, 1); });
     move(running_mean, mean);

@@ -3,14 +3,15 @@
 //   q [texts, queries, heads * head], k, v [texts, keys, key_heads * head]; q has been scaled
 //   mask [texts, keys], bool: keys that take part; bias [texts, heads, queries, keys], or ones, is added to the scores
 //   noise [texts, heads, queries, keys], random numbers that are drawn, and rate, one number: dropout of the shares
-// Results: out [texts, queries, heads * head], lse [texts, heads, queries], the logarithm of the sum of exp of a query's scores.
+// Results: out [texts, queries, heads * head], and of each query [texts, heads, queries] its greatest score and the logarithm of the sum of
+// exp(score - greatest): apart, as beside a greatest score of 1e9 nothing would be left of the other in one number.
 // Texts may be packed one after the other, of unequal length: then q is [tokens, heads * head], k and v [tokens, key_heads * head], and in the
 // mask's place stand their offsets [texts + 1], i32: text t has the tokens from offsets[t] up to offsets[t + 1], `longest` at most. Queries and
 // keys above are places within a text then, `longest` of each; what lies past a text's end is not read, and is written neither. out is 0 of
 // tokens before the first text and behind the last.
 // Keys of packed texts may lie apart from queries, as those of other texts: then k and v are [key tokens, key_heads * head], and behind the queries'
 // offsets stand those of keys [texts + 1], i32, `key_longest` of each text at most. A text without keys gives 0.
-// Its gradient is an op too, which computes shares again from lse; one that is to be differentiated again is written out. nn/attend.hpp is the front end of models.
+// Its gradient is an op too, which computes shares again from these; one that is to be differentiated again is written out. nn/attend.hpp is the front end of models.
 // A query that sees no key has equal shares of all. Errors: shapes and types that do not fit each other.
 #pragma once
 
@@ -94,11 +95,11 @@ constexpr bool attention_can_narrow(selection const& part, attributes const& at)
   return !f.packed() && part.axis == 1 && (part.step == exactly(1) || !f.bounds());
 }
 constexpr value_info attention_gradient_infer_result(value_info const* in, int, attributes const& at, int k) {
-  value_info const& like = in[k < 3 ? 3 + k : 6 + attention_facts_of(at).bias_at()];
+  value_info const& like = in[k < 3 ? 4 + k : 7 + attention_facts_of(at).bias_at()];
   return {sum_type(like.type), like.dims};
 }
 constexpr value_info attention_gradient_infer(value_info const* in, int count, attributes const& at) {
-  check_attention(in + 3, count - 3, at);
+  check_attention(in + 4, count - 4, at);
   return attention_gradient_infer_result(in, count, at, 0);
 }
 constexpr void attention_vjp(vjp_context& c);
@@ -111,12 +112,12 @@ inline constexpr op_info attention_info{.name = "attention",
                                         .infer = detail::attention_infer,
                                         .vjp = detail::attention_vjp,
                                         .infer_result = detail::attention_infer_result,
-                                        .results = 2,
+                                        .results = 3,
                                         .part_read = detail::attention_part_read,
                                         .can_narrow = detail::attention_can_narrow,
                                         .multiplied = 3,
                                         .draws = true};
-// Operands: the gradient of out, out, lse, then those of attention. Results: the gradients of q, k and v, of f32 where those are halves.
+// Operands: the gradient of out, out, the two numbers of each query, then those of attention. Results: the gradients of q, k and v, of f32 where those are halves.
 inline constexpr op_info attention_gradient_info{.name = "attention_gradient",
                                                  .kind = op_kind::whole,
                                                  .arity = -1,
@@ -148,7 +149,7 @@ struct partitioned_rule<&biased_attention_gradient_info> {
 // Where q stands among the operands of attention or of its gradient, k, v and those behind them following; -1 of another op.
 constexpr int attention_operands_at(op_info const* op) {
   if (op == &attention_info) return 0;
-  return op == &attention_gradient_info || op == &biased_attention_gradient_info ? 3 : -1;
+  return op == &attention_gradient_info || op == &biased_attention_gradient_info ? 4 : -1;
 }
 
 // in: q, k, v, then those that `f` says.
@@ -156,12 +157,13 @@ constexpr var attention(vec<var> const& in, attention_facts const& f) { return r
 
 namespace detail {
 constexpr void attention_vjp(vjp_context& c) {
-  if (c.gradients[1].valid() && c.g->no_gradient.op == nullptr) c.g->no_gradient = {c.self().op, c.g->info(c.id + 2)};  // lse has none
+  if ((c.gradients[1].valid() || c.gradients[2].valid()) && c.g->no_gradient.op == nullptr)
+    c.g->no_gradient = {c.self().op, c.g->info(c.id + 2)};  // neither of the two numbers has one
   value_info const like = c.self().info;
   var const of_out = c.gradients[0].valid() ? c.gradients[0] : broadcast_to(constant(*c.g, like.type, 0), like.dims);
   attributes const at = c.at();  // a copy: the table of nodes grows
   attention_facts const f = attention_facts_of(at);
-  vec<var> in{of_out, c.out(0), c.out(1)};
+  vec<var> in{of_out, c.out(0), c.out(1), c.out(2)};
   for (int k = 0; k < c.self().inputs; ++k) in.push_back(c.in(k));
   bool const of_bias = f.bias && c.needs(3 + f.bias_at());
   auto const hand_on = [&](auto const& gradient) {
@@ -171,8 +173,8 @@ constexpr void attention_vjp(vjp_context& c) {
   };
   if (c.g->gradients_again) {
     vec<int> written{}, operands{};
-    for (int k = 3; k < in.size(); ++k) operands.push_back(in[k].id);
-    written_attention(*c.g, at, operands.data()).backward(of_out, {}, of_bias, written);
+    for (int k = 4; k < in.size(); ++k) operands.push_back(in[k].id);
+    written_attention(*c.g, at, operands.data()).backward(of_out, {}, {}, of_bias, written);
     hand_on([&](int k) { return var{c.g, written[k]}; });
     return;
   }

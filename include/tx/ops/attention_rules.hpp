@@ -128,7 +128,7 @@ struct scores {
     int at = 0;
     double s = dot(q.data + query(p), k.data + key(p));
     ((s += bias_of(f, at++, behind, p)), ...);
-    return s;
+    return f.bias && s < lowest_score ? lowest_score : s;
   }
   // What a share is multiplied with.
   TX_HD double kept(place const& p, Behind const&... behind) const {
@@ -160,9 +160,9 @@ struct scores {
 }  // namespace attention_parts
 
 struct attention {
-  // A share has rows of scores: their out and lse.
+  // A share has rows of scores: their out, and their two numbers.
   template <class T, class L, class... Behind>
-  static TX_HD void run(int part, int parts, attributes const& at, whole_operand<T> out, whole_operand<L> lse, whole_operand<T const> q,
+  static TX_HD void run(int part, int parts, attributes const& at, whole_operand<T> out, whole_operand<L> greatest, whole_operand<L> log_sum, whole_operand<T const> q,
                         whole_operand<T const> k, whole_operand<T const> v, Behind const&... behind) {
     attention_parts::scores<T, Behind...> const s(at, q, k);
     std::int64_t const rows = s.texts(behind...) * s.f.heads * s.queries;
@@ -175,8 +175,10 @@ struct attention {
         double const x = s.score({text, h, i, j}, behind...);
         if (x > most) most = x;
       }
+      greatest.data[r] = attention_parts::element<L>(most);
+      most = static_cast<double>(number_of(greatest.data[r]));  // as the gradient will read it
       for (std::int64_t j = 0; j < text.keys; ++j) sum += math::exp(s.score({text, h, i, j}, behind...) - most);
-      lse.data[r] = attention_parts::element<L>(most + math::log(sum));
+      log_sum.data[r] = attention_parts::element<L>(math::log(sum));
       constexpr std::int64_t together = 32;  // elements of a head
       for (std::int64_t first = 0; first < s.head; first += together) {
         double all[together] = {};
@@ -200,9 +202,9 @@ struct attention {
 struct attention_gradient {
   template <class G, class T, class L, class... Behind>
   static TX_HD void run(int part, int parts, attributes const& at, whole_operand<G> d_q, whole_operand<G> d_k, whole_operand<G> d_v,
-                        whole_operand<T const> d_out, whole_operand<T const> out, whole_operand<L const> lse, whole_operand<T const> q,
-                        whole_operand<T const> k, whole_operand<T const> v, Behind const&... behind) {
-    call<T, L, Behind...> const c{{at, q, k}, d_out, out, lse, v};
+                        whole_operand<T const> d_out, whole_operand<T const> out, whole_operand<L const> greatest, whole_operand<L const> log_sum,
+                        whole_operand<T const> q, whole_operand<T const> k, whole_operand<T const> v, Behind const&... behind) {
+    call<T, L, Behind...> const c{{at, q, k}, d_out, out, greatest, log_sum, v};
     std::int64_t const width = d_q.dims.last(), elements = d_q.dims.count(), more = d_k.dims.count();
     for (std::int64_t e = elements * part / parts; e < elements * (part + 1) / parts; ++e) {
       std::int64_t const d = e % c.s.head, h = e / c.s.head % c.s.f.heads, n = e / width;
@@ -231,10 +233,10 @@ struct attention_gradient {
   // And of a bias, which is a sum over what that is broadcast over.
   template <class G, class T, class L, class... Behind>
   static TX_HD void run(int part, int parts, attributes const& at, whole_operand<G> d_q, whole_operand<G> d_k, whole_operand<G> d_v,
-                        whole_operand<G> d_bias, whole_operand<T const> d_out, whole_operand<T const> out, whole_operand<L const> lse,
-                        whole_operand<T const> q, whole_operand<T const> k, whole_operand<T const> v, Behind const&... behind) {
-    run(part, parts, at, d_q, d_k, d_v, d_out, out, lse, q, k, v, behind...);
-    call<T, L, Behind...> const c{{at, q, k}, d_out, out, lse, v};
+                        whole_operand<G> d_bias, whole_operand<T const> d_out, whole_operand<T const> out, whole_operand<L const> greatest,
+                        whole_operand<L const> log_sum, whole_operand<T const> q, whole_operand<T const> k, whole_operand<T const> v, Behind const&... behind) {
+    run(part, parts, at, d_q, d_k, d_v, d_out, out, greatest, log_sum, q, k, v, behind...);
+    call<T, L, Behind...> const c{{at, q, k}, d_out, out, greatest, log_sum, v};
     shape const& b = d_bias.dims;
     std::int64_t const all[] = {c.s.texts(behind...), c.s.f.heads, c.s.queries, c.s.keys};
     std::int64_t const elements = b.count();
@@ -262,13 +264,12 @@ struct attention_gradient {
   struct call {
     attention_parts::scores<T, Behind...> s;
     whole_operand<T const> d_out, out;
-    whole_operand<L const> lse;
+    whole_operand<L const> greatest, log_sum;
     whole_operand<T const> v;
 
-    // Of a query that sees no key, all have equal shares: beside such numbers their scores are lost in lse.
     TX_HD double share(attention_parts::place const& p, Behind const&... behind) const {
-      auto const all = static_cast<double>(lse.data[s.row(p)]);
-      return all < masked_score / 2 ? 1.0 / static_cast<double>(p.of.keys) : math::exp(s.score(p, behind...) - all);
+      std::int64_t const row = s.row(p);
+      return math::exp(s.score(p, behind...) - static_cast<double>(number_of(greatest.data[row])) - static_cast<double>(number_of(log_sum.data[row])));
     }
     // The gradient of a score.
     TX_HD double slope(attention_parts::place const& p, Behind const&... behind) const {

@@ -21,7 +21,8 @@ struct reduced_count {
   double each = 1;
   var bounded_ones{};  // not valid() where there are none
 
-  constexpr reduced_count(var x, shape const& reduced) {
+  // `reduced` is a copy: the table of nodes, in which it may lie, grows.
+  constexpr reduced_count(var x, shape const reduced) {
     if (x.dims().bounds == 0) {
       each = static_cast<double>(x.info().count()) / static_cast<double>(reduced.count());
       return;

@@ -12,7 +12,7 @@ namespace tx {
 namespace detail {
 // Rows of mean 0 and variance 1.
 constexpr var standardized(var x, var epsilon) {
-  var const centred = x - mean_fn<-1>{}(x);
+  var const centred = x - exact_mean_fn<-1>{}(x);
   var const variance = mean_fn<-1>{}(centred * centred);
   return centred * rsqrt(variance + epsilon);
 }

@@ -7,6 +7,8 @@
 #include <tx/ops/in_f32.hpp>
 #include <tx/ops/maximum.hpp>
 #include <tx/ops/mul.hpp>
+#include <tx/ops/stop_gradient.hpp>
+#include <tx/ops/sub.hpp>
 #include <tx/ops/sum.hpp>
 
 namespace tx {
@@ -21,6 +23,15 @@ struct mean_fn {
     reduced_count const count(x, total.dims());
     var const of_fixed = total * (1.0 / count.each);
     return count.bounded_ones.valid() ? of_fixed / maximum(count.bounded_ones, 1.0) : of_fixed;
+  }
+};
+// The same, to the last bit where all elements are equal: what rounding has left of the mean is added. So constant rows are exactly 0 once it is taken
+// off, and no norm takes rounding for their variance.
+template <int... Axes>
+struct exact_mean_fn {
+  constexpr var operator()(var x) const {
+    var const about = mean_fn<Axes...>{}(x);
+    return about + stop_gradient_fn{}(mean_fn<Axes...>{}(x - about));
   }
 };
 }  // namespace detail

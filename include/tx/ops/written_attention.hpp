@@ -1,14 +1,14 @@
-// Attention (attention.hpp) written as products, with its gradient, for which it needs `lse` alone of what the forward pass computes: the shares
-// are exp(scores - lse).
+// Attention (attention.hpp) written as products, with its gradient, for which it needs two numbers of each query of what the forward pass
+// computes: the shares are exp(scores - greatest - log_sum).
 //
-//   out, lse = attention(q, k, v)                       q, k, v: [texts, places, heads * head]
+//   out, greatest, log_sum = attention(q, k, v)         q, k, v: [texts, places, heads * head]
 //     s = matmul(Q, transpose(K)), e = exp(s - max(s))    Q, K, V: heads apart, [texts, heads, places, head]
-//     out = matmul(e / sum(e), V), lse = max(s) + log(sum(e))
-//   dq, dk, dv = attention_gradient(dout, out, lse, q, k, v)
-//     p = exp(s - lse), dp = matmul(dO, transpose(V)), ds = p * (dp - sum(dp * p))
+//     out = matmul(e / sum(e), V), greatest = max(s), log_sum = log(sum(e))
+//   dq, dk, dv = attention_gradient(dout, out, greatest, log_sum, q, k, v)
+//     p = exp(s - greatest - log_sum), dp = matmul(dO, transpose(V)), ds = p * (dp - sum(dp * p))
 //     dq = matmul(ds, K), dk = matmul(transpose(ds), Q), dv = matmul(transpose(p), dO)
 //
-// Packed texts are padded for that, see padded_texts.hpp. What is to be differentiated again takes the shares from the scores, without lse.
+// Packed texts are padded for that, see padded_texts.hpp. What is to be differentiated again takes the shares from the scores alone.
 #pragma once
 
 #include <tx/ops/add.hpp>
@@ -18,7 +18,6 @@
 #include <tx/ops/constant.hpp>
 #include <tx/ops/dropout.hpp>
 #include <tx/ops/exp.hpp>
-#include <tx/ops/extent_of.hpp>
 #include <tx/ops/iota.hpp>
 #include <tx/ops/less.hpp>
 #include <tx/ops/less_equal.hpp>
@@ -70,13 +69,13 @@ class written_attention {
     var const sum = sum_fn<-1>{}(e);
     var const mixed = multiplied(by_key_head(rounded(dropped(e / sum)), keys_), apart(v_, f_.key_heads));  // [texts, key heads, queries of a group, head]
     results.push_back(as_queries(mixed).id);
-    results.push_back(reshape(most + log(sum), extents(texts_, f_.heads, queries_)).id);
+    for (var const x : {most, log(sum)}) results.push_back(reshape(x, extents(texts_, f_.heads, queries_)).id);
   }
 
-  // lse may be not valid().
-  constexpr void backward(var d_out, var lse, bool of_bias, vec<int>& results) const {
+  // The numbers of each query may be not valid().
+  constexpr void backward(var d_out, var greatest, var log_sum, bool of_bias, vec<int>& results) const {
     if (f_.packed()) d_out = of_queries_.padded(d_out);
-    var const p = lse.valid() ? shares_by(lse) : shares();
+    var const p = greatest.valid() ? shares_by(greatest, log_sum) : shares();
     var const of_out = by_key_head(apart(d_out, f_.heads), head_);
     // The sum is that of dout * out too; this one is over the row that a kernel has at hand.
     var const of_shares = dropped(reshape(matmul(of_out, transpose(apart(v_, f_.key_heads))), scores_shape()));
@@ -94,13 +93,9 @@ class written_attention {
     var const s = scores(masked_score), e = exp(s - max_fn<-1>{}(s));
     return e / sum_fn<-1>{}(e);
   }
-  constexpr var shares_by(var lse) const {
-    // A query that sees no key: its scores are lost in lse, and its shares are equal.
-    lse = reshape(lse, extents(texts_, f_.heads, queries_, 1));
-    var const sees_none = less(lse, masked_score / 2);
-    var const equal_share = keys_.of ? -log(extent_of(k_, 1, lse.type())) : constant(*lse.g, lse.type(), -math::log(static_cast<double>(keys_.max)));
-    var const s = maximum(scores(masked_score), where(sees_none, equal_share, masked_score));
-    return exp(s - where(sees_none, 0.0, lse));
+  constexpr var shares_by(var greatest, var log_sum) const {
+    shape const row = extents(texts_, f_.heads, queries_, 1);
+    return exp(scores(masked_score) - reshape(greatest, row) - reshape(log_sum, row));
   }
 
   constexpr shape scores_shape() const { return extents(texts_, f_.heads, queries_, keys_); }
@@ -131,7 +126,7 @@ class written_attention {
   constexpr var scores(double left_out) const {
     var const of_groups = multiplied(by_key_head(apart(q_, f_.heads), head_), transpose(apart(k_, f_.key_heads)));
     var s = reshape(cast(of_groups, sum_type(q_.type())), scores_shape());
-    if (bias_.valid()) s = s + cast(bias_of_places(), s.type());
+    if (bias_.valid()) s = maximum(s + cast(bias_of_places(), s.type()), lowest_score);
     if (var const seen = sees(); seen.valid()) s = where(seen, s, left_out);
     return s;
   }

@@ -1,8 +1,8 @@
 // Attention written as products (ops/written_attention.hpp), for targets that have no kernel for it, or none that is better for scores that stay in
 // the cache. After differentiation, so that its gradient is written out here too.
 //
-//   before   out, lse = attention(q, k, v), dq, dk, dv = attention_gradient(dout, out, lse, q, k, v)
-//   after    the products, softmax and sums that written_attention.hpp shows; out, lse, dq, dk and dv are what those give
+//   before   out, greatest, log_sum = attention(q, k, v), dq, dk, dv = attention_gradient(dout, out, greatest, log_sum, q, k, v)
+//   after    the products, softmax and sums that written_attention.hpp shows; out, ..., dq, dk and dv are what those give
 #pragma once
 
 #include <tx/ops/attention.hpp>
@@ -37,7 +37,7 @@ struct expansion {
       tx::detail::written_attention(to, n.at, in.data()).forward(results[id]);
     } else {
       bool const of_bias = n.op == &biased_attention_gradient_info;
-      tx::detail::written_attention(to, n.at, in.data() + attention_operands_at(n.op)).backward({&to, in[0]}, {&to, in[2]}, of_bias, results[id]);
+      tx::detail::written_attention(to, n.at, in.data() + attention_operands_at(n.op)).backward({&to, in[0]}, {&to, in[2]}, {&to, in[3]}, of_bias, results[id]);
     }
     return results[id][0];
   }

@@ -14,7 +14,7 @@
 
 namespace tx::backends::cpu {
 
-// out and lse. Rows of q that no packed text has are 0 in out. scratch: attention_scratch_bytes(head).
+// out, greatest and log_sum. Rows of q that no packed text has are 0 in out. scratch: attention_scratch_bytes(head).
 template <class T>
 void attention_forward(int part, int parts, attention_problem<T> const& problem, attention_result<T> const& result, std::byte* scratch);
 

@@ -1,5 +1,5 @@
 // attention_backward: a share has the keys of a text, or a stripe of them, in one key head. A chunk of them lies with its gradients in the
-// second-level cache while the blocks of queries of all heads that share it pass by; their probabilities come from lse. All is turned as in
+// second-level cache while the blocks of queries of all heads that share it pass by; their probabilities come from greatest and log_sum. All is turned as in
 // forward, [keys, queries], so that none of the five products needs a side packed but the block itself.
 #pragma once
 
@@ -46,7 +46,7 @@ class backward_unit {
           if (!add(view, b, first, end)) continue;
           add_rows(b, sums + g * s.head + b.first * row);
         }
-      store_rows(d_keys_, columns_, end - first, s.head, ln_2, g_.d_k + at, key_row);
+      store_rows(d_keys_, columns_, end - first, s.head, 1.f, g_.d_k + at, key_row);
       store_rows(d_values_, columns_, end - first, s.head, 1.f, g_.d_v + at, key_row);
     }
   }

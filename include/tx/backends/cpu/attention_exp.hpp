@@ -1,28 +1,28 @@
-// Scores are kept as logarithms to base 2, log2(e) times what they are: then exp is a power of two, with less to do.
+// e to the power of what is not above 1, as shares are of scores: score - greatest is exact, so nothing is lost however large both are. The factor
+// log2(e) goes into two fmas that are needed anyway.
 #pragma once
 
 #include <tx/backends/cpu/vector_math.hpp>
-#include <tx/nn/key_mask.hpp>
+#include <tx/ops/attention_facts.hpp>
 
 namespace tx::backends::cpu::detail {
 
-inline constexpr f32 log2_e = 0x1.715476p+0f, ln_2 = 0x1.62e430p-1f;
+inline constexpr f32 masked = static_cast<f32>(masked_score), lowest = static_cast<f32>(lowest_score);
+// No score of keys that take part is so low.
+inline constexpr f32 nearly_masked = static_cast<f32>(masked_score) / 2;
 
-inline constexpr f32 masked = static_cast<f32>(nn::masked_score) * log2_e;
-// No score of keys that take part is so low, nor the logarithm of their sum to either base.
-inline constexpr f32 nearly_masked = static_cast<f32>(nn::masked_score) / 2;
-
-// 2^x for what is not above 1; 0 from -150 on, and without denormals from -127 on. Within 2 units in the last place. Coefficients:
+// e^x for x <= 1; 0 from -104 on, and without denormals from -88 on. Within 2 units in the last place, and as many as -x / 30 more. Coefficients:
 // tools/fit_polynomials.py.
-TX_INLINE simd<f32> power_of_negative(simd<f32> x) {
+TX_INLINE simd<f32> exp_of_negative(simd<f32> x) {
   constexpr f32 round = 0x1.8p23f;  // adding it leaves no fraction bits
+  simd<f32> const log2_e(0x1.715476p+0f);
 #if defined(__AVX512F__)
-  x = max(x, simd<f32>(-150.f));
+  x = max(x, simd<f32>(-104.f));
 #else
-  x = max(x, simd<f32>(-127.f));  // whose power has no bits set
+  x = max(x, simd<f32>(-88.f));  // whose power has no bits set
 #endif
-  auto const n = x + round - round;
-  auto const p = polynomial(x - n, 1.f, 0.693147004f, 0.240222231f, 0.0555064939f, 0.00967274047f, 0.00133045507f);
+  auto const n = fma(x, log2_e, simd<f32>(round)) - round;
+  auto const p = polynomial(fma(x, log2_e, -n), 1.f, 0.693147004f, 0.240222231f, 0.0555064939f, 0.00967274047f, 0.00133045507f);
 #if defined(__AVX512F__)
   return scale(p, n);
 #else

@@ -82,7 +82,7 @@ class forward_blocks {
   void open(attention_view<T> const& view, state& b) {
     attention_sizes const& s = p_.sizes;
     extent const n = b.of.lanes_used();
-    load_rows(p_.q + start(view, b.of), s.heads * s.head, b.of.rows, s.head, p_.scale * log2_e, b.out, columns_);
+    load_rows(p_.q + start(view, b.of), s.heads * s.head, b.of.rows, s.head, p_.scale, b.out, columns_);
     turn(b.out, columns_, n, whole_vectors(s.head), b.turned, n);
     std::fill_n(b.greatest, n, masked);
     std::fill_n(b.sum, n, 0.f);
@@ -115,7 +115,7 @@ class forward_blocks {
     b.any = true;
   }
 
-  // Scores become 2^(score - greatest); what is summed so far shrinks by as much as the greatest has grown.
+  // Scores become exp(score - greatest); what is summed so far shrinks by as much as the greatest has grown.
   __attribute__((noinline)) void shares(state& b, extent count) {
     extent const n = b.of.lanes_used();
     bool shrinks = false;
@@ -129,13 +129,13 @@ class forward_blocks {
         for (int k = 0; k < 4; ++k) most[k] = max(most[k], simd<f32>::load(column + (j + k) * n));
       for (; j < count; ++j) most[0] = max(most[0], simd<f32>::load(column + j * n));
       auto const now = max(max(most[0], most[1]), max(most[2], most[3]));
-      auto const decay = power_of_negative(before - now);
+      auto const decay = exp_of_negative(before - now);
       simd<f32> sum[2] = {simd<f32>::load(b.sum + c) * decay, simd<f32>(0.f)};
       now.store(b.greatest + c);
       decay.store(decay_ + c);
       shrinks = shrinks || any(decay != simd<f32>(1.f));
       auto const share = [&](extent at, simd<f32>& to) __attribute__((always_inline)) {
-        auto const x = power_of_negative(simd<f32>::load(column + at) - now);
+        auto const x = exp_of_negative(simd<f32>::load(column + at) - now);
         x.store(column + at);
         to = to + x;
       };
@@ -158,8 +158,10 @@ class forward_blocks {
     for (extent c = 0; c < n; c += lanes) {
       auto const sum = simd<f32>::load(b.sum + c), share = b.any ? 1.f / sum : simd<f32>(0.f);
       for (extent d = 0; d < s.head; ++d) (simd<f32>::load(b.out + d * n + c) * share).store(b.out + d * n + c);
-      auto const lse = fma(simd<f32>::load(b.greatest + c), simd<f32>(ln_2), log(sum));
-      lse.store_n(result_.lse + view.t.row(b.of.head) + b.of.first + c, static_cast<int>(std::min<extent>(lanes, b.of.rows - c)));
+      std::int64_t const at = view.t.row(b.of.head) + b.of.first + c;
+      auto const count = static_cast<int>(std::min<extent>(lanes, b.of.rows - c));
+      simd<f32>::load(b.greatest + c).store_n(result_.greatest + at, count);
+      log(sum).store_n(result_.log_sum + at, count);
     }
     turn(b.out, n, whole_vectors(s.head), n, b.turned, columns_);
     store_rows(b.turned, columns_, b.of.rows, s.head, 1.f, result_.out + start(view, b.of), s.heads * s.head);

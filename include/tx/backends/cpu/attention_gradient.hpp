@@ -1,4 +1,5 @@
-// The gradient by the scores of a block of queries with some keys, from lse: shares = exp(scores - lse), with dropout what is kept of them, and
+// The gradient by the scores of a block of queries with some keys, from greatest and log_sum: shares =
+// exp(scores - greatest - log_sum), with dropout what is kept of them, and
 // d_scores = shares (kept(d_out v^T) - rowsum(d_out out)).
 #pragma once
 
@@ -9,7 +10,7 @@ namespace tx::backends::cpu::detail {
 template <class T>
 class gradient_block {
  public:
-  // Of the block: q, times scale and log2(e), and d_out, as rows. Of the step: [keys, queries].
+  // Of the block: q, times scale, and d_out, as rows. Of the step: [keys, queries].
   f32 *q, *d_out, *shares, *d_scores;
 
   gradient_block(attention_problem<T> const& p, attention_gradients<T> const& g, attention_room& room) : p_(p), g_(g), columns_(attention_columns(p.sizes.head)) {
@@ -20,15 +21,15 @@ class gradient_block {
     shares = room.take(attention_keys * attention_queries);
     d_scores = room.take(attention_keys * attention_queries);
     room_ = room.take(2 * attention_keys * attention_queries);
-    lse_ = room.take(attention_queries);
-    weight_ = room.take(attention_queries);
+    greatest_ = room.take(attention_queries);
+    log_sum_ = room.take(attention_queries);
     inner_ = room.take(attention_queries);
   }
 
   // Has the block a query that sees no key? It has equal shares of all.
   bool sees_nothing_somewhere(attention_view<T> const& view, attention_block const& b) const {
-    f32 const* const lse = g_.lse + view.t.row(b.head) + b.first;
-    return std::any_of(lse, lse + b.rows, [](f32 x) { return x <= nearly_masked; });
+    f32 const* const greatest = g_.greatest + view.t.row(b.head) + b.first;
+    return std::any_of(greatest, greatest + b.rows, [](f32 x) { return x <= nearly_masked; });
   }
 
   __attribute__((noinline)) void load(attention_view<T> const& view, attention_block const& b) {
@@ -37,22 +38,17 @@ class gradient_block {
     std::int64_t const at = (view.t.first_query + b.first) * row + b.head * s.head;
     load_rows(g_.out + at, row, b.rows, s.head, 1.f, q, columns_);
     load_rows(g_.d_out + at, row, b.rows, s.head, 1.f, d_out, columns_);
-    std::fill_n(lse_, n, 0.f);
-    std::fill_n(inner_, n, 0.f);
-    std::fill_n(weight_, n, 1.f);
-    f32 const* const lse = g_.lse + view.t.row(b.head) + b.first;
-    weighted_ = false;
+    for (f32* const x : {greatest_, log_sum_, inner_}) std::fill_n(x, n, 0.f);
+    std::int64_t const first = view.t.row(b.head) + b.first;
+    std::copy_n(g_.greatest + first, b.rows, greatest_);
+    std::copy_n(g_.log_sum + first, b.rows, log_sum_);
+    sees_nothing_ = sees_nothing_somewhere(view, b);
     for (extent i = 0; i < b.rows; ++i) {
       simd<f32> sum(0.f);
       for (extent c = 0; c < whole_vectors(s.head); c += lanes) sum = fma(simd<f32>::load(q + i * columns_ + c), simd<f32>::load(d_out + i * columns_ + c), sum);
       inner_[i] = reduce_add(sum);
-      lse_[i] = lse[i] * log2_e;
-      if (lse[i] > nearly_masked) continue;
-      lse_[i] = masked;  // to which the logarithm of their number adds nothing
-      weight_[i] = 1.f / static_cast<f32>(view.t.keys);
-      weighted_ = true;
     }
-    load_rows(p_.q + at, row, b.rows, s.head, p_.scale * log2_e, q, columns_);
+    load_rows(p_.q + at, row, b.rows, s.head, p_.scale, q, columns_);
     turn(q, columns_, n, whole_vectors(s.head), q_turned_, n);
     turn(d_out, columns_, n, whole_vectors(s.head), d_out_turned_, n);
   }
@@ -68,7 +64,7 @@ class gradient_block {
     } else {
       exponents<true>(s.count, n);
     }
-    if (!weighted_) return;  // what does not take part has no share
+    if (!sees_nothing_) return;  // what does not take part has no share
     if (how == seen::none) std::fill_n(d_scores, s.count * n, 0.f);
     else if (how == seen::some) view.mask(b, s, 0.f, d_scores);
   }
@@ -77,9 +73,9 @@ class gradient_block {
   template <bool Finish>
   __attribute__((noinline)) void exponents(extent count, extent n) {
     for (extent c = 0; c < n; c += lanes) {
-      auto const lse = simd<f32>::load(lse_ + c), weight = simd<f32>::load(weight_ + c), inner = simd<f32>::load(inner_ + c);
+      auto const greatest = simd<f32>::load(greatest_ + c), log_sum = simd<f32>::load(log_sum_ + c), inner = simd<f32>::load(inner_ + c);
       for (extent at = c; at < count * n; at += n) {
-        auto const x = power_of_negative(simd<f32>::load(shares + at) - lse) * weight;
+        auto const x = exp_of_negative(simd<f32>::load(shares + at) - greatest - log_sum);
         x.store(shares + at);
         if constexpr (Finish) (x * (simd<f32>::load(d_scores + at) - inner)).store(d_scores + at);
       }
@@ -99,8 +95,8 @@ class gradient_block {
   attention_problem<T> const& p_;
   attention_gradients<T> const& g_;
   extent columns_;
-  f32 *q_turned_, *d_out_turned_, *room_, *lse_, *weight_, *inner_;
-  bool weighted_ = false;
+  f32 *q_turned_, *d_out_turned_, *room_, *greatest_, *log_sum_, *inner_;
+  bool sees_nothing_ = false;  // some query, of any key
 };
 
 }  // namespace tx::backends::cpu::detail

@@ -99,8 +99,8 @@ void run_rule(exec::frame const& f, exec::call const& c, exec::operand_ref const
 
 template <dtype D, class... In>
   requires(D == dtype::f32 || is_half(D))
-struct kernel<exec::whole<rules::attention, exec::elements<D, dtype::f32>, exec::ins<In...>>> {
-  using signature = exec::whole<rules::attention, exec::elements<D, dtype::f32>, exec::ins<In...>>;
+struct kernel<exec::whole<rules::attention, exec::elements<D, dtype::f32, dtype::f32>, exec::ins<In...>>> {
+  using signature = exec::whole<rules::attention, exec::elements<D, dtype::f32, dtype::f32>, exec::ins<In...>>;
   using T = element_t<D>;
 
   static void run(exec::frame const& f, exec::call const& c, exec::operand_ref const* operands) {
@@ -108,25 +108,25 @@ struct kernel<exec::whole<rules::attention, exec::elements<D, dtype::f32>, exec:
     detail::attention_call<T, In...> const call{f, c, operands, 0};
     if (!call.is_taken()) return detail::run_rule<signature>(f, c, operands, out);
     attention_problem<T> const p = call.problem();
-    attention_result<T> const result{call.template data<T>(out), call.template data<f32>(out + 1)};
+    attention_result<T> const result{call.template data<T>(out), call.template data<f32>(out + 1), call.template data<f32>(out + 2)};
     std::int64_t const each = aligned(attention_scratch_bytes(p.sizes.head));
     for_shares(f.threads, detail::attention_work(p), [&](int s) { attention_forward<T>(s, shares, p, result, f.scratch(c) + s * each); });
   }
 };
 
-template <dtype... Results, class SlopeOut, class Out, class Lse, class Q, class... In>
+template <dtype... Results, class SlopeOut, class Out, class Greatest, class LogSum, class Q, class... In>
   requires(((Results == dtype::f32) && ...) && (Q::sig.type == dtype::f32 || is_half(Q::sig.type)))
-struct kernel<exec::whole<rules::attention_gradient, exec::elements<Results...>, exec::ins<SlopeOut, Out, Lse, Q, In...>>> {
-  using signature = exec::whole<rules::attention_gradient, exec::elements<Results...>, exec::ins<SlopeOut, Out, Lse, Q, In...>>;
+struct kernel<exec::whole<rules::attention_gradient, exec::elements<Results...>, exec::ins<SlopeOut, Out, Greatest, LogSum, Q, In...>>> {
+  using signature = exec::whole<rules::attention_gradient, exec::elements<Results...>, exec::ins<SlopeOut, Out, Greatest, LogSum, Q, In...>>;
   using T = element_t<Q::sig.type>;
 
   static void run(exec::frame const& f, exec::call const& c, exec::operand_ref const* operands) {
-    constexpr int d_q = 4 + static_cast<int>(sizeof...(In));
+    constexpr int d_q = 5 + static_cast<int>(sizeof...(In));
     constexpr bool of_one_type = SlopeOut::sig.type == Q::sig.type && Out::sig.type == Q::sig.type;
-    detail::attention_call<T, SlopeOut, Out, Lse, Q, In...> const call{f, c, operands, 3};
+    detail::attention_call<T, SlopeOut, Out, Greatest, LogSum, Q, In...> const call{f, c, operands, 4};
     if (!of_one_type || !call.is_taken()) return detail::run_rule<signature>(f, c, operands, d_q);
     attention_problem<T> const p = call.problem();
-    attention_gradients<T> g{call.template data<T const>(1), call.template data<f32 const>(2), call.template data<T const>(0),
+    attention_gradients<T> g{call.template data<T const>(1), call.template data<f32 const>(2), call.template data<f32 const>(3), call.template data<T const>(0),
                              call.template data<f32>(d_q), call.template data<f32>(d_q + 1), call.template data<f32>(d_q + 2)};
     if constexpr (sizeof...(Results) == 4) {
       g.d_bias = {call.template data<f32>(d_q + 3), true, {}};

@@ -3,8 +3,8 @@
 // Everything is token-major, as linear layers produce it: of a token, the elements of all heads lie side by side.
 //   q, out, d_out, d_q  [texts, queries, heads * head]
 //   k, v, d_k, d_v      [texts, keys, key_heads * head]
-//   lse                 [texts, heads, queries], f32: log of the sum of exp of a query's scores
-// Texts may be packed one after the other instead, of unequal length: then q is [tokens, heads * head], and lse has `longest` queries of each,
+//   greatest, log_sum   [texts, heads, queries], f32: of a query's scores, and the logarithm of the sum of exp(score - greatest)
+// Texts may be packed one after the other instead, of unequal length: then q is [tokens, heads * head], and these have `longest` queries of each,
 // those past a text's end untouched.
 #pragma once
 
@@ -46,7 +46,7 @@ struct attention_bias_gradient {
   std::int64_t stride[4] = {};
 };
 
-// scores[t, h, i, j] = scale * dot(q[t, i, h], k[t, j, h / (heads / key_heads)]) + bias. Those of keys that take no part count as masked_score:
+// scores[t, h, i, j] = scale * dot(q[t, i, h], k[t, j, h / (heads / key_heads)]) + bias, with a bias at least lowest_score. Those of keys that take no part count as masked_score:
 // their weight is 0 beside any ordinary one, and a query without any has equal shares of all keys of its text.
 template <class T>
 struct attention_problem {
@@ -71,13 +71,13 @@ struct attention_problem {
 template <class T>
 struct attention_result {
   T* out = nullptr;
-  f32* lse = nullptr;
+  f32 *greatest = nullptr, *log_sum = nullptr;
 };
 
 template <class T>
 struct attention_gradients {
   T const* out = nullptr;
-  f32 const* lse = nullptr;
+  f32 const *greatest = nullptr, *log_sum = nullptr;
   T const* d_out = nullptr;
   f32* d_q = nullptr;  // f32 whatever T is
   f32* d_k = nullptr;

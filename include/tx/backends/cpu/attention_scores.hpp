@@ -8,7 +8,7 @@
 
 namespace tx::backends::cpu::detail {
 
-// One text: its rows of q and k, and where the first query of head 0 is in lse, which is also its row of dropout.
+// One text: its rows of q and k, and where the first query of head 0 is among the rows of scores, which is also its row of dropout.
 struct attention_text {
   std::int64_t index, first_query, queries, first_key, keys, first_row, rows_of_head;
 
@@ -25,7 +25,7 @@ attention_text text_of(attention_problem<T> const& p, std::int64_t t) {
           k, std::clamp<std::int64_t>(at(p.key_offsets, 1, s.keys) - k, 0, p.longest_keys), t * s.heads * p.longest, p.longest};
 }
 
-// Rows of q and of lse, over all texts.
+// Rows of q and of scores, over all texts.
 template <class T>
 std::int64_t rows_of_q(attention_problem<T> const& p) {
   return p.query_offsets == nullptr ? p.sizes.texts * p.sizes.queries : p.sizes.queries;
@@ -130,7 +130,7 @@ struct attention_view {
   // Scores of which none take part.
   static void fill_masked(attention_block const& b, attention_step const& s, f32* scores) { std::fill_n(scores, s.count * b.lanes_used(), masked); }
 
-  // scores [keys, queries] = k turned, k in f32 rows, turned log2(e) times too large; with bias and masks.
+  // scores [keys, queries] = k turned, k in f32 rows; with bias and masks.
   void scores(attention_block const& b, attention_step const& s, seen how, matrix<f32> k, f32 const* turned, f32* to, f32* room,
               rows_ahead const& ahead = {}) const {
     extent const n = b.lanes_used();
@@ -162,19 +162,19 @@ struct attention_view {
     bias += t.index * stride[0] + b.head * stride[1] + b.first * stride[2] + s.first * stride[3];
     if (stride[2] == 0) {
       for (extent j = 0; j < s.count; ++j)
-        for (extent c = 0; c < n; c += lanes) (simd<f32>::load(scores + j * n + c) + simd<f32>(number_of(bias[j * stride[3]]) * log2_e)).store(scores + j * n + c);
+        for (extent c = 0; c < n; c += lanes) max(simd<f32>::load(scores + j * n + c) + simd<f32>(number_of(bias[j * stride[3]])), simd<f32>(lowest)).store(scores + j * n + c);
       return;
     }
     f32* const turned = room + attention_queries * attention_keys;
     if (stride[3] == 1) {
-      load_rows(bias, stride[2], b.rows, s.count, log2_e, room, attention_keys);
+      load_rows(bias, stride[2], b.rows, s.count, 1.f, room, attention_keys);
     } else {
       for (extent i = 0; i < b.rows; ++i)
-        for (extent j = 0; j < s.count; ++j) room[i * attention_keys + j] = number_of(bias[i * stride[2] + j * stride[3]]) * log2_e;
+        for (extent j = 0; j < s.count; ++j) room[i * attention_keys + j] = number_of(bias[i * stride[2] + j * stride[3]]);
       std::fill(room + b.rows * attention_keys, room + n * attention_keys, 0.f);
     }
     turn(room, attention_keys, n, whole_vectors(s.count), turned, n);
-    for (extent c = 0; c < s.count * n; c += lanes) (simd<f32>::load(scores + c) + simd<f32>::load(turned + c)).store(scores + c);
+    for (extent c = 0; c < s.count * n; c += lanes) max(simd<f32>::load(scores + c) + simd<f32>::load(turned + c), simd<f32>(lowest)).store(scores + c);
   }
 };
 
