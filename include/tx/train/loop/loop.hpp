@@ -143,10 +143,11 @@ class loop {
 
   void save_if_asked() {
     int const signal = signals_.received();
-    if (signal != 0 || checkpoints_.due(step_)) checkpoints_.save(run_, step_, state());
-    if (signal != 0)
-      throw stopped(signal, step_, std::string(signal == SIGINT ? "SIGINT" : "SIGTERM") + " after step " + std::to_string(step_) +
-                                       (checkpoints_.wanted() ? "; the state is saved, and " + options_.resume_by + " goes on from it" : "; nothing is saved"));
+    if (signal != 0 || checkpoints_.due(step_) || checkpoints_.failed()) checkpoints_.save(run_, step_, state());
+    if (signal == 0) return;
+    checkpoints_.wait();
+    throw stopped(signal, step_, std::string(signal == SIGINT ? "SIGINT" : "SIGTERM") + " after step " + std::to_string(step_) +
+                                     (checkpoints_.wanted() ? "; the state is saved, and " + options_.resume_by + " goes on from it" : "; nothing is saved"));
   }
 
   // Everything that the steps to come depend on.
