@@ -9,6 +9,7 @@
 
 #include "checkpoint_cases.hpp"
 #include "size_limit.hpp"
+#include "system_calls.hpp"
 #include "temp_folder.hpp"
 
 using Catch::Matchers::Contains;
@@ -125,7 +126,7 @@ TEST_CASE("what is damaged is not among the checkpoints that are kept", "[checkp
   void (*const damages[])(path const&) = {
       [](path const& c) { std::filesystem::remove(c / "checkpoint.json"); },
       [](path const& c) { std::filesystem::resize_file(c / "optimizer.safetensors", 100); },
-      [](path const& c) { change(c / "parameters.safetensors", "hidden.scale", "hidden.scalf"); },
+      [](path const& c) { std::filesystem::remove(c / "extra.safetensors"); },
       [](path const& c) { change_promise(c / "checkpoint.json", "\"version\": 2", "\"version\": 1"); },
       [](path const& c) { change_promise(c / "checkpoint.json", "extra.safetensors", "ex.safetensors"); },
   };
@@ -149,6 +150,34 @@ TEST_CASE("what is damaged is not among the checkpoints that are kept", "[checkp
     std::filesystem::remove_all(folder / "checkpoint-000004");
     CHECK(load_checkpoint(folder.path, b).step == 3);  // the second that was kept
   }
+}
+
+TEST_CASE("a save reads nothing of older checkpoints but their manifests", "[checkpoint]") {
+  temp_folder folder;
+  auto const save = [&](int step) {
+    auto a = at_step(step);
+    save_checkpoint(folder.path, a, {}, {.keep = 4});
+  };
+  for (int step = 1; step <= 5; ++step) save(step);
+  std::vector<std::string> reads;
+  {
+    watched_calls const watch(
+        [&](std::string const& call, bool done) {
+          if (!done && (reads.empty() || reads.back() != call)) reads.push_back(call);
+          return 0;
+        },
+        watched_calls::kind::reading);
+    save(6);
+  }
+  auto const manifest = [&](char const* name) { return "read " + (std::filesystem::canonical(folder.path) / name / "checkpoint.json").string(); };
+  CHECK(reads == std::vector<std::string>{manifest("checkpoint-000005"), manifest("checkpoint-000004"), manifest("checkpoint-000003")});
+  CHECK(names(folder.path) == std::vector<std::string>{"checkpoint-000003", "checkpoint-000004", "checkpoint-000005", "checkpoint-000006"});
+  // So it counts one whose bytes have changed; who loads finds that out, and takes the one before.
+  change(folder / "checkpoint-000006/parameters.safetensors", "hidden.scale", "hidden.scalf");
+  run b;
+  auto const from = load_checkpoint(folder.path, b);
+  CHECK(from.step == 5);
+  CHECK(from.skipped.size() == 1);
 }
 
 TEST_CASE("what is no checkpoint is left alone", "[checkpoint]") {

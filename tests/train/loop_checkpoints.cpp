@@ -16,6 +16,7 @@ TEST_CASE("checkpoints have the name of the run's step, the newest are kept", "[
     REQUIRE(saves.due(step));
     saves.save(run, step, {});
   }
+  saves.wait();
   CHECK(names_in(folder / "c") == names{"checkpoint-000230", "checkpoint-000240"});
   CHECK_FALSE(saves.due(241));
   CHECK_THROWS_WITH(saves.begin(), Catch::Contains("has checkpoints of another run. FIX"));
@@ -38,6 +39,7 @@ TEST_CASE("a run that goes back writes checkpoints under the names of their step
     first.save(run, step, {});
     first.save_best(run, step, {});
   }
+  first.wait();
   std::filesystem::resize_file(path / "checkpoint-000030/parameters.safetensors", 10);
 
   checkpoints again({.folder = path, .keep = 3, .best = true});
@@ -51,6 +53,7 @@ TEST_CASE("a run that goes back writes checkpoints under the names of their step
   run.steps = 25;
   again.save(run, 25, {});
   again.save_best(run, 25, {});
+  again.wait();
   CHECK(names_in(path) == names{"best", "checkpoint-000010", "checkpoint-000020", "checkpoint-000025"});
   CHECK(names_in(path / "best") == names{"checkpoint-000025"});
 }
@@ -64,6 +67,7 @@ TEST_CASE("at its end a run saves, or removes what it has saved", "[loop]") {
   CHECK(names_in(folder / "keeps") == names{"checkpoint-000007"});
   checkpoints removes({.folder = folder / "removes", .at_end = at_end::remove});
   removes.save(run, 3, {});
+  removes.wait();
   CHECK(names_in(folder / "removes") == names{"checkpoint-000003"});
   removes.end(run, 7, nothing);
   CHECK_FALSE(std::filesystem::exists(folder / "removes"));

@@ -52,6 +52,9 @@ std::string optimizer_of(Run& run) {
     return "";
 }
 
+// The parameters' names in files are their own, those of the optimizer's states say which state.
+inline std::string prefix_of_block(int k) { return k == 0 ? "" : "state" + std::to_string(k) + '.'; }
+
 // Places of a run's blocks: the parameters, then the optimizer's states. `copies` holds them where the host does not
 // reach them.
 template <class Run>
@@ -61,7 +64,7 @@ struct run_places {
   explicit run_places(Run& run) {
     for (int k = 0; k <= run.states(); ++k) {
       auto& to = k == 0 ? parameters : optimizer;
-      std::string const prefix = k == 0 ? "" : "state" + std::to_string(k) + '.';
+      std::string const prefix = prefix_of_block(k);
       if constexpr (remote_run<Run>) {
         copies.push_back(run.read(k));
         append_places(to, run.tensors_of(copies.back()), prefix);
@@ -93,6 +96,15 @@ checkpoint_value saved_setting(T value) {
     return static_cast<std::int64_t>(value);
 }
 
+// All that a checkpoint of a run holds but the tensors.
+template <class Run>
+checkpoint_contents contents_without_tensors(Run& run, checkpoint_values const& position, save_options const& options) {
+  checkpoint_contents what{run.steps_run(), run.seed(), optimizer_of(run), {}, position, {}, {}, {}, options.number};
+  if constexpr (has_settings<Run>)
+    run.for_each_setting([&](std::string const& name, auto& value) { what.settings[name] = saved_setting(value); });
+  return what;
+}
+
 template <class T>
 T setting_of(checkpoint_values const& settings, std::string const& name) {
   using wide = std::conditional_t<std::floating_point<T>, double, std::int64_t>;
@@ -113,18 +125,10 @@ template <class Run>
 void save_checkpoint(std::filesystem::path const& folder, Run& run, checkpoint_values const& position = {},
                      save_options const& options = {}) {
   detail::run_places<Run> const places(run);
-  checkpoint_contents what{run.steps_run(),
-                           run.seed(),
-                           detail::optimizer_of(run),
-                           {},
-                           position,
-                           detail::infos_of(places.parameters),
-                           detail::infos_of(places.optimizer),
-                           options.extra,
-                           options.number};
-  if constexpr (detail::has_settings<Run>)
-    run.for_each_setting(
-        [&](std::string const& name, auto& value) { what.settings[name] = detail::saved_setting(value); });
+  checkpoint_contents what = detail::contents_without_tensors(run, position, options);
+  what.parameters = detail::infos_of(places.parameters);
+  what.optimizer = detail::infos_of(places.optimizer);
+  what.extra = options.extra;
   write_checkpoint(folder, what, options.keep);
 }
 

@@ -47,6 +47,10 @@ class folder_lock {
       throw io_error(folder.string() + ": another run is saving its checkpoints here. FIX: a folder for each run");
     throw_io_error("lock", folder, errno);
   }
+  folder_lock(folder_lock const&) = delete;
+  folder_lock& operator=(folder_lock const&) = delete;
+  // A process that was forked in the meantime has the descriptor too, and would hold the lock as long as it lives.
+  ~folder_lock() { ::flock(folder_.get(), LOCK_UN); }
   void sync() { folder_.sync(); }
 
  private:
@@ -105,15 +109,16 @@ inline bool remove_checkpoint(std::filesystem::path const& folder, std::int64_t 
   return !code;
 }
 
-// Would a reader take it? Files are read piece by piece, since all together they may be larger than the memory there
-// is.
-TX_COLD inline bool is_complete(std::filesystem::path const& path) {
+// Is it a checkpoint of this version, with all its files, each as long as was promised? Their contents, which may be larger
+// than the memory there is, are not read: what a save costs does not depend on what lies beside it.
+TX_COLD inline bool looks_complete(std::filesystem::path const& path) {
   try {
     checkpoint_manifest const about = parse_manifest(read_text(path / "checkpoint.json"), "checkpoint.json");
     if (about.files.size() != std::size(checkpoint_files)) return false;
     for (char const* const name : checkpoint_files) {
       auto const promised = about.files.find(name);
-      if (promised == about.files.end() || promised->second != sum_file(path / name)) return false;
+      std::error_code code;
+      if (promised == about.files.end() || promised->second.bytes != std::filesystem::file_size(path / name, code) || code) return false;
     }
     return true;
   } catch (error const&) {
@@ -121,10 +126,21 @@ TX_COLD inline bool is_complete(std::filesystem::path const& path) {
   }
 }
 
+// Returns what sum_file would, without reading the file again.
+TX_COLD inline file_sum write_summed_safetensors(std::filesystem::path const& path, std::span<tensor_info const> tensors) {
+  std::uint64_t count = 0;
+  crc64 sum;
+  write_safetensors(path, tensors, {{"format", "pt"}}, [&](std::span<std::byte const> bytes) {
+    count += bytes.size();
+    sum.add(bytes);
+  });
+  return {count, sum.value()};
+}
+
 }  // namespace detail
 
-// Adds a checkpoint and removes those before the newest `keep` that are complete; until then there is one more. To know
-// them, those between are read. Throws io_error if anything cannot be written, value_error for tensors that the format
+// Adds a checkpoint and removes those before the newest `keep` that are complete, as far as their manifests and the sizes of
+// their files tell; until then there is one more. Throws io_error if anything cannot be written, value_error for tensors that the format
 // cannot hold: then nothing has changed.
 TX_COLD inline void write_checkpoint(std::filesystem::path const& folder, checkpoint_contents const& what, int keep) {
   if (keep < 1)
@@ -154,8 +170,7 @@ TX_COLD inline void write_checkpoint(std::filesystem::path const& folder, checkp
   std::vector<tensor_info> const* const lists[] = {&what.extra, &what.optimizer, &what.parameters};
   for (std::size_t i = 0; i < 3; ++i) {
     char const* const name = detail::checkpoint_files[i];
-    write_safetensors(saving / name, *lists[i], {{"format", "pt"}});
-    about.files[name] = sum_file(saving / name);
+    about.files[name] = detail::write_summed_safetensors(saving / name, *lists[i]);
   }
   write_file_atomic(saving / "checkpoint.json", json_of(about));  // syncs the folder too
   if (::rename(saving.c_str(), target.c_str()) != 0) throw_io_error("write", target, errno);
@@ -167,7 +182,7 @@ TX_COLD inline void write_checkpoint(std::filesystem::path const& folder, checkp
   for (std::int64_t const number : numbers) {
     if (complete >= keep)
       detail::remove_checkpoint(folder, number);
-    else if (detail::is_complete(detail::checkpoint_path(folder, number)))
+    else if (detail::looks_complete(detail::checkpoint_path(folder, number)))
       ++complete;
   }
 }

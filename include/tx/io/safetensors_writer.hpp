@@ -63,18 +63,15 @@ inline std::string safetensors_header_text(std::span<tensor_info const* const> o
   return text;
 }
 
-}  // namespace detail
-
-// Writes tensors sorted by element size, largest first, then by name, so that each lies aligned; the same input gives
-// the same bytes. The file appears complete or not at all (see atomic_file). Throws value_error for tensors the format
-// cannot hold, before anything is written, and io_error when writing fails.
-inline void write_safetensors(std::filesystem::path const& path, std::span<tensor_info const> tensors,
-                              std::map<std::string, std::string> const& metadata = {}) {
+// Writes a file of tensors; `written` sees its bytes in their order, a piece at a time, while they are near the processor.
+template <class Written>
+void write_safetensors(std::filesystem::path const& path, std::span<tensor_info const> tensors,
+                       std::map<std::string, std::string> const& metadata, Written written) {
   static_assert(std::endian::native == std::endian::little, "tensor bytes are written as they lie in memory");
   std::vector<tensor_info const*> order;
   order.reserve(tensors.size());
   for (auto const& t : tensors) {
-    detail::check_tensor(t);
+    check_tensor(t);
     order.push_back(&t);
   }
   std::ranges::sort(order, {},
@@ -85,13 +82,31 @@ inline void write_safetensors(std::filesystem::path const& path, std::span<tenso
   if (auto const twin = std::ranges::adjacent_find(names); twin != names.end()) {
     throw value_error("tensor " + shown(*twin) + " is given twice");
   }
-  std::string const header = detail::safetensors_header_text(order, metadata);
+  std::string const header = safetensors_header_text(order, metadata);
   auto const length = std::bit_cast<std::array<std::byte, 8>>(std::uint64_t{header.size()});
+  constexpr std::size_t piece = std::size_t{1} << 18;  // of the size of a cache
   atomic_file file(path);
-  file.write(length);
-  file.write(header);
-  for (tensor_info const* t : order) file.write(t->bytes);
+  auto const write = [&](std::span<std::byte const> bytes) {
+    for (; !bytes.empty(); bytes = bytes.subspan(std::min(piece, bytes.size()))) {
+      auto const next = bytes.first(std::min(piece, bytes.size()));
+      written(next);
+      file.write(next);
+    }
+  };
+  write(length);
+  write(std::as_bytes(std::span(header)));
+  for (tensor_info const* t : order) write(t->bytes);
   file.commit();
+}
+
+}  // namespace detail
+
+// Writes tensors sorted by element size, largest first, then by name, so that each lies aligned; the same input gives
+// the same bytes. The file appears complete or not at all (see atomic_file). Throws value_error for tensors the format
+// cannot hold, before anything is written, and io_error when writing fails.
+inline void write_safetensors(std::filesystem::path const& path, std::span<tensor_info const> tensors,
+                              std::map<std::string, std::string> const& metadata = {}) {
+  detail::write_safetensors(path, tensors, metadata, [](std::span<std::byte const>) {});
 }
 
 }  // namespace tx::io

@@ -1,7 +1,7 @@
-// The checkpoints of a run of training: when they are written, which are kept, and from which one it goes on.
+// The checkpoints of a run of training: when and how they are written, which are kept, and from which one it goes on.
 #pragma once
 
-#include <tx/io/checkpoint.hpp>
+#include <tx/io/checkpoint_writer.hpp>
 #include <tx/train/loop/events.hpp>
 #include <tx/train/loop/saved.hpp>
 
@@ -19,6 +19,8 @@ struct checkpoint_options {
   int keep = 2;                    // the newest
   bool best = false;               // also the best one that validation has seen, in FOLDER/best
   train::at_end at_end = train::at_end::save;
+  // Steps go on while a checkpoint is written, from a copy that takes as much memory as the checkpoint. false: they wait.
+  bool background = true;
 };
 
 class checkpoints {
@@ -38,44 +40,76 @@ class checkpoints {
         throw value_error(folder.string() + " has checkpoints of another run. FIX: resume that run, remove_checkpoints, or another folder");
   }
 
-  // Named by its step of the run, also where the optimizer has begun anew since. No second one of the same step.
+  // Named by its step of the run, also where the optimizer has begun anew since. No second one of the same step. In the background it is
+  // on the disk after wait(), and what writing throws comes out of a later call (see io::checkpoint_writer).
   template <class Run>
   void save(Run& run, std::int64_t step, to_save const& what) {
-    if (!wanted() || last_ == step) return;
-    io::save_checkpoint(options_.folder, run, what.values(), {options_.keep, what.arrays(), step});
+    if (!wanted() || (last_ == step && !failed())) return;
+    write(options_.folder, options_.keep, run, step, what);
     last_ = step;
   }
   template <class Run>
-  void save_best(Run& run, std::int64_t step, to_save const& what) const {
-    io::save_checkpoint(best_folder(), run, what.values(), {1, what.arrays(), step});
+  void save_best(Run& run, std::int64_t step, to_save const& what) {
+    write(best_folder(), 1, run, step, what);
   }
 
+  // Until all that was saved is on the disk. Throws what kept it from getting there.
+  void wait() {
+    saved_unless_thrown([&] { writer_.wait(); });
+  }
+  // Has a save failed, of which nobody has been told yet? save() tells, and tries again before.
+  bool failed() const { return writer_.failed(); }
+
   template <class Run>
-  io::resumed load(Run& run) const {
+  io::resumed load(Run& run) {
+    wait();
     if (!wanted()) throw value_error("loop: to resume it needs a folder of checkpoints. FIX: loop_options::folder, or checkpoints.folder");
     return io::load_checkpoint(options_.folder, run);
   }
   // The run goes on from this one: what lies behind it is damaged, or will come again.
   void go_on_from(io::resumed const& from, std::int64_t step) {
+    wait();
     last_ = step;
     io::remove_checkpoints_after(options_.folder, io::checkpoint_number(from.path));
     io::remove_checkpoints_after(best_folder(), step);
   }
 
+  // All is on the disk when this returns, or removed.
   template <class Run, class State>
   void end(Run& run, std::int64_t step, State&& state) {
     if (!wanted()) return;
-    if (options_.at_end == at_end::save)
-      save(run, step, state());
-    else
-      io::remove_checkpoints(options_.folder);
+    if (options_.at_end == at_end::save) save(run, step, state());
+    wait();
+    if (options_.at_end == at_end::remove) io::remove_checkpoints(options_.folder);
   }
 
  private:
   std::filesystem::path best_folder() const { return options_.folder / "best"; }
 
+  template <class Run>
+  void write(std::filesystem::path const& folder, int keep, Run& run, std::int64_t step, to_save const& what) {
+    saved_unless_thrown([&] {
+      io::save_options const options{keep, what.arrays(), step};
+      if (options_.background)
+        writer_.save(folder, run, what.values(), options);
+      else
+        io::save_checkpoint(folder, run, what.values(), options);
+    });
+  }
+  // The step of a save that has failed may be saved once more.
+  template <class F>
+  void saved_unless_thrown(F write) {
+    try {
+      write();
+    } catch (...) {
+      last_ = -1;
+      throw;
+    }
+  }
+
   checkpoint_options options_;
   std::int64_t last_ = -1;  // the step of the last one
+  io::checkpoint_writer writer_;
 };
 
 }  // namespace tx::train

@@ -1,5 +1,5 @@
 // A run of training: steps, the line of progress, files of metrics, validation with the best state kept, checkpoints, and going on from them
-// bit by bit. Ctrl-C and SIGTERM save.
+// bit by bit. Ctrl-C and SIGTERM save. Steps go on while a checkpoint is written; finish(), and `stopped`, come when all is on the disk.
 //
 //   tx::executor<step, tx::cpu> run{tx::seed(1)};
 //   tx::train::shuffled_rows data({.rows = 60'000, .batch = 128}, pixels, labels);
@@ -141,12 +141,14 @@ class loop {
     report_.step(step_, told, options_.now() - start, elapsed());
   }
 
+  // A save that has failed is told of by the next, so there is one at once.
   void save_if_asked() {
     int const signal = signals_.received();
-    if (signal != 0 || checkpoints_.due(step_)) checkpoints_.save(run_, step_, state());
-    if (signal != 0)
-      throw stopped(signal, step_, std::string(signal == SIGINT ? "SIGINT" : "SIGTERM") + " after step " + std::to_string(step_) +
-                                       (checkpoints_.wanted() ? "; the state is saved, and " + options_.resume_by + " goes on from it" : "; nothing is saved"));
+    if (signal != 0 || checkpoints_.due(step_) || checkpoints_.failed()) checkpoints_.save(run_, step_, state());
+    if (signal == 0) return;
+    checkpoints_.wait();
+    throw stopped(signal, step_, std::string(signal == SIGINT ? "SIGINT" : "SIGTERM") + " after step " + std::to_string(step_) +
+                                     (checkpoints_.wanted() ? "; the state is saved, and " + options_.resume_by + " goes on from it" : "; nothing is saved"));
   }
 
   // Everything that the steps to come depend on.

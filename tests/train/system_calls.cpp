@@ -1,0 +1,1 @@
+#include "../io/system_calls.cpp"
