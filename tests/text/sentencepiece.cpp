@@ -159,9 +159,10 @@ TEST_CASE("what no model is", "[sentencepiece]") {
   refused(charsmap(std::string("\x00\x04\x00\x00", 4)), "the precompiled_charsmap is cut off");
   refused(charsmap(std::string("\x04\x00\x00\x00" "abcd", 8)), "the precompiled_charsmap has an array that is not of blocks of 256 units");
   refused(charsmap(std::string("\x00\x04\x00\x00", 4) + std::string(1024, '\0') + '\xFF'), "has replacements that are not UTF-8");
-  refused(charsmap(std::string("\x00\x04\x00\x00", 4) + std::string(1024, '\x7F')), "has a unit whose children lie beyond it");
+  refused(charsmap(std::string("\x00\x04\x00\x00", 4) + std::string(1024, '\xFF')), "has an array without a root");
+  refused(charsmap(std::string("\x00\x04\x00\x00", 4) + std::string(4, '\0') + std::string(1020, '\x7F')), "has a unit whose children lie beyond it");
   std::string units(1024, '\0');
-  units[1] = 1;  // the first unit ends a string
+  units[5] = 1;  // the second unit ends a string
   refused(charsmap(std::string("\x00\x04\x00\x00", 4) + units + '\0'), "has a string without a replacement");
 }
 

@@ -131,6 +131,13 @@ TEST_CASE("options of encoding", "[tokenizer]") {
   CHECK(coder.id("no such token") == std::nullopt);
 }
 
+TEST_CASE("added tokens that are found in changed texts have names and ids", "[tokenizer]") {
+  tokenizer const coder = tokenizer::load(file_of("xlm_r"));
+  REQUIRE(coder.id("<mask>"));
+  CHECK(coder.size() == static_cast<std::size_t>(*coder.id("<mask>")) + 1);
+  CHECK(coder.ids_of(" <mask>") == ids{*coder.id("<mask>")});
+}
+
 TEST_CASE("bytes that are not UTF-8 are U+FFFD to unigrams, too", "[tokenizer]") {
   for (char const* const name : {"t5", "t5_first", "bare", "fallback"}) {
     tokenizer const coder = tokenizer::load(file_of(name));

@@ -32,6 +32,7 @@ class charsmap {
     if (!io::is_utf8(replacements_)) fail("has replacements that are not UTF-8");
     units_.resize(size / 4);
     for (std::size_t i = 0; i < units_.size(); ++i) units_[i] = word(bytes, 4 + 4 * i);
+    if (is_value(units_[0]) || ends_string(units_[0])) fail("has an array without a root");
     for (std::size_t i = 0; i < units_.size(); ++i) {
       if (is_value(units_[i])) continue;
       std::size_t const children = i ^ offset(units_[i]);

@@ -13,7 +13,12 @@ class unigram_text {
   // added: tokens that are found in changed texts, where others would be looked for in texts as they are written.
   unigram_text(unigram model, std::vector<detail::text_change> changes, std::vector<detail::text_split> splits, std::vector<added_token> added)
       : model_(std::move(model)), changes_(std::move(changes)), splits_(std::move(splits)) {
-    for (added_token& t : added) t.content = changed(t.content);
+    size_ = model_.size();
+    for (added_token& t : added) {
+      size_ = std::max(size_, static_cast<std::size_t>(t.id) + 1);
+      names_.emplace_back(t.content, t.id);
+      t.content = changed(t.content);
+    }
     std::erase_if(added, [](added_token const& t) { return t.content.empty(); });
     added_ = added_tokens(std::move(added));
     for (std::size_t k = 0; k < splits_.size(); ++k) {
@@ -22,8 +27,13 @@ class unigram_text {
     }
   }
 
-  std::size_t size() const { return model_.size(); }
-  std::optional<std::int32_t> id(std::string_view piece) const { return model_.id(piece); }
+  std::size_t size() const { return size_; }  // ids are below it
+  // Of a piece or an added token.
+  std::optional<std::int32_t> id(std::string_view name) const {
+    for (auto const& [content, id] : names_)
+      if (content == name) return id;
+    return model_.id(name);
+  }
   unigram const& model() const { return model_; }
 
   // What a text is before it is cut into words.
@@ -62,6 +72,8 @@ class unigram_text {
   std::vector<detail::text_change> changes_;
   std::vector<detail::text_split> splits_;
   added_tokens added_;
+  std::vector<std::pair<std::string, std::int32_t>> names_;  // of those, as they are written
+  std::size_t size_ = 0;
   bool first_ = false, first_behind_ = false;  // a word that is the first is told from others, by the first split or a later one
 };
 
