@@ -9,7 +9,8 @@ import unicodedata
 import tokenizers
 from tokenizers import normalizers, pre_tokenizers
 
-POINTS = [c for c in range(0x110000) if not 0xD800 <= c < 0xE000]
+from code_tables import POINTS, ranges, table, two
+
 HANGUL = range(0xAC00, 0xD7A4)
 
 
@@ -21,16 +22,6 @@ def alone(normalizer, point):  # what becomes of it between two letters
     text = normalizer.normalize_str("a" + chr(point) + "b")
     assert text[0] == "a" and text[-1] == "b", hex(point)
     return text[1:-1]
-
-
-def ranges(points):
-    found = []
-    for p in points:
-        if found and found[-1][1] == p - 1:
-            found[-1][1] = p
-        else:
-            found.append([p, p])
-    return found
 
 
 clean, ideographs, strip, lower = (bert(**{k: True}) for k in ("clean_text", "handle_chinese_chars", "strip_accents", "lowercase"))
@@ -45,7 +36,7 @@ punctuation = [p for p in POINTS if pieces[p] == ["a", chr(p), "b"]]
 assert all(pieces[p] == ["a" + chr(p) + "b"] for p in POINTS if p not in set(white) | set(punctuation))
 
 # A mark moves before U+0345, whose class is the last but one; a character of class 0 stays behind it.
-moves = {p for p in POINTS if nfd.normalize_str("a\u0345" + chr(p) + "b") != "a\u0345" + nfd.normalize_str(chr(p)) + "b"}
+moves = {p for p in POINTS if nfd.normalize_str("a\u0345" + chr(p) + "b") != "a\u0345" + nfd.normalize_str(chr(p)) + "b"} | {0x345}
 stripped = {p: alone(strip, p) for p in POINTS}
 marks = [p for p in POINTS if stripped[p] == "" and p in moves]
 blocking = [p for p in POINTS if stripped[p] == "" and p not in moves]
@@ -69,25 +60,6 @@ for p in POINTS:
         last[2], last[1] = p - last[1], p
     else:
         steps.append([p, p, 1, d])
-
-
-def lines(items, text, width=180):
-    out, line = [], ""
-    for item in items:
-        piece = text(item) + ", "
-        if len(line) + len(piece) > width:
-            out.append(line.rstrip())
-            line = ""
-        line += piece
-    return "\n".join("    " + l for l in [*out, line.rstrip(", ")])
-
-
-def table(comment, kind, name, items, text):
-    return f"// {comment}\ninline constexpr {kind} {name}[] = {{\n{lines(items, text)}}};\n\n"
-
-
-def two(r):
-    return f"{{0x{r[0]:X}, 0x{r[1]:X}}}"
 
 
 text = f"""// What the tokenizers of Hugging Face make of each code point, as version {tokenizers.__version__} of their package says it. Written by tools/unicode_tables.py.

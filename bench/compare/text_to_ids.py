@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
 """Usage: text_to_ids.py --tx bench_tokenize [--texts FILE...] [--rounds N]
 
-Lines of text to ids, on one thread: tx beside Hugging Face's tokenizers, in turns, with vocabularies that those learn of the same lines. FILEs are by default
-the licences and copyright notes that Debian installs. The ids have to be the same.
+Lines of text to ids, on one thread: tx beside Hugging Face's tokenizers, in turns, with vocabularies that those learn of the same lines, and Unigram's that
+the package sentencepiece learns of some of them, if it is there. FILEs are by default the licences and copyright notes that Debian installs. The ids have to
+be the same.
 """
 import argparse
 import glob
+import io
 import json
 import os
 import pathlib
@@ -16,7 +18,13 @@ import time
 
 os.environ["TOKENIZERS_PARALLELISM"] = "false"
 
-from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors, trainers  # noqa: E402
+from tokenizers import Regex, Tokenizer, models, normalizers, pre_tokenizers, processors, trainers  # noqa: E402
+
+try:
+    import sentencepiece
+    from sentencepiece import sentencepiece_model_pb2
+except ImportError:
+    sentencepiece = None
 
 options = argparse.ArgumentParser()
 options.add_argument("--tx", required=True)
@@ -41,6 +49,20 @@ def byte_pairs(lines):
     return t
 
 
+def pieces(lines):  # with the map of characters of T5 and others, as DeBERTa changes and cuts texts
+    model = io.BytesIO()
+    sentencepiece.SentencePieceTrainer.train(sentence_iterator=iter(line for line in lines if line.strip()), model_writer=model, vocab_size=32000, hard_vocab_limit=False,
+                                             input_sentence_size=100000, num_threads=1, minloglevel=2)
+    learned = sentencepiece_model_pb2.ModelProto.FromString(model.getvalue())
+    t = Tokenizer(models.Unigram([(p.piece, p.score) for p in learned.pieces], 0, False))
+    t.normalizer = normalizers.Sequence([normalizers.Strip(), normalizers.Precompiled(learned.normalizer_spec.precompiled_charsmap),
+                                         normalizers.Replace(Regex(" {2,}"), " ")])
+    t.pre_tokenizer = pre_tokenizers.Metaspace()
+    t.add_special_tokens(["</s>"])
+    t.post_processor = processors.TemplateProcessing(single="<s> $A </s>", pair="<s> $A </s> $B </s>", special_tokens=[("<s>", 1), ("</s>", 2)])
+    return t
+
+
 def reference(t, lines):
     best, sum_ = 1e30, 0
     for k in range(2):
@@ -59,7 +81,13 @@ lines = [line for line in text.split("\n")]
 with tempfile.TemporaryDirectory() as folder:
     texts = os.path.join(folder, "texts")
     pathlib.Path(texts).write_text("\n".join(lines) + "\n")
-    for name, made in (("WordPiece", word_pieces(lines)), ("byte pairs", byte_pairs(lines))):
+    every = [("WordPiece", word_pieces), ("byte pairs", byte_pairs)]
+    if sentencepiece:
+        every.append(("Unigram", pieces))
+    else:
+        print("the packages sentencepiece and protobuf are missing: without Unigram", flush=True)
+    for name, how in every:
+        made = how(lines)
         file = os.path.join(folder, "tokenizer.json")
         made.save(file)
         ratios = []

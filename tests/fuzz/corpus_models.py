@@ -1,7 +1,28 @@
 """The part of corpus.py that is of models' folders: configurations and tokenizers."""
+import base64
 import json
+import pathlib
+import struct
 
 from corpus_files import put
+
+TOKENIZERS = pathlib.Path(__file__).parent.parent / "text" / "tokenizers"
+
+
+def map_of(replacements):
+    """A map of characters as SentencePiece compiles it, of strings of one byte: blocks of 256 units, the first for what begins a string, then one for each end."""
+    units, texts = [0] * 256 * (len(replacements) + 2), b""
+    units[0] = 256 << 10
+    for k, (byte, to) in enumerate(replacements.items()):
+        here, end = 256 ^ byte, 256 * (k + 2)
+        units[here] = byte | 1 << 8 | (here ^ end) << 10
+        units[end] = 1 << 31 | len(texts)
+        texts += to.encode() + b"\0"
+    return struct.pack("<I", 4 * len(units)) + struct.pack(f"<{len(units)}I", *units) + texts
+
+
+def behind(text, content):  # a text whose length is a byte, and what it is read with
+    return bytes([len(text.encode())]) + text.encode() + content
 
 
 def write():
@@ -37,10 +58,34 @@ def write():
                    "model": {"type": "WordPiece", "unk_token": "[UNK]", "continuing_subword_prefix": "##", "max_input_chars_per_word": 100, "vocab": {"[UNK]": 0, "a": 1, "##b": 2}}}
     templates = {"type": "TemplateProcessing", "single": [{"SpecialToken": {"id": "x", "type_id": 0}}, {"Sequence": {"id": "A", "type_id": 0}}],
                  "pair": [{"Sequence": {"id": "A", "type_id": 0}}, {"Sequence": {"id": "B", "type_id": 1}}], "special_tokens": {"x": {"id": "x", "ids": [1, 2], "tokens": ["a", "b"]}}}
+    small_map = base64.b64encode(map_of({0x61: "b c", 0x09: " "})).decode()
+    learned = {"type": "Unigram", "unk_id": 0, "vocab": [["<unk>", 0], ["\u2581", -2], ["\u2581a", -1], ["b", -3.5], ["ab", -1.5], ["<0x41>", -9]], "byte_fallback": False}
+    metaspace = {"type": "Metaspace", "replacement": "\u2581", "prepend_scheme": "always", "split": True}
+    strip, runs = {"type": "Strip", "strip_left": True, "strip_right": True}, {"type": "Replace", "pattern": {"Regex": " {2,}"}, "content": " "}
+    pieces = {"model": learned, "normalizer": {"type": "Sequence", "normalizers": [{"type": "Precompiled", "precompiled_charsmap": small_map}, strip, runs]},
+              "pre_tokenizer": {"type": "Sequence", "pretokenizers": [{"type": "WhitespaceSplit"}, metaspace]},
+              "added_tokens": [{"id": 9, "content": "[M]", "lstrip": True, "normalized": True}, {"id": 0, "content": "<unk>", "normalized": False}]}
     put("tokenizer", {name: (text if isinstance(text, str) else json.dumps(text)) + "\0" + given for name, (text, given) in {
         "words": (word_pieces, "a ab abb [UNK] c"), "templates": ({**word_pieces, "post_processor": templates}, "ab ab"), "no_template": ({**word_pieces, "post_processor": None}, "a"),
         "unigram": ({"model": {"type": "Unigram"}}, ""), "lacks_unk": ({**word_pieces, "model": {"type": "WordPiece", "vocab": {"a": 0}}}, "a"),
         "bytes": ({"model": {"type": "BPE", "vocab": {"a": 0}, "merges": []}, "pre_tokenizer": {"type": "ByteLevel"}}, "a"), "empty": ("", ""), "object": ("{}", ""),
         "sequence": ({**word_pieces, "post_processor": {"type": "Sequence", "processors": [{"type": "ByteLevel"}, templates]}}, "a"),
         "cased": ({**word_pieces, "normalizer": {"type": "BertNormalizer", "lowercase": False, "clean_text": False, "handle_chinese_chars": False}}, "A \u00c1 \u4e2d\u0001"),
+        "pieces": (pieces, "ab  a\tb [M] \u00e9<unk>"), "first": ({**pieces, "pre_tokenizer": {**metaspace, "prepend_scheme": "first", "split": False}}, "  ab b"),
+        "older": ({**pieces, "pre_tokenizer": {"type": "Metaspace", "replacement": "_", "add_prefix_space": False}}, "a b"),
+        "replaced": ({**pieces, "normalizer": {"type": "Replace", "pattern": {"String": "b"}, "content": "ab"}}, "ab b"), "no_splits": ({"model": learned}, "abA"),
+        "lowered": ({**pieces, "normalizer": {"type": "Sequence", "normalizers": [{"type": "Lowercase"}, {"type": "Prepend", "prepend": "a"}]}}, "AB \u0130"),
+        "no_unk_id": ({"model": {**learned, "unk_id": None}}, "a"), "bytes_of_unknown": ({"model": {**learned, "byte_fallback": True}}, "A"),
+        "nested": ({**pieces, "normalizer": {"type": "Sequence", "normalizers": [{"type": "Sequence", "normalizers": [strip]}]}}, " a "),
         "roberta": ({**word_pieces, "post_processor": {"type": "RobertaProcessing", "sep": ["a", 1], "cls": ["[UNK]", 0]}}, "a a")}.items()})
+
+    # ---- files of SentencePiece, and their maps of characters ---------------------------------------------------------------
+
+    models = {p.stem: p.read_bytes() for p in sorted(TOKENIZERS.glob("*.model"))}
+    texts = "Hello, the tokens <word>  \ufb01x e\u0301 \U0001f600"
+    put("sentencepiece", {**{name: behind(texts, model) for name, model in models.items()}, "empty": b"", "no_pieces": b"\0", "cut": behind(texts, models["plain"][:300]),
+                          "broken_text": b"\x04\xff\xe2\x96 " + models["as_is"], "word": behind("a", b"\x0a\x03\x0a\x01a\x12\x02\x18\x03")})
+    put("charsmap", {"letters": behind("a\tab e\u0301", map_of({0x61: "", 0x09: " ", 0x62: "\u00e9\u00e9"})), "first_byte": behind("\u00e9\u00e8 \u00e9\u0301", map_of({0xC3: "x"})),
+                     "clusters": behind("a\u0301\r\n\u1100\u1161\u0915\u094d\u0937\U0001f468\u200d\U0001f469", map_of({0x61: "b", 0x0D: "", 0xE1: "k"})),
+                     "empty": b"", "cut": behind("a", map_of({0x61: "b"})[:900]), "no_end": behind("a", map_of({0x61: "b"})[:-1]),
+                     "huge": behind("a", b"\xff\xff\xff\xff"), "no_root": behind("a", struct.pack("<256I", 1024, *[2**32 - 1] * 255) + b"\xff\xff\xff\xff\0")})

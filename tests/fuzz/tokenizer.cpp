@@ -1,4 +1,5 @@
-// The text of a tokenizer.json, a NUL, and a text: refused with the file's name, or ids that are below its size, as many as there is room for.
+// The text of a tokenizer.json, a NUL, and a text: refused with the file's name, or ids that are below its size, as many as there is room for, and ranges within
+// the text.
 #include "fuzz.hpp"
 
 #include <tx/text/tokenizer.hpp>
@@ -16,6 +17,9 @@ extern "C" int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size
       auto const e = coder->encode(text, text, {.most = most});
       require(e.ids.size() == e.types.size() && (most == 0 || e.ids.size() <= most));
       for (std::int32_t const id : e.ids) require(id >= 0 && static_cast<std::size_t>(id) < coder->size());
+      auto const placed = coder->encode(text, text, {.most = most, .ranges = true});
+      require(placed.ids == e.ids && placed.types == e.types && placed.ranges.size() == e.ids.size());
+      for (auto const& r : placed.ranges) require(r.begin <= r.end && r.end <= text.size());
       if (most == 0) continue;
       auto const alone = coder->encode(text, {.most = most});
       require(alone.ids.size() <= most);

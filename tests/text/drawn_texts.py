@@ -28,3 +28,14 @@ def text(draws):
         first, end = POOLS[draws.under(len(POOLS))]
         out += chr(first + draws.under(end - first))
     return out
+
+
+def places(text):  # of each character, and of the end: how many bytes of UTF-8 come before it
+    out = [0]
+    for c in text:
+        out.append(out[-1] + len(c.encode()))
+    return out
+
+
+def literal(text):  # of C++, a byte that is not plain in octal digits
+    return '"' + "".join(chr(b) if 0x20 <= b < 0x7F and b not in b'"\\?' else f"\\{b:03o}" for b in text.encode()) + '"'

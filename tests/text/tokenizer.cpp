@@ -27,12 +27,16 @@ std::string mixed(text_draws& d) {
 
 std::string line_of(tx::text::encoding const& e) {
   REQUIRE(e.ids.size() == e.types.size());
+  REQUIRE(e.ids.size() == e.ranges.size());
   std::string out;
-  for (std::size_t i = 0; i < e.ids.size(); ++i) out += (i > 0 ? " " : "") + std::to_string(e.ids[i]) + ':' + std::to_string(e.types[i]);
+  for (std::size_t i = 0; i < e.ids.size(); ++i) {
+    out += (i > 0 ? " " : "") + std::to_string(e.ids[i]) + ':' + std::to_string(e.types[i]);
+    out += ':' + std::to_string(e.ranges[i].begin) + '-' + std::to_string(e.ranges[i].end);
+  }
   return out;
 }
 
-TEST_CASE("drawn texts and pairs have the reference's ids and types, cut as it cuts them", "[tokenizer]") {
+TEST_CASE("drawn texts and pairs have the reference's ids, types and ranges, cut as it cuts them", "[tokenizer]") {
   for (auto const& r : reference::all) {
     CAPTURE(r.name);
     tokenizer const coder = tokenizer::load(file_of(r.name));
@@ -42,10 +46,15 @@ TEST_CASE("drawn texts and pairs have the reference's ids and types, cut as it c
       for (int k = 0; k < reference::texts; ++k) {
         std::string const first = mixed(d), second = mixed(d);
         auto const [most, how] = reference::cuts[d.under(std::size(reference::cuts))];
-        tx::text::encode_options const options{static_cast<std::size_t>(most), how};
+        tx::text::encode_options const options{.most = static_cast<std::size_t>(most), .how = how, .ranges = true};
         auto const add = [&](auto const&... texts) {
           try {
-            s.add(line_of(coder.encode(texts..., options)) + '\n');
+            auto const e = coder.encode(texts..., options);
+            s.add(line_of(e) + '\n');
+            auto without = options;
+            without.ranges = false;
+            auto const plain = coder.encode(texts..., without);
+            CHECK((plain.ids == e.ids && plain.types == e.types && plain.ranges.empty()));
           } catch (tx::value_error const&) {
             s.add("too short\n");
           }
@@ -57,6 +66,33 @@ TEST_CASE("drawn texts and pairs have the reference's ids and types, cut as it c
       CHECK(s.value == wanted);
     }
   }
+}
+
+TEST_CASE("what older files say of a prefix is read", "[tokenizer]") {
+  nlohmann::json json = tx::io::read_json(file_of("deberta"));
+  auto const said = [&](nlohmann::json const& metaspace) {
+    json["pre_tokenizer"] = metaspace;
+    return tokenizer::of(json, "file").ids_of("the tokens");
+  };
+  nlohmann::json const plain = {{"type", "Metaspace"}, {"replacement", "\u2581"}};
+  auto with = plain, without = plain, never = plain;
+  with["add_prefix_space"] = true;
+  without["add_prefix_space"] = false;
+  never["prepend_scheme"] = "never";
+  CHECK(said(with) == said(plain));
+  CHECK(said(without) == said(never));
+  CHECK(said(without) != said(plain));
+}
+
+TEST_CASE("an accent that stays goes before the iota below", "[tokenizer]") {
+  tx::text::encoding const e = tokenizer::load(file_of("uncased")).encode("the \U0001e949\u0345\u1b44 the", {.special_tokens = false, .ranges = true});
+  REQUIRE(e.ids.size() >= 3);
+  std::vector<std::string> words;
+  tx::text::for_each_word("a\U0001e949\u0345\u1b44b", [&](std::string_view word, std::size_t) {
+    words.emplace_back(word);
+    return true;
+  });
+  CHECK(words == std::vector<std::string>{"a\u1b44\U0001e949b"});
 }
 
 TEST_CASE("how many tokens of two texts are kept", "[tokenizer]") {
@@ -93,6 +129,23 @@ TEST_CASE("options of encoding", "[tokenizer]") {
   CHECK_THROWS_WITH(coder.encode("the tokens", {.most = 1}), Catch::Contains("no room for the 2 tokens around a text"));
   CHECK(coder.encode("the tokens", {.most = 1, .how = truncation::none}).ids == with.ids);
   CHECK(coder.id("no such token") == std::nullopt);
+}
+
+TEST_CASE("added tokens that are found in changed texts have names and ids", "[tokenizer]") {
+  tokenizer const coder = tokenizer::load(file_of("xlm_r"));
+  REQUIRE(coder.id("<mask>"));
+  CHECK(coder.size() == static_cast<std::size_t>(*coder.id("<mask>")) + 1);
+  CHECK(coder.ids_of(" <mask>") == ids{*coder.id("<mask>")});
+}
+
+TEST_CASE("bytes that are not UTF-8 are U+FFFD to unigrams, too", "[tokenizer]") {
+  for (char const* const name : {"t5", "t5_first", "bare", "fallback"}) {
+    tokenizer const coder = tokenizer::load(file_of(name));
+    auto const broken = coder.encode("the \xC3 \xE2\x82text", {.ranges = true}), whole = coder.encode("the \uFFFD \uFFFDtext");
+    CHECK(broken.ids == whole.ids);
+    CHECK(coder.ids_of("the \xC3 \xE2\x82text") == coder.ids_of("the \uFFFD \uFFFDtext"));
+    for (auto const& r : broken.ranges) CHECK((r.begin <= r.end && r.end <= 12));
+  }
 }
 
 TEST_CASE("added tokens may stand behind the vocabulary", "[tokenizer]") {
@@ -140,7 +193,7 @@ TEST_CASE("parts of a tokenizer.json that are not known are refused by name", "[
     CAPTURE(pointer, value.dump());
     CHECK_THROWS_WITH(tokenizer::of(json, "file"), Catch::StartsWith("file: ") && Catch::Contains(reason));
   };
-  refused("uncased", "/model/type", "Unigram", "a model 'Unigram' is not known");
+  refused("uncased", "/model/type", "WordLevel", "a model 'WordLevel' is not known");
   refused("uncased", "/model/unk_token", "<unk>", "unk_token is '<unk>'; known is '[UNK]'");
   refused("uncased", "/model/max_input_chars_per_word", 50, "max_input_chars_per_word is 50; known is 100");
   refused("uncased", "/model/vocab", {{"a", 0}}, "the vocabulary lacks [UNK]");
@@ -154,7 +207,7 @@ TEST_CASE("parts of a tokenizer.json that are not known are refused by name", "[
   refused("uncased", "/post_processor", {{"type", "Other"}}, "a post_processor 'Other' is not known");
   refused("uncased", "/post_processor/special_tokens", nlohmann::json::object(), "the special token '[CLS]' of the post_processor has no ids");
   refused("uncased", "/post_processor/single", {{{"Sequence", {{"id", "C"}}}}}, "a part of the post_processor is a 'Sequence' 'C'");
-  refused("uncased", "/added_tokens/0/normalized", true, "the added token '[PAD]' is found in normalized text");
+  refused("uncased", "/added_tokens/0/normalized", true, "the added token '[PAD]' is found in normalized text, which is known beside Unigram alone");
   refused("uncased", "/added_tokens/0/id", -1, "the id of '[PAD]' is -1");
   refused("uncased", "/added_tokens/0/content", "", "an added token is empty");
   refused("uncased", "/added_tokens", 3, "added_tokens are no list");
@@ -167,6 +220,25 @@ TEST_CASE("parts of a tokenizer.json that are not known are refused by name", "[
   refused("gpt2", "/model/merges/0", 3, "merge number 1 is not of two tokens");
   refused("roberta", "/post_processor/cls", 3, "the post_processor lacks cls");
   refused("roberta", "/post_processor/cls/1", 1000, "the post_processor names the id 1000, which no token has");
+  refused("t5", "/model/vocab", 3, "the vocabulary is no list of pieces with scores");
+  refused("t5", "/model/vocab/2", {"a", "b"}, "the piece 2 is not a text with a score");
+  refused("t5", "/model/unk_id", nullptr, "the unk_id is null, which no piece has");
+  refused("t5", "/model/unk_id", 1000000, "the unk_id is 1000000, which no piece has");
+  refused("t5", "/model/byte_fallback", 1, "byte_fallback is 1, not true or false");
+  refused("t5", "/normalizer", {{"type", "NFKC"}}, "a normalizer 'NFKC' is not known beside Unigram");
+  refused("t5", "/normalizer", 3, "the normalizer lacks a type");
+  refused("t5", "/normalizer/precompiled_charsmap", "AAA", "the precompiled_charsmap is no base64");
+  refused("t5", "/normalizer/precompiled_charsmap", "AAA=", "the precompiled_charsmap lacks its size");
+  refused("t5", "/normalizer", {{"type", "Sequence"}}, "the normalizer lacks its normalizers");
+  refused("t5", "/normalizer", {{"type", "Prepend"}, {"prepend", ""}}, "prepend is empty");
+  refused("t5", "/normalizer", {{"type", "Replace"}, {"pattern", {{"Regex", "a|b"}}}, {"content", ""}}, "the pattern of Replace is 'a|b'; known are texts and the expression ' {2,}'");
+  refused("t5", "/normalizer", {{"type", "Replace"}, {"pattern", {{"String", ""}}}, {"content", ""}}, "the pattern of Replace is ''");
+  refused("t5", "/normalizer", {{"type", "Replace"}, {"pattern", "a"}, {"content", ""}}, "the pattern of Replace is 'a'");
+  refused("t5", "/normalizer", {{"type", "Strip"}, {"strip_left", 1}}, "strip_left is 1");
+  refused("t5", "/pre_tokenizer", {{"type", "Punctuation"}}, "a pre_tokenizer 'Punctuation' is not known beside Unigram");
+  refused("t5", "/pre_tokenizer/pretokenizers/1/replacement", "ab", "the replacement 'ab' is not one character");
+  refused("t5", "/pre_tokenizer/pretokenizers/1/prepend_scheme", "last", "the prepend_scheme 'last' is not known");
+  refused("t5", "/pre_tokenizer/pretokenizers/1/add_prefix_space", false, "the prepend_scheme 'always' is not what add_prefix_space says");
   CHECK_THROWS_WITH(tokenizer::of(nlohmann::json::array(), "file"), Catch::Contains("is no JSON object"));
   CHECK_THROWS_WITH(tokenizer::of(nlohmann::json::object(), "file"), Catch::Contains("a model '' is not known"));
 }

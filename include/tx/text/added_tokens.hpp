@@ -2,7 +2,9 @@
 #pragma once
 
 #include <tx/text/byte_level.hpp>
+#include <tx/text/text_range.hpp>
 
+#include <array>
 #include <string>
 #include <vector>
 
@@ -30,12 +32,15 @@ inline std::size_t before(std::string_view text, std::size_t at) {
 class added_tokens {
  public:
   added_tokens() = default;
-  explicit added_tokens(std::vector<added_token> tokens) : tokens_(std::move(tokens)) {}
+  explicit added_tokens(std::vector<added_token> tokens) : tokens_(std::move(tokens)) {
+    for (added_token const& t : tokens_)
+      if (!t.content.empty()) begins_[static_cast<unsigned char>(t.content[0])] = true;
+  }
 
   std::vector<added_token> const& all() const { return tokens_; }
 
-  // Calls text_part(part) for what stands between added tokens and token(id) for those, in order: at each place the longest that is written there, and none
-  // where that is no word alone but has to be.
+  // Calls text_part(part) for what stands between added tokens and token(id, range) for those, in order: at each place the longest that is written there, and
+  // none where that is no word alone but has to be.
   template <class Text, class Token>
   void split(std::string_view text, Text&& text_part, Token&& token) const {
     std::size_t from = 0;
@@ -55,7 +60,7 @@ class added_tokens {
       if (found->rstrip)
         while (end < text.size() && is_blank(text, end)) end += io::decode_utf8(text, end).length;
       if (start > from) text_part(text.substr(from, start - from));
-      token(found->id);
+      token(found->id, text_range{start, end});
       from = at = end;
     }
     if (from < text.size()) text_part(text.substr(from));
@@ -69,6 +74,7 @@ class added_tokens {
            (end < text.size() && detail::contains(detail::word_ranges, io::decode_utf8(text, end).value));
   }
   added_token const* longest_at(std::string_view text, std::size_t at) const {
+    if (!begins_[static_cast<unsigned char>(text[at])]) return nullptr;
     added_token const* longest = nullptr;
     for (added_token const& t : tokens_) {
       if (t.content.empty() || text[at] != t.content[0] || text.substr(at, t.content.size()) != t.content) continue;
@@ -78,6 +84,7 @@ class added_tokens {
   }
 
   std::vector<added_token> tokens_;
+  std::array<bool, 256> begins_{};  // by the first byte
 };
 
 }  // namespace tx::text

@@ -9,6 +9,7 @@
 #include <tx/io/json.hpp>
 #include <tx/text/byte_level.hpp>
 #include <tx/text/lines.hpp>
+#include <tx/text/text_range.hpp>
 #include <tx/text/token_ids.hpp>
 
 #include <array>
@@ -71,14 +72,37 @@ class byte_pairs {
   }
 
   std::vector<std::int32_t> encode(std::string_view text) const {
-    std::vector<std::int32_t> out, piece;
-    for_each_piece(text, [&](std::string_view bytes) {
-      piece.clear();
-      for (char const b : bytes) piece.push_back(byte_ids_[static_cast<unsigned char>(b)]);
-      join(piece);
-      out.insert(out.end(), piece.begin(), piece.end());
-    });
+    std::vector<std::int32_t> out;
+    for_each_joined(text, [&](std::vector<std::int32_t> const& piece) { out.insert(out.end(), piece.begin(), piece.end()); });
     return out;
+  }
+  // The tokens of a part of a text that begins at byte `begin` of it, behind those that are there, with a space before it if `space` is; that is not in the
+  // text, and counts to its first character. A token of some of a character's bytes has the range of all of them.
+  template <bool Ranges>
+  void append(std::string_view part, std::size_t begin, bool space, token_list& to) const {
+    std::string spaced;
+    if (space) spaced = ' ' + std::string(part);
+    if (part.empty()) return;
+    io::code_point character{0, 0, true};
+    std::size_t first = 0, at = 0;  // where the character begins; where the token does, the space included
+    for_each_joined(space ? spaced : part, [&](std::vector<std::int32_t> const& piece) {
+      to.ids.insert(to.ids.end(), piece.begin(), piece.end());
+      if constexpr (Ranges)
+        for (std::int32_t const id : piece) {
+          auto const reach = [&](std::size_t place) {  // the character that has this byte
+            while (first + character.length <= place) {
+              first += character.length;
+              character = io::decode_utf8(part, first);
+            }
+          };
+          std::size_t const end = at + bytes(id).size(), shift = space ? 1 : 0;
+          reach(std::max(at, shift) - shift);
+          std::size_t const from = first;
+          reach(std::max(end - 1, shift) - shift);
+          to.ranges.push_back({begin + from, begin + first + character.length});
+          at = end;
+        }
+    });
   }
   // The bytes of the tokens one behind the other; cut anywhere they may be no whole characters.
   std::string decode(std::span<std::int32_t const> ids) const {
@@ -94,6 +118,18 @@ class byte_pairs {
   static constexpr joined none{INT32_MAX, -1};
 
   [[noreturn]] void fail(std::string const& what) const { throw format_error(source_ + ": " + what); }
+
+  // Calls each(ids) for the pieces that a text is cut into.
+  template <class Each>
+  void for_each_joined(std::string_view text, Each&& each) const {
+    std::vector<std::int32_t> piece;
+    for_each_piece(text, [&](std::string_view bytes) {
+      piece.clear();
+      for (char const b : bytes) piece.push_back(byte_ids_[static_cast<unsigned char>(b)]);
+      join(piece);
+      each(piece);
+    });
+  }
 
   // Visible characters stand for bytes: printable ones of Latin-1 for themselves, U+0100 and on for the others, in order.
   static std::optional<std::string> bytes_of(std::string_view name) {

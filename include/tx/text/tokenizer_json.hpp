@@ -1,43 +1,17 @@
 // tokenizer::of: a tokenizer.json part by part, each of a kind that is known or refused by its name.
 #pragma once
 
+#include <tx/text/json_parts.hpp>
 #include <tx/text/tokenizer.hpp>
+#include <tx/text/unigram_json.hpp>
 
 namespace tx::text {
 
 namespace detail {
 
-class tokenizer_reader {
+class tokenizer_reader : public json_parts {
  public:
-  tokenizer_reader(nlohmann::json const& json, std::string const& source) : json_(json), source_(source) {
-    if (!json.is_object()) fail("is no JSON object");
-  }
-
-  [[noreturn]] void fail(std::string const& what) const { throw format_error(source_ + ": " + what); }
-
-  nlohmann::json const& part(nlohmann::json const& of, char const* name) const {
-    static nlohmann::json const nothing;
-    auto const at = of.find(name);
-    return at == of.end() ? nothing : *at;
-  }
-  nlohmann::json const& part(char const* name) const { return part(json_, name); }
-  std::string type_of(nlohmann::json const& what, char const* name) const {
-    if (what.is_null()) return "";
-    if (!what.is_object() || !part(what, "type").is_string()) fail(std::string("the ") + name + " lacks a type");
-    return what["type"].get<std::string>();
-  }
-  bool flag(nlohmann::json const& of, char const* name, bool otherwise) const {
-    auto const& at = part(of, name);
-    if (at.is_null()) return otherwise;
-    if (!at.is_boolean()) fail(std::string(name) + " is " + io::shown_value(at) + ", not true or false");
-    return at.get<bool>();
-  }
-  // A setting that is known with one value alone.
-  void only(nlohmann::json const& of, char const* name, nlohmann::json const& value) const {
-    auto const& at = part(of, name);
-    if (at.is_null() || at == value) return;
-    fail(std::string(name) + " is " + io::shown_value(at) + "; known is " + io::shown_value(value));
-  }
+  using json_parts::json_parts;
 
   bert_rules rules() const {
     auto const& n = part("normalizer");
@@ -51,7 +25,7 @@ class tokenizer_reader {
     only(model, "unk_token", "[UNK]");
     only(model, "continuing_subword_prefix", "##");
     only(model, "max_input_chars_per_word", max_word_characters);
-    return wordpiece::of(tokens_by_id(part(model, "vocab"), source_), source_, rules());
+    return wordpiece::of(tokens_by_id(part(model, "vocab"), source()), source(), rules());
   }
 
   bool prefix_space() const {
@@ -78,10 +52,11 @@ class tokenizer_reader {
       if (!two) fail("merge number " + std::to_string(all.size() + 1) + " is not of two tokens");
       all.push_back(*std::move(two));
     }
-    return byte_pairs(part(model, "vocab"), all, source_);
+    return byte_pairs(part(model, "vocab"), all, source());
   }
 
-  added_tokens added() const {
+  // Those that are found in texts as they are written, or those that are found in what texts are changed to.
+  std::vector<added_token> added(bool changed) const {
     std::vector<added_token> out;
     auto const& list = part("added_tokens");
     if (!list.is_null() && !list.is_array()) fail("added_tokens are no list");
@@ -91,16 +66,28 @@ class tokenizer_reader {
       auto const& id = part(t, "id");
       if (content.empty()) fail("an added token is empty");
       if (!id.is_number_integer() || id < 0 || id > INT32_MAX - 1) fail("the id of " + io::shown(content) + " is " + io::shown_value(id));
-      if (flag(t, "normalized", false) && !part("normalizer").is_null()) fail("the added token " + io::shown(content) + " is found in normalized text, which is not known");
+      if (flag(t, "normalized", false) != changed) continue;
       out.push_back({content, id.get<std::int32_t>(), flag(t, "single_word", false), flag(t, "lstrip", false), flag(t, "rstrip", false)});
+    }
+    return out;
+  }
+  // Of models whose texts are changed while they are cut.
+  added_tokens added_as_written() const {
+    auto out = added(false);
+    for (added_token& t : added(true)) {
+      if (!part("normalizer").is_null()) fail("the added token " + io::shown(t.content) + " is found in normalized text, which is known beside Unigram alone");
+      out.push_back(std::move(t));
     }
     return added_tokens(std::move(out));
   }
-  token_template around() const { return token_template::of(part("post_processor"), source_); }
-
- private:
-  nlohmann::json const& json_;
-  std::string const& source_;
+  token_template around() const { return token_template::of(part("post_processor"), source()); }
+  std::vector<bool> trims() const {
+    std::vector<bool> out;
+    for (auto const* p : each_of(part("post_processor"), "post_processor", "processors"))
+      if (auto const type = type_of(*p, "post_processor"); (type == "ByteLevel" || type == "RobertaProcessing") && flag(*p, "trim_offsets", true))
+        out.push_back(flag(*p, "add_prefix_space", true));
+    return out;
+  }
 };
 
 }  // namespace detail
@@ -114,8 +101,9 @@ inline tokenizer tokenizer::of(nlohmann::json const& json, std::string const& so
         if (static_cast<std::size_t>(p.id) >= t.size()) read.fail("the post_processor names the id " + std::to_string(p.id) + ", which no token has");
     return std::move(t);
   };
-  if (type == "WordPiece") return checked({read.words(), false, read.added(), read.around()});
-  if (type == "BPE") return checked({read.pairs(), read.prefix_space(), read.added(), read.around()});
+  if (type == "WordPiece") return checked({read.words(), false, read.added_as_written(), read.around(), read.trims()});
+  if (type == "BPE") return checked({read.pairs(), read.prefix_space(), read.added_as_written(), read.around(), read.trims()});
+  if (type == "Unigram") return checked({detail::unigram_reader(read).read(read.added(true)), false, added_tokens(read.added(false)), read.around(), read.trims()});
   read.fail("a model " + io::shown(type) + " is not known");
 }
 

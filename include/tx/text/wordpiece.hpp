@@ -110,6 +110,27 @@ class wordpiece {
     });
     return ids;
   }
+  // The tokens of a part of a text that begins at byte `begin` of it, behind those that are there.
+  template <bool Ranges>
+  void append(std::string_view part, std::size_t begin, token_list& to) const {
+    if constexpr (!Ranges) {
+      for_each_id(part, [&](std::int32_t id) {
+        to.ids.push_back(id);
+        return true;
+      });
+    } else {
+      for_each_word<true>(part, characters(), [&](detail::text_slice word, std::size_t count, text_range whole) {
+        std::size_t at = 0;
+        return for_each_piece_of(word.bytes, count, [&](std::int32_t id, std::size_t end) {
+          text_range const r = at == 0 && end == word.bytes.size() ? whole : word.range(at, end);
+          to.ids.push_back(id);
+          to.ranges.push_back({begin + r.begin, begin + r.end});
+          at = end;
+          return true;
+        });
+      });
+    }
+  }
 
  private:
   static constexpr std::array<std::string_view, 5> special{"[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"};
@@ -137,23 +158,29 @@ class wordpiece {
     for (std::size_t i = 0; i < special.size(); ++i) special_[i] = id(special[i]).value_or(-1);
   }
 
+  detail::bert_characters const& characters() const { return characters_ != nullptr ? *characters_ : detail::bert_characters::uncased(); }
+
+  // Calls each(id, end) for the pieces of a word and where they end in it, until it returns false; each(unknown, word.size()) where it has none.
+  template <class Each>
+  bool for_each_piece_of(std::string_view word, std::size_t characters, Each&& each) const {
+    if (characters > max_word_characters) return each(unk_id(), word.size());
+    std::array<std::pair<std::int32_t, std::uint16_t>, max_word_characters> pieces;
+    std::size_t count = 0;
+    for (std::size_t at = 0; at < word.size();) {
+      auto const match = trie_.longest(at == 0 ? beginning : continuation, word.substr(at));
+      if (match.id < 0) return each(unk_id(), word.size());
+      at += match.length;
+      pieces[count++] = {match.id, static_cast<std::uint16_t>(at)};
+    }
+    for (std::size_t i = 0; i < count; ++i)
+      if (!each(pieces[i].first, pieces[i].second)) return false;
+    return true;
+  }
   // Calls each(id) until it returns false.
   template <class Each>
   void for_each_id(std::string_view text, Each&& each) const {
-    for_each_word(text, characters_ != nullptr ? *characters_ : detail::bert_characters::uncased(), [&](std::string_view word, std::size_t characters) {
-      if (characters > max_word_characters) return each(unk_id());
-      std::array<std::int32_t, max_word_characters> pieces;
-      std::size_t count = 0;
-      for (std::size_t at = 0; at < word.size();) {
-        auto const match = trie_.longest(at == 0 ? beginning : continuation, word.substr(at));
-        if (match.id < 0) return each(unk_id());
-        pieces[count++] = match.id;
-        at += match.length;
-      }
-      for (std::size_t i = 0; i < count; ++i) {
-        if (!each(pieces[i])) return false;
-      }
-      return true;
+    for_each_word(text, this->characters(), [&](std::string_view word, std::size_t characters) {
+      return for_each_piece_of(word, characters, [&](std::int32_t id, std::size_t) { return each(id); });
     });
   }
 
