@@ -10,14 +10,14 @@ namespace cpu = tx::backends::cpu;
 std::int64_t planned(tx::attention_facts const& f, int tokens, int key_tokens, int head) {
   tx::exec::call c{};
   c.at = attributes_of(f);
-  tx::exec::operand_ref operands[11]{};
+  tx::exec::operand_ref operands[12]{};
   auto const extents = [&](tx::exec::operand_ref& o, int rows, int width) {
     o.rank = 2;
     o.extent[0] = rows;
     o.extent[1] = width;
   };
-  extents(operands[3], tokens, f.heads * head);
-  extents(operands[4], key_tokens, f.key_heads * head);
+  extents(operands[4], tokens, f.heads * head);
+  extents(operands[5], key_tokens, f.key_heads * head);
   return cpu::whole_scratch(tx::attention_gradient_info, c, operands);
 }
 

@@ -21,6 +21,7 @@
 #include <tx/ops/equal.hpp>
 #include <tx/ops/erf.hpp>
 #include <tx/ops/exp.hpp>
+#include <tx/ops/extent_of.hpp>
 #include <tx/ops/expm1.hpp>
 #include <tx/ops/flip.hpp>
 #include <tx/ops/floor.hpp>

@@ -26,7 +26,7 @@ struct knows_whole {
   knows_whole() {
     whole_rules()[Op] = [](tx::node const& n, whole_results const& out, operands const& in) {
       for (auto const& o : out) std::fill_n(o.data, o.dims.count(), std::numeric_limits<double>::quiet_NaN());
-      bool const known = any<1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11>(n, out, in);
+      bool const known = any<1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13>(n, out, in);
       if (!known) throw std::runtime_error(std::string("whole_rules: other inputs of ") + n.op->name);
     };
   }

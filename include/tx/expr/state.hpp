@@ -27,9 +27,18 @@ struct kept {
 };
 
 namespace detail {
+// Is it handed to the body of a scan as it is, the same in each iteration? A state of repeated blocks is handed in as slices.
+constexpr bool is_invariant(graph const& g, int id) {
+  if (g[id].op != &argument_info) return false;
+  region const& body = g.regions[g[id].region];
+  int k = 0;
+  while (body.arguments[k] != id) ++k;
+  return k >= body.carries + body.stacked;
+}
+
 // Of a state as the region sees it that nodes go to.
 constexpr void change_state(graph& g, int state, int value) {
-  if (g[state].region != g.current)
+  if (g[state].region != g.current || is_invariant(g, state))
     throw invalid("state: it is set in the body of a scan, which runs more than once. FIX: hand it through the scan as a carry, and set it to the last one");
   for (state_change const& c : g.changes)
     if (c.state == state) throw invalid("state: a program sets it twice. FIX: set it once, to the last value; a module that is called twice has one state, so call it once on both, or have two modules");

@@ -28,6 +28,12 @@ TX_HD T element(double x) {
   else return static_cast<T>(x);
 }
 
+// As it is kept: a greatest score that is read again must be one of those that it is compared with.
+template <class L>
+TX_HD double kept_as(double x) {
+  return static_cast<double>(number_of(element<L>(x)));
+}
+
 // What one of the operands behind the values says of a score; `at`: which of them it is.
 template <class T>
 TX_HD double bias_of(attention_facts const& f, int at, whole_operand<T const> const& x, place const& p) {
@@ -170,14 +176,14 @@ struct attention {
       attention_parts::text const text = s.text_of(r / s.queries / s.f.heads, behind...);
       std::int64_t const h = r / s.queries % s.f.heads, i = r % s.queries;
       if (i >= text.queries) continue;
+      auto const score = [&](std::int64_t j) { return attention_parts::kept_as<L>(s.score({text, h, i, j}, behind...)); };
       double most = -std::numeric_limits<double>::infinity(), sum = 0;
       for (std::int64_t j = 0; j < text.keys; ++j) {
-        double const x = s.score({text, h, i, j}, behind...);
+        double const x = score(j);
         if (x > most) most = x;
       }
+      for (std::int64_t j = 0; j < text.keys; ++j) sum += math::exp(score(j) - most);
       greatest.data[r] = attention_parts::element<L>(most);
-      most = static_cast<double>(number_of(greatest.data[r]));  // as the gradient will read it
-      for (std::int64_t j = 0; j < text.keys; ++j) sum += math::exp(s.score({text, h, i, j}, behind...) - most);
       log_sum.data[r] = attention_parts::element<L>(math::log(sum));
       constexpr std::int64_t together = 32;  // elements of a head
       for (std::int64_t first = 0; first < s.head; first += together) {
@@ -185,7 +191,7 @@ struct attention {
         std::int64_t const count = s.head - first < together ? s.head - first : together;
         for (std::int64_t j = 0; j < text.keys; ++j) {
           attention_parts::place const p{text, h, i, j};
-          double const share = math::exp(s.score(p, behind...) - most) / sum * s.kept(p, behind...);
+          double const share = math::exp(score(j) - most) / sum * s.kept(p, behind...);
           T const* const value = v.data + s.key(p) + first;
           for (std::int64_t d = 0; d < count; ++d) all[d] += share * static_cast<double>(number_of(value[d]));
         }
@@ -269,7 +275,7 @@ struct attention_gradient {
 
     TX_HD double share(attention_parts::place const& p, Behind const&... behind) const {
       std::int64_t const row = s.row(p);
-      return math::exp(s.score(p, behind...) - static_cast<double>(number_of(greatest.data[row])) - static_cast<double>(number_of(log_sum.data[row])));
+      return math::exp(attention_parts::kept_as<L>(s.score(p, behind...)) - static_cast<double>(number_of(greatest.data[row])) - static_cast<double>(number_of(log_sum.data[row])));
     }
     // The gradient of a score.
     TX_HD double slope(attention_parts::place const& p, Behind const&... behind) const {
