@@ -131,6 +131,18 @@ TEST_CASE("options of encoding", "[tokenizer]") {
   CHECK(coder.id("no such token") == std::nullopt);
 }
 
+TEST_CASE("many strings are found again", "[tokenizer]") {
+  std::vector<std::string> texts;
+  text_draws d{6};
+  for (int k = 0; k < 60000; ++k) texts.push_back(d.text());
+  std::vector<std::pair<std::string_view, std::int32_t>> strings;
+  for (auto const& t : texts) strings.emplace_back(t, static_cast<std::int32_t>(strings.size()));
+  tx::text::detail::byte_automaton const found(strings);  // in seconds, not in hours
+  for (auto const& t : texts) CHECK(texts[static_cast<std::size_t>(found.find(t).value())] == t);
+  CHECK(found.find("no such string") == std::nullopt);
+  CHECK(found.find("") == std::nullopt);
+}
+
 TEST_CASE("added tokens that are found in changed texts have names and ids", "[tokenizer]") {
   tokenizer const coder = tokenizer::load(file_of("xlm_r"));
   REQUIRE(coder.id("<mask>"));
