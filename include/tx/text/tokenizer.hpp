@@ -75,6 +75,11 @@ class tokenizer {
     return std::visit([&](auto const& m) { return m.id(name); }, model_);
   }
 
+  // Whether a token of WordPiece goes on with a word, as "##ing"; false of others.
+  bool goes_on(std::int32_t id) const {
+    auto const* const words = std::get_if<wordpiece>(&model_);
+    return words != nullptr && id >= 0 && static_cast<std::size_t>(id) < words->size() && words->tokens()[static_cast<std::size_t>(id)].starts_with("##");
+  }
   // Of an added token by its name.
   std::optional<std::int32_t> special_id(std::string const& name) const {
     for (auto const* tokens : {&added_, &behind_})
