@@ -1,10 +1,12 @@
-# tx_add_bert(NAME CONFIG [HEADS HEAD...] [LENGTHS LEARNED [OTHER]] [BATCH TEXTS])
+# tx_add_bert(NAME CONFIG [HEADS HEAD...] [LENGTHS LEARNED [OTHER]] [BATCH TEXTS] [PREDICTIONS WORDS])
 #
 # Adds the program NAME: examples/bert, compiled for the encoder that CONFIG describes, a config.json of Hugging Face's of a BERT, RoBERTa,
 # DistilBERT or ELECTRA, looked up beside the calling CMakeLists.txt.
-#   HEADS    sequence=N (one of N labels for a text) or regression (a number), and embed (a vector for a text); embed alone unless said
+#   HEADS    sequence=N (one of N labels for a text) or regression (a number), embed (a vector for a text), pretrain (masked words and pairs of
+#            texts, of a BERT); embed alone unless said
 #   LENGTHS  tokens of a text that is learned from, at most, and of any other; 128 both unless said
 #   BATCH    texts of a training step; 32 unless said
+#   PREDICTIONS  masked tokens of a text in pre-training, at most; 20 unless said
 set(TX_BERT_DIR ${CMAKE_CURRENT_LIST_DIR}/../examples/bert CACHE INTERNAL "")
 
 # The value of a key of a JSON text, or what comes behind where it is missing or null.
@@ -21,9 +23,9 @@ function(tx_json_value OUT JSON KEY OTHERWISE)
 endfunction()
 
 function(tx_add_bert NAME CONFIG)
-  cmake_parse_arguments(PARSE_ARGV 2 arg "" "BATCH" "HEADS;LENGTHS")
+  cmake_parse_arguments(PARSE_ARGV 2 arg "" "BATCH;PREDICTIONS" "HEADS;LENGTHS")
   if(arg_UNPARSED_ARGUMENTS)
-    message(FATAL_ERROR "tx_add_bert(${NAME}): ${arg_UNPARSED_ARGUMENTS} is not known; known are HEADS, LENGTHS and BATCH")
+    message(FATAL_ERROR "tx_add_bert(${NAME}): ${arg_UNPARSED_ARGUMENTS} is not known; known are HEADS, LENGTHS, BATCH and PREDICTIONS")
   endif()
   cmake_path(ABSOLUTE_PATH CONFIG BASE_DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR} OUTPUT_VARIABLE path)
   if(NOT EXISTS ${path})
@@ -81,6 +83,7 @@ function(tx_add_bert NAME CONFIG)
 
   set(labels 0)
   set(embeds false)
+  set(predictions 0)
   if(NOT arg_HEADS)
     set(arg_HEADS embed)
   endif()
@@ -91,8 +94,13 @@ function(tx_add_bert NAME CONFIG)
       set(labels 1)
     elseif(head STREQUAL "embed")
       set(embeds true)
+    elseif(head STREQUAL "pretrain" AND family STREQUAL "bert")
+      set(predictions 20)
+      if(arg_PREDICTIONS)
+        set(predictions ${arg_PREDICTIONS})
+      endif()
     else()
-      message(FATAL_ERROR "tx_add_bert(${NAME}): a head ${head} is not known; known are sequence=N of at least 2 labels, regression and embed")
+      message(FATAL_ERROR "tx_add_bert(${NAME}): a head ${head} is not known; known are sequence=N of at least 2 labels, regression, embed and, of a BERT, pretrain")
     endif()
   endforeach()
   if(NOT arg_LENGTHS)
@@ -114,7 +122,7 @@ function(tx_add_bert NAME CONFIG)
   # What knows no model is compiled once for all programs, as one file, and without the optimizations that text, files and options have no use for.
   if(NOT TARGET bert_program)
     file(GLOB sources CONFIGURE_DEPENDS ${TX_BERT_DIR}/*.cpp)
-    list(FILTER sources EXCLUDE REGEX "/((without_)?(classifier|embedder)|description)\\.cpp$")
+    list(FILTER sources EXCLUDE REGEX "/((without_)?(classifier|embedder|pretrainer)|description)\\.cpp$")
     add_library(bert_program OBJECT EXCLUDE_FROM_ALL ${sources} ${TX_BERT_DIR}/../command_line/options.cpp ${TX_BERT_DIR}/../command_line/program.cpp)
     set_target_properties(bert_program PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 0)
     target_compile_options(bert_program PRIVATE $<$<NOT:$<CONFIG:Debug>>:-O1>)
@@ -128,7 +136,11 @@ function(tx_add_bert NAME CONFIG)
   if(embeds)
     set(embedder embedder)
   endif()
-  add_executable(${NAME} ${TX_BERT_DIR}/description.cpp ${TX_BERT_DIR}/${classifier}.cpp ${TX_BERT_DIR}/${embedder}.cpp)
+  set(pretrainer without_pretrainer)
+  if(predictions GREATER 0)
+    set(pretrainer pretrainer)
+  endif()
+  add_executable(${NAME} ${TX_BERT_DIR}/description.cpp ${TX_BERT_DIR}/${classifier}.cpp ${TX_BERT_DIR}/${embedder}.cpp ${TX_BERT_DIR}/${pretrainer}.cpp)
   target_compile_options(${NAME} PRIVATE $<$<CONFIG:Release>:-O2>)
   target_compile_definitions(${NAME} PRIVATE TX_BERT_MODEL_HEADER="bert_model.hpp")
   target_include_directories(${NAME} PRIVATE ${folder} ${TX_BERT_DIR})

@@ -4,12 +4,9 @@
 #include TX_BERT_MODEL_HEADER
 
 #include <tx/backends/cpu.hpp>
-#include <tx/inspect/profile.hpp>
-#include <tx/io/chrome_trace.hpp>
 #include <tx/nn/sequence_classifier.hpp>
 #include <tx/ops/cross_entropy.hpp>
 #include <tx/ops/mse.hpp>
-#include <tx/run/executor.hpp>
 #include <tx/train/adamw.hpp>
 #include <tx/train/step.hpp>
 
@@ -53,13 +50,13 @@ inline constexpr auto judge = [] {
     return [](network const& m, tokens ids, tokens positions, offsets<judged> o) { return m.packed<model::longest>(ids, positions, o); };
 }();
 
-using step = tx::train_step<network, loss, tx::adamw>;
+using step_program = tx::train_step<network, loss, tx::adamw>;
 template <class Program>
 using runner = tx::executor<Program, tx::cpu>;
 using step_batch = tx::text::packed_batch<model::batch, model::train_longest, model::batch * model::train_longest>;
 using judged_batch = tx::text::packed_batch<judged, model::longest, judged_tokens>;
 
-class compiled_classifier final : public classifier {
+class compiled_classifier final : public run_of<classifier, compiled_classifier> {
  public:
   compiled_classifier(std::uint64_t seed, tx::run_options const& o, bool trains) {
     if (trains) step_.emplace(tx::seed(seed), o);
@@ -68,19 +65,9 @@ class compiled_classifier final : public classifier {
   }
 
   float train(std::span<coded_text const> texts, std::span<float const> wanted, step_settings const& s, std::string const& trace) override {
-    auto& run = *step_;
     batch_.clear();
     for (coded_text const& t : texts) batch_.add(t.ids, t.types);
-    run.settings["learning_rate"] = static_cast<float>(s.rate);
-    run.settings.set("dropout", static_cast<float>(s.dropout));
-    for (auto& group : run.settings.groups)
-      if (group.decay > 0) group.decay = static_cast<float>(s.decay);
-    tx::exec::kernel_log log;
-    run.profile(trace.empty() ? nullptr : &log);
-    float const told = run_packed<typed>(run, batch_, wanted).loss;
-    run.profile(nullptr);
-    if (!trace.empty()) tx::io::write_trace(trace, tx::profile_of<step>(log));
-    return told;
+    return traced_step<step_program>(*step_, s, trace, [&] { return static_cast<float>(run_packed<typed>(*step_, batch_, wanted).loss); });
   }
   std::vector<float> logits(std::span<coded_text const> texts) override {
     std::vector<float> out;
@@ -90,17 +77,11 @@ class compiled_classifier final : public classifier {
     });
     return out;
   }
-
   std::vector<named_tensor> tensors(int k) const override { return step_ ? plain(step_->tensors(k)) : plain(judge_->tensors()); }
-  std::vector<float> read() const override { return step_->read(); }
-  void write(std::span<float const> values) override { step_->write(values); }
-  int states() const override { return step_->states(); }
-  std::int64_t steps_run() const override { return step_->steps_run(); }
-  std::uint64_t seed() const override { return step_->seed(); }
-  void restore(std::int64_t steps, std::uint64_t seed) override { step_->restore(steps, seed); }
+  auto& step() const { return *step_; }
 
  private:
-  std::optional<runner<step>> step_;
+  mutable std::optional<runner<step_program>> step_;
   std::optional<runner<tx::function<judge, network>>> judge_;
   step_batch batch_{};
 };

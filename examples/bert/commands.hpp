@@ -7,6 +7,7 @@
 namespace bert {
 
 void finetune_command(std::span<std::string const> arguments);
+void pretrain_command(std::span<std::string const> arguments);
 void predict_command(std::span<std::string const> arguments);
 void eval_command(std::span<std::string const> arguments);
 void embed_command(std::span<std::string const> arguments);

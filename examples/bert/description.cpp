@@ -18,6 +18,7 @@ description const& compiled() {
                              config::vocabulary,
                              config::positions,
                              model::labels,
+                             model::predictions,
                              model::batch,
                              model::train_longest,
                              model::longest};

@@ -3,6 +3,9 @@
 
 #include "engine.hpp"
 
+#include <tx/inspect/profile.hpp>
+#include <tx/io/chrome_trace.hpp>
+#include <tx/run/executor.hpp>
 #include <tx/text/packed_batch.hpp>
 
 namespace bert {
@@ -26,6 +29,37 @@ std::vector<named_tensor> plain(Tensors const& tensors) {
   std::vector<named_tensor> out;
   for (auto const& t : tensors) out.push_back({t.name, {t.dims.dim, t.dims.dim + t.dims.rank}, t.data});
   return out;
+}
+
+// A trained_run of what has a step's executor: `step()` returns it.
+template <class Base, class Derived>
+class run_of : public Base {
+ public:
+  std::vector<named_tensor> tensors(int k) const override { return plain(step().tensors(k)); }
+  std::vector<float> read() const override { return step().read(); }
+  void write(std::span<float const> values) override { step().write(values); }
+  int states() const override { return step().states(); }
+  std::int64_t steps_run() const override { return step().steps_run(); }
+  std::uint64_t seed() const override { return step().seed(); }
+  void restore(std::int64_t steps, std::uint64_t seed) override { step().restore(steps, seed); }
+
+ private:
+  auto& step() const { return static_cast<Derived const*>(this)->step(); }
+};
+
+// One step of an executor under settings; its trace to a file, if one is named.
+template <class Step, class Run>
+auto traced_step(Run& run, step_settings const& s, std::string const& trace, auto&& one) {
+  run.settings["learning_rate"] = static_cast<float>(s.rate);
+  run.settings.set("dropout", static_cast<float>(s.dropout));
+  for (auto& group : run.settings.groups)
+    if (group.decay > 0) group.decay = static_cast<float>(s.decay);
+  tx::exec::kernel_log log;
+  run.profile(trace.empty() ? nullptr : &log);
+  auto const told = one();
+  run.profile(nullptr);
+  if (!trace.empty()) tx::io::write_trace(trace, tx::profile_of<Step>(log));
+  return told;
 }
 
 // Packed texts to a program: types of tokens only where the model has them.

@@ -8,6 +8,7 @@ constexpr char const overview[] =
     "usage: bert COMMAND [option...]\n"
     "Encoders of text in Hugging Face's folders: trained for labels, asked for them, or for vectors.\n\n"
     "  finetune  learn labels from texts, beginning with a folder's weights\n"
+    "  pretrain  learn an encoder from texts alone: masked words, and which text follows which\n"
     "  predict   the labels of texts\n"
     "  eval      how well labels are told: accuracy, F1, correlations\n"
     "  embed     vectors of texts\n"
@@ -15,7 +16,7 @@ constexpr char const overview[] =
     "`bert COMMAND --help` lists a command's options.\n";
 
 constexpr command_line::command commands[] = {
-    {"finetune", finetune_command}, {"predict", predict_command}, {"eval", eval_command}, {"embed", embed_command}, {"tokens", tokens_command}};
+    {"finetune", finetune_command}, {"pretrain", pretrain_command}, {"predict", predict_command}, {"eval", eval_command}, {"embed", embed_command}, {"tokens", tokens_command}};
 
 }  // namespace
 

@@ -4,6 +4,8 @@
 #include "../../examples/bert/description.cpp"
 #include "../../examples/bert/finetune_command.cpp"
 #include "../../examples/bert/judged.cpp"
+#include "../../examples/bert/pretrain_command.cpp"
+#include "../../examples/bert/pretraining_data.cpp"
 #include "../../examples/bert/program.cpp"
 #include "../../examples/bert/scores.cpp"
 #include "../../examples/bert/use_commands.cpp"

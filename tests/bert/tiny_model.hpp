@@ -12,6 +12,7 @@ using family = tx::nn::bert_family;
 inline constexpr char const* model_type = "bert";
 inline constexpr char const* architecture = "BertForSequenceClassification";
 inline constexpr int labels = 2;
+inline constexpr int predictions = 4;
 inline constexpr int batch = 8;
 inline constexpr int train_longest = 12, longest = 30;
 

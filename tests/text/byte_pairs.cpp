@@ -116,4 +116,15 @@ TEST_CASE("what no tokenizer is", "[byte_pairs]") {
   refused(all, "z q\n", "merge number 1 is of 'zq', which is no token");
 }
 
+TEST_CASE("of a merge that is given twice the last counts", "[byte_pairs]") {
+  nlohmann::json vocabulary = nlohmann::json::parse(byte_pairs_reference::vocabulary);
+  for (char const* const name : {"qz", "zj"})
+    if (!vocabulary.contains(name)) vocabulary[name] = vocabulary.size();
+  using merge = tx::text::byte_pairs::merge;
+  std::vector<merge> const once{{"q", "z"}, {"z", "j"}}, twice{{"q", "z"}, {"z", "j"}, {"q", "z"}};
+  auto const of = [&](std::vector<merge> const& merges) { return tx::text::byte_pairs(vocabulary, merges, "file").encode("qzj").front(); };
+  CHECK(of(once) == vocabulary["qz"]);
+  CHECK(of(twice) == vocabulary["q"]);
+}
+
 }  // namespace

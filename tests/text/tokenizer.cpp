@@ -95,6 +95,25 @@ TEST_CASE("an accent that stays goes before the iota below", "[tokenizer]") {
   CHECK(words == std::vector<std::string>{"a\u1b44\U0001e949b"});
 }
 
+TEST_CASE("added tokens beside each other and within each other are found as the reference finds them", "[tokenizer]") {
+  nlohmann::json json = tx::io::read_json(file_of("roberta"));
+  auto const with = [&](nlohmann::json const& one, nlohmann::json const& other) {
+    nlohmann::json all = json;
+    all["added_tokens"].push_back(one);
+    all["added_tokens"].push_back(other);
+    return tokenizer::of(all, "file");
+  };
+  // What is found in changed texts comes behind what is found as it is written, also where nothing changes texts.
+  auto const mixed = with({{"id", 332}, {"content", "abc"}, {"normalized", true}}, {{"id", 333}, {"content", "ab"}, {"normalized", false}});
+  CHECK(mixed.ids_of("xabcx") == ids{223, 90, 333, 223, 69, 90});
+  CHECK(mixed.ids_of("abc ab") == ids{333, 223, 69, 223, 333});
+  // One that begins with a space is found behind one that takes spaces.
+  auto const spaces = with({{"id", 332}, {"content", "<r>"}, {"normalized", false}, {"rstrip", true}}, {{"id", 333}, {"content", " q"}, {"normalized", false}});
+  CHECK(spaces.ids_of("a<r>  qb") == ids{266, 332, 333, 223, 68});
+  CHECK(spaces.ids_of("<r> q") == ids{332, 333});
+  CHECK(spaces.ids_of("<r> <r> q q") == ids{332, 332, 333, 333});
+}
+
 TEST_CASE("how many tokens of two texts are kept", "[tokenizer]") {
   using tx::text::kept;
   using two = std::pair<std::size_t, std::size_t>;
@@ -129,6 +148,18 @@ TEST_CASE("options of encoding", "[tokenizer]") {
   CHECK_THROWS_WITH(coder.encode("the tokens", {.most = 1}), Catch::Contains("no room for the 2 tokens around a text"));
   CHECK(coder.encode("the tokens", {.most = 1, .how = truncation::none}).ids == with.ids);
   CHECK(coder.id("no such token") == std::nullopt);
+}
+
+TEST_CASE("many strings are found again", "[tokenizer]") {
+  std::vector<std::string> texts;
+  text_draws d{6};
+  for (int k = 0; k < 60000; ++k) texts.push_back(d.text());
+  std::vector<std::pair<std::string_view, std::int32_t>> strings;
+  for (auto const& t : texts) strings.emplace_back(t, static_cast<std::int32_t>(strings.size()));
+  tx::text::detail::byte_automaton const found(strings);  // in seconds, not in hours
+  for (auto const& t : texts) CHECK(texts[static_cast<std::size_t>(found.find(t).value())] == t);
+  CHECK(found.find("no such string") == std::nullopt);
+  CHECK(found.find("") == std::nullopt);
 }
 
 TEST_CASE("added tokens that are found in changed texts have names and ids", "[tokenizer]") {
@@ -183,6 +214,26 @@ TEST_CASE("folders without a tokenizer.json", "[tokenizer]") {
     auto const coder = tokenizer::load(folder.path), whole = tokenizer::load(file_of("gpt2"));
     for (char const* text : {"Hello, the tokens", "12 texts' pairs", ""}) CHECK(coder.ids_of(text) == whole.ids_of(text));
     CHECK(coder.encode("the").ids.front() == coder.id("<s>"));
+    write("tokenizer_config.json", R"({"tokenizer_class": "RobertaTokenizer", "add_prefix_space": true, "cls_token": "<s>"})");
+    CHECK(tokenizer::load(folder.path).ids_of("the") == whole.ids_of(" the"));
+  }
+  SECTION("whose settings say what is not known") {
+    auto const refused = [&](char const* name, std::string const& text, std::string const& reason) {
+      write(name, text);
+      CAPTURE(name, text);
+      CHECK_THROWS_WITH(tokenizer::load(folder.path), Catch::Contains(reason) && Catch::Contains("FIX: save a tokenizer.json"));
+      std::filesystem::remove(folder / name);
+    };
+    write("vocab.txt", "[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\nthe\n");
+    refused("tokenizer_config.json", R"({"tokenizer_class": "BertJapaneseTokenizer"})", "'BertJapaneseTokenizer' reads such files in another way");
+    refused("tokenizer_config.json", R"({"cls_token": "<s>"})", "the token '<s>' is none of those");
+    refused("special_tokens_map.json", R"({"mask_token": {"content": "<m>"}})", "the token '<m>' is none of those");
+    refused("special_tokens_map.json", R"({"mask_token": 3})", "a token is 3");
+    refused("added_tokens.json", R"({"[ent]": 6})", "the token '[ent]' is none of those");
+    refused("tokenizer_config.json", R"({"added_tokens_decoder": {"3": {"content": "[CLS]"}}})", "the id of the token '[CLS]' is 3, in the vocabulary 2");
+    refused("tokenizer_config.json", R"({"add_bos_token": true})", "add_bos_token is known in a tokenizer.json alone");
+    write("tokenizer_config.json", R"({"tokenizer_class": "BertTokenizerFast", "cls_token": "[CLS]", "added_tokens_decoder": {"2": {"content": "[CLS]"}}})");
+    CHECK(tokenizer::load(folder.path).encode("the").ids == ids{2, 5, 3});
   }
 }
 
@@ -201,7 +252,7 @@ TEST_CASE("parts of a tokenizer.json that are not known are refused by name", "[
   refused("uncased", "/model/vocab", {{"a", 7}}, "the id of 'a' is 7");
   refused("uncased", "/model/vocab", 3, "the vocabulary is no object");
   refused("uncased", "/normalizer", {{"type", "NFC"}}, "a normalizer 'NFC' is not known beside WordPiece");
-  refused("uncased", "/normalizer", nullptr, "a normalizer '' is not known beside WordPiece");
+  refused("uncased", "/normalizer", nullptr, "WordPiece without a normalizer is not known");
   refused("uncased", "/normalizer/lowercase", 1, "lowercase is 1, not true or false");
   refused("uncased", "/pre_tokenizer/type", "Whitespace", "a pre_tokenizer 'Whitespace' is not known beside WordPiece");
   refused("uncased", "/post_processor", {{"type", "Other"}}, "a post_processor 'Other' is not known");
@@ -211,6 +262,10 @@ TEST_CASE("parts of a tokenizer.json that are not known are refused by name", "[
   refused("uncased", "/added_tokens/0/id", -1, "the id of '[PAD]' is -1");
   refused("uncased", "/added_tokens/0/content", "", "an added token is empty");
   refused("uncased", "/added_tokens", 3, "added_tokens are no list");
+  refused("uncased", "/added_tokens/0/id", 7, "the id of the added token '[PAD]' is 7, not 0");
+  refused("uncased", "/added_tokens/4/content", "[CLS]", "the added token '[CLS]' is given twice");
+  refused("uncased", "/added_tokens/4", {{"id", 150}, {"content", "<x>"}}, "the id of the added token '<x>' is 150, not 142");
+  refused("uncased", "/post_processor/single", {{{"Sequence", {{"id", "B"}, {"type_id", 0}}}}}, "the post_processor's template of one text names a second");
   refused("gpt2", "/normalizer", {{"type", "NFC"}}, "a normalizer 'NFC' is not known beside BPE");
   refused("gpt2", "/pre_tokenizer", {{"type", "Metaspace"}}, "a pre_tokenizer 'Metaspace' is not known beside BPE");
   refused("gpt2", "/pre_tokenizer/use_regex", false, "use_regex is false; known is true");

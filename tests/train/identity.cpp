@@ -7,6 +7,8 @@
 #include <tx/train/adam.hpp>
 #include <tx/train/averaged.hpp>
 #include <tx/train/lamb.hpp>
+#include <tx/train/lion.hpp>
+#include <tx/train/novograd.hpp>
 #include <tx/train/rmsprop.hpp>
 #include <tx/train/sgd.hpp>
 #include <tx/train/step.hpp>
@@ -56,6 +58,8 @@ TEST_CASE("an optimizer's identity has the options that its states depend on", "
   CHECK(optimizer_identity<tx::adam>() == "adam(beta1 0.9, beta2 0.999)");
   CHECK(optimizer_identity<tx::adamw>() == "adamw(beta1 0.9, beta2 0.999)");
   CHECK(optimizer_identity<tx::lamb>() == "lamb(beta1 0.9, beta2 0.999)");
+  CHECK(optimizer_identity<tx::lion>() == "lion(beta2 0.99)");
+  CHECK(optimizer_identity<tx::novograd>() == "novograd(beta1 0.95, beta2 0.98)");
   CHECK(optimizer_identity<tx::sgd>() == "sgd");
   CHECK(optimizer_identity<tx::sgd_with<tx::sgd_options{.momentum = 0.95}>>() == "sgd(momentum 0.95)");
   CHECK(optimizer_identity<tx::adagrad>() == "adagrad");

@@ -10,6 +10,8 @@
 #include <tx/train/adam.hpp>
 #include <tx/train/adamw.hpp>
 #include <tx/train/lamb.hpp>
+#include <tx/train/lion.hpp>
+#include <tx/train/novograd.hpp>
 #include <tx/train/rmsprop.hpp>
 #include <tx/train/sgd.hpp>
 
@@ -136,6 +138,17 @@ TEST_CASE("optimizers are what plain loops compute", "[optimizer]") {
   check<rmsprop>("rmsprop", [](plain_step const& u) { plain_rmsprop(u, 0.99, 0, false); });
   check<rmsprop_momentum>("rmsprop_with momentum", [](plain_step const& u) { plain_rmsprop(u, 0.9, 0.5, false); });
   check<rmsprop_centered>("rmsprop_with centered", [](plain_step const& u) { plain_rmsprop(u, 0.99, 0.5, true); });
+}
+
+TEST_CASE("Lion takes the sign of a mean", "[optimizer]") {
+  check<lion>("lion", [](plain_step const& u) { plain_lion(u, 0.9, 0.99); });
+  check<lion_with<lion_options{.beta1 = 0.5, .beta2 = 0.75}>>("lion_with", [](plain_step const& u) { plain_lion(u, 0.5, 0.75); }, 3, 7);
+}
+
+TEST_CASE("NovoGrad divides each tensor's gradient by its own norm", "[optimizer]") {
+  check<novograd>("novograd", plain_novograd);
+  check<novograd>("novograd on a scalar", plain_novograd, 1, 0);
+  check<novograd>("novograd on blocks", plain_novograd, 3, 7);
 }
 
 TEST_CASE("LAMB scales each tensor by its own norms", "[optimizer]") {

@@ -89,3 +89,20 @@ inline void plain_lamb(plain_step const& u) {
   double const trust = from > 0 && step > 0 ? from / step : 1;
   each_element(u, [&](std::size_t i) { u.p[i] -= u.rate * trust * d[i]; });
 }
+
+inline void plain_lion(plain_step const& u, double b1, double b2) {
+  each_element(u, [&](std::size_t i) {
+    double const c = b1 * u.s[0][i] + (1 - b1) * u.g[i];
+    u.s[0][i] = b2 * u.s[0][i] + (1 - b2) * u.g[i];
+    u.p[i] -= u.rate * ((c > 0) - (c < 0) + u.decay * u.p[i]);
+  });
+}
+
+inline void plain_novograd(plain_step const& u) {
+  double const square = length_of(u.g) * length_of(u.g);
+  each_element(u, [&](std::size_t i) {
+    u.s[1][i] = u.t == 1 ? square : 0.98 * u.s[1][i] + 0.02 * square;
+    u.s[0][i] = 0.95 * u.s[0][i] + u.g[i] / (std::sqrt(u.s[1][i]) + 1e-8) + u.decay * u.p[i];
+    u.p[i] -= u.rate * u.s[0][i];
+  });
+}

@@ -40,7 +40,7 @@ class added_tokens {
   std::vector<added_token> const& all() const { return tokens_; }
 
   // Calls text_part(part) for what stands between added tokens and token(id, range) for those, in order: at each place the longest that is written there, and
-  // none where that is no word alone but has to be.
+  // none where that is no word alone but has to be. One that begins with a space is found although the one before it takes that space.
   template <class Text, class Token>
   void split(std::string_view text, Text&& text_part, Token&& token) const {
     std::size_t from = 0;
@@ -51,17 +51,17 @@ class added_tokens {
         continue;
       }
       std::size_t start = at, end = at + found->content.size();
-      if (found->single_word && is_joined(text, start, end)) {
-        at = end;
-        continue;
-      }
-      if (found->lstrip)
+      at = end;
+      if (found->single_word && is_joined(text, start, end)) continue;
+      if (found->lstrip) {
         while (start > from && is_blank(text, detail::before(text, start))) start = detail::before(text, start);
+        start = std::max(start, from);
+      }
       if (found->rstrip)
         while (end < text.size() && is_blank(text, end)) end += io::decode_utf8(text, end).length;
       if (start > from) text_part(text.substr(from, start - from));
       token(found->id, text_range{start, end});
-      from = at = end;
+      from = end;
     }
     if (from < text.size()) text_part(text.substr(from));
   }

@@ -82,19 +82,20 @@ class byte_automaton {
     std::size_t first, last, depth;
   };
 
-  // A base at which all children have room. Where many have been tried for one node, what lies before is left as it is.
+  // A base at which all children have room. Of what is looked at for one node, what lies before the last few hundred places is left as it is, so that the time
+  // it takes is in proportion to the strings.
   std::uint32_t place(std::vector<level> const& children) {
     std::size_t const low = children.front().node;
-    std::size_t tried = 0;
+    std::size_t looked = 0;
     for (std::size_t at = std::max(from_, low);; ++at) {
       if (at + 512 > taken_.size()) {
         taken_.resize(taken_.size() * 2 + 1024, 0);
         units_.resize(taken_.size());
         if (units_.size() >= nobody) throw value_error("the vocabulary is too large");
       }
+      if (++looked % 256 == 0) from_ = at;
       if (taken_[at] != 0) continue;
       if (std::ranges::all_of(children, [&](level const& c) { return taken_[at - low + c.node] == 0; })) return static_cast<std::uint32_t>(at - low);
-      if (++tried == 64) from_ = at;
     }
   }
 

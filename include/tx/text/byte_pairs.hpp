@@ -171,7 +171,7 @@ class byte_pairs {
       return at->second;
     };
     std::int32_t const left = find(m.first), right = find(m.second);
-    merges_.emplace(key(left, right), joined{rank, find(m.first + m.second)});
+    merges_.insert_or_assign(key(left, right), joined{rank, find(m.first + m.second)});  // of one that is given twice the last counts
   }
 
   static std::uint64_t key(std::int32_t left, std::int32_t right) { return std::uint64_t{static_cast<std::uint32_t>(left)} << 32 | static_cast<std::uint32_t>(right); }

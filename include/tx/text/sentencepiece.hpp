@@ -163,7 +163,7 @@ class sentencepiece {
       take(first.length);
     }
     while (remove && to.bytes.ends_with(mark)) {
-      to.bytes.resize(to.bytes.size() - mark.size());
+      to.bytes.erase(to.bytes.size() - mark.size());
       if constexpr (Ranges) {
         to.read = to.from[to.bytes.size()];
         to.from.resize(to.bytes.size());

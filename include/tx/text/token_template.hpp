@@ -89,7 +89,12 @@ class template_reader {
     }
     return out;
   }
-  token_template of_templates(nlohmann::json const& json) const { return {parts(json, "single"), parts(json, "pair")}; }
+  token_template of_templates(nlohmann::json const& json) const {
+    token_template out{parts(json, "single"), parts(json, "pair")};
+    for (template_part const& p : out.single)
+      if (p.kind == template_part::what::second) fail("the post_processor's template of one text names a second");
+    return out;
+  }
   std::vector<template_part> parts(nlohmann::json const& json, char const* key) const {
     if (!json.contains(key) || !json[key].is_array()) fail(std::string("the post_processor lacks ") + key);
     std::vector<template_part> out;

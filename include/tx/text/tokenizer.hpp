@@ -13,6 +13,7 @@
 #include <tx/text/range_trim.hpp>
 #include <tx/text/sentencepiece.hpp>
 #include <tx/text/token_template.hpp>
+#include <tx/text/tokenizer_settings.hpp>
 #include <tx/text/truncation.hpp>
 #include <tx/text/unigram_text.hpp>
 #include <tx/text/wordpiece.hpp>
@@ -44,8 +45,14 @@ class tokenizer {
     auto const file = [&](char const* name) { return path / name; };
     auto const has = [&](char const* name) { return std::filesystem::exists(path / name); };
     if (has("tokenizer.json")) return of(io::read_json(file("tokenizer.json")), file("tokenizer.json").string());
-    if (has("vocab.txt")) return of_bert(wordpiece::load(file("vocab.txt"), rules_of_folder(path)));
-    if (has("vocab.json") && has("merges.txt")) return of_roberta(byte_pairs::load(file("vocab.json"), file("merges.txt")));
+    if (has("vocab.txt")) {
+      tokenizer_settings const said(path, {"Bert", "DistilBert", "Electra"});
+      return said.checked(of_bert(wordpiece::load(file("vocab.txt"), said.words())));
+    }
+    if (has("vocab.json") && has("merges.txt")) {
+      tokenizer_settings const said(path, {"Roberta", "GPT2"});
+      return said.checked(of_roberta(byte_pairs::load(file("vocab.json"), file("merges.txt")), said.prefix_space()));
+    }
     for (char const* const name : {"spiece.model", "spm.model", "sentencepiece.bpe.model"})
       if (has(name)) return of_sentencepiece(sentencepiece::load(file(name)));
     throw io_error("no tokenizer in " + path.string() + ": neither tokenizer.json nor vocab.txt nor vocab.json with merges.txt nor a file of SentencePiece");
@@ -56,19 +63,30 @@ class tokenizer {
     std::int32_t const cls = words.cls_id(), sep = words.sep_id();
     std::vector<added_token> added;
     for (std::int32_t const id : {words.pad_id(), words.unk_id(), cls, sep, words.mask_id()}) added.push_back({words.tokens()[static_cast<std::size_t>(id)], id});
-    return {std::move(words), false, added_tokens(std::move(added)), token_template::bert(cls, sep), {}};
+    return {std::move(words), false, added_tokens(std::move(added)), {}, token_template::bert(cls, sep), {}};
   }
   // The ids of its own package: nothing is put around texts, and no special token found in them.
-  static tokenizer of_sentencepiece(sentencepiece pieces) { return {std::move(pieces), false, {}, {}, {}}; }
+  static tokenizer of_sentencepiece(sentencepiece pieces) { return {std::move(pieces), false, {}, {}, {}, {}}; }
 
   std::size_t size() const { return size_; }  // ids are below it
   // Of a token by its name.
   std::optional<std::int32_t> id(std::string const& name) const {
-    for (added_token const& t : added_.all())
-      if (t.content == name) return t.id;
+    if (auto const special = special_id(name)) return special;
     return std::visit([&](auto const& m) { return m.id(name); }, model_);
   }
 
+  // Whether a token of WordPiece goes on with a word, as "##ing"; false of others.
+  bool goes_on(std::int32_t id) const {
+    auto const* const words = std::get_if<wordpiece>(&model_);
+    return words != nullptr && id >= 0 && static_cast<std::size_t>(id) < words->size() && words->tokens()[static_cast<std::size_t>(id)].starts_with("##");
+  }
+  // Of an added token by its name.
+  std::optional<std::int32_t> special_id(std::string const& name) const {
+    for (auto const* tokens : {&added_, &behind_})
+      for (added_token const& t : tokens->all())
+        if (t.content == name) return t.id;
+    return std::nullopt;
+  }
   // The ids of a text alone.
   std::vector<std::int32_t> ids_of(std::string_view text) const { return tokens_of<false>(text).ids; }
   // Throws value_error where the template's tokens alone are more than `most`, and as kept() does.
@@ -80,11 +98,13 @@ class tokenizer {
  private:
   using model = std::variant<wordpiece, byte_pairs, unigram_text, sentencepiece>;
 
-  // trims: of each part of the file that trims ranges, whether it takes a space for put before texts.
-  tokenizer(model m, bool prefix_space, added_tokens added, token_template around, std::vector<bool> trims)
-      : model_(std::move(m)), prefix_space_(prefix_space), added_(std::move(added)), template_(std::move(around)), trims_(std::move(trims)) {
+  // behind: added tokens that are looked for where none of `added` was found. trims: of each part of the file that trims ranges, whether it takes a space
+  // for put before texts.
+  tokenizer(model m, bool prefix_space, added_tokens added, added_tokens behind, token_template around, std::vector<bool> trims)
+      : model_(std::move(m)), prefix_space_(prefix_space), added_(std::move(added)), behind_(std::move(behind)), template_(std::move(around)), trims_(std::move(trims)) {
     size_ = std::visit([](auto const& each) { return each.size(); }, model_);
-    for (added_token const& t : added_.all()) size_ = std::max(size_, static_cast<std::size_t>(t.id) + 1);
+    for (auto const* tokens : {&added_, &behind_})
+      for (added_token const& t : tokens->all()) size_ = std::max(size_, static_cast<std::size_t>(t.id) + 1);
   }
 
   token_list tokens_of(std::string_view text, encode_options const& options) const { return options.ranges ? tokens_of<true>(text) : tokens_of<false>(text); }
@@ -92,24 +112,28 @@ class tokenizer {
   token_list tokens_of(std::string_view text) const {
     token_list out;
     std::vector<std::size_t> found;  // which are added tokens
-    added_.split(
-        text,
-        [&](std::string_view part) {
-          auto const begin = static_cast<std::size_t>(part.data() - text.data());
-          std::visit(
-              [&](auto const& m) {
-                if constexpr (std::is_same_v<decltype(m), byte_pairs const&>) m.template append<Ranges>(part, begin, prefix_space_ && !part.starts_with(' '), out);
-                else m.template append<Ranges>(part, begin, out);
-              },
-              model_);
-        },
-        [&](std::int32_t id, text_range where) {
-          if constexpr (Ranges) {
-            found.push_back(out.ids.size());
-            out.ranges.push_back(where);
-          }
-          out.ids.push_back(id);
-        });
+    auto const cut = [&](std::string_view part) {
+      auto const begin = static_cast<std::size_t>(part.data() - text.data());
+      std::visit(
+          [&](auto const& m) {
+            if constexpr (std::is_same_v<decltype(m), byte_pairs const&>) m.template append<Ranges>(part, begin, prefix_space_ && !part.starts_with(' '), out);
+            else m.template append<Ranges>(part, begin, out);
+          },
+          model_);
+    };
+    auto const take = [&](std::int32_t id, text_range where) {
+      if constexpr (Ranges) {
+        found.push_back(out.ids.size());
+        out.ranges.push_back(where);
+      }
+      out.ids.push_back(id);
+    };
+    auto const look_again = [&](std::string_view part) {
+      auto const begin = static_cast<std::size_t>(part.data() - text.data());
+      behind_.split(part, cut, [&](std::int32_t id, text_range where) { take(id, {begin + where.begin, begin + where.end}); });
+    };
+    if (behind_.all().empty()) added_.split(text, cut, take);
+    else added_.split(text, look_again, take);
     if constexpr (Ranges)
       if (auto const whole = out.ranges; !trims_.empty())
         for (bool const after_space : trims_) trim(text, whole, found, after_space, out);
@@ -129,29 +153,14 @@ class tokenizer {
     }
   }
 
-  static tokenizer of_roberta(byte_pairs pairs) {
+  static tokenizer of_roberta(byte_pairs pairs, bool prefix_space) {
     std::vector<added_token> added;
     for (char const* const name : {"<s>", "</s>", "<unk>", "<pad>", "<mask>", "<|endoftext|>"})
       if (auto const id = pairs.id(name)) added.push_back({name, *id, false, std::string_view(name) == "<mask>"});
     token_template around;
     if (auto const begin = pairs.id("<s>"), end = pairs.id("</s>"); begin && end) around = token_template::roberta(*begin, *end);
-    return {std::move(pairs), false, added_tokens(std::move(added)), std::move(around), {false}};
+    return {std::move(pairs), prefix_space, added_tokens(std::move(added)), {}, std::move(around), {false}};
   }
-  // tokenizer_config.json says whether a vocab.txt is of lower-case words; if nothing does, it is.
-  static bert_rules rules_of_folder(std::filesystem::path const& path) {
-    bert_rules rules = bert_uncased;
-    if (!std::filesystem::exists(path / "tokenizer_config.json")) return rules;
-    nlohmann::json const config = io::read_json(path / "tokenizer_config.json");
-    auto const say = [&](char const* name, bool& what) {
-      if (auto const at = config.find(name); at != config.end() && at->is_boolean()) what = at->get<bool>();
-    };
-    say("do_lower_case", rules.lowercase);
-    rules.strip_accents = rules.lowercase;
-    say("strip_accents", rules.strip_accents);
-    say("tokenize_chinese_chars", rules.ideographs);
-    return rules;
-  }
-
   encoding around(std::vector<template_part> const& parts, token_list const& first, token_list const& second, encode_options const& o) const {
     std::size_t const own = o.special_tokens ? token_template::tokens_in(parts) : 0;
     std::size_t const room = o.most == 0 ? first.ids.size() + second.ids.size() : o.most - std::min(o.most, own);
@@ -176,7 +185,7 @@ class tokenizer {
 
   model model_;
   bool prefix_space_;
-  added_tokens added_;
+  added_tokens added_, behind_;
   token_template template_;
   std::vector<bool> trims_;
   std::size_t size_ = 0;

@@ -5,6 +5,9 @@
 #include <tx/text/tokenizer.hpp>
 #include <tx/text/unigram_json.hpp>
 
+#include <map>
+#include <set>
+
 namespace tx::text {
 
 namespace detail {
@@ -15,7 +18,7 @@ class tokenizer_reader : public json_parts {
 
   bert_rules rules() const {
     auto const& n = part("normalizer");
-    if (type_of(n, "normalizer") != "BertNormalizer") fail("a normalizer " + io::shown(type_of(n, "normalizer")) + " is not known beside WordPiece");
+    if (type_of(n, "normalizer") != "BertNormalizer") fail(n.is_null() ? "WordPiece without a normalizer is not known" : "a normalizer " + io::shown(type_of(n, "normalizer")) + " is not known beside WordPiece");
     bool const lower = flag(n, "lowercase", true);
     return {.clean = flag(n, "clean_text", true), .ideographs = flag(n, "handle_chinese_chars", true), .strip_accents = flag(n, "strip_accents", lower), .lowercase = lower};
   }
@@ -55,7 +58,7 @@ class tokenizer_reader : public json_parts {
     return byte_pairs(part(model, "vocab"), all, source());
   }
 
-  // Those that are found in texts as they are written, or those that are found in what texts are changed to.
+  // Those that are found in texts as they are written, or those that are found in what texts are changed to, which are looked for behind the others.
   std::vector<added_token> added(bool changed) const {
     std::vector<added_token> out;
     auto const& list = part("added_tokens");
@@ -72,13 +75,30 @@ class tokenizer_reader : public json_parts {
     return out;
   }
   // Of models whose texts are changed while they are cut.
-  added_tokens added_as_written() const {
-    auto out = added(false);
-    for (added_token& t : added(true)) {
-      if (!part("normalizer").is_null()) fail("the added token " + io::shown(t.content) + " is found in normalized text, which is known beside Unigram alone");
-      out.push_back(std::move(t));
-    }
+  added_tokens added_behind() const {
+    auto out = added(true);
+    if (!out.empty() && !part("normalizer").is_null()) fail("the added token " + io::shown(out.front().content) + " is found in normalized text, which is known beside Unigram alone");
     return added_tokens(std::move(out));
+  }
+  // An added token that the model has, has the model's id; others have those behind it, in order, each name and id once: what other files say, their
+  // own reader corrects in ways of its own.
+  void check_added() const {
+    nlohmann::json const& vocabulary = part(part("model"), "vocab");
+    std::map<std::string_view, std::int64_t> known;  // a list of [token, number], or an object of ids by token
+    for (auto const& [key, value] : vocabulary.items()) {
+      bool const listed = vocabulary.is_array();
+      known.emplace(listed ? value[0].get_ref<std::string const&>() : key, listed ? static_cast<std::int64_t>(known.size()) : value.get<std::int64_t>());
+    }
+    auto next = static_cast<std::int64_t>(vocabulary.size());
+    std::set<std::string> names;
+    for (auto const& t : part("added_tokens")) {
+      auto const& content = t["content"].get_ref<std::string const&>();
+      auto const said = t["id"].get<std::int64_t>();
+      if (!names.insert(content).second) fail("the added token " + io::shown(content) + " is given twice");
+      auto const own = known.find(content);
+      std::int64_t const wanted = own == known.end() ? next++ : own->second;
+      if (said != wanted) fail("the id of the added token " + io::shown(content) + " is " + std::to_string(said) + ", not " + std::to_string(wanted));
+    }
   }
   token_template around() const { return token_template::of(part("post_processor"), source()); }
   std::vector<bool> trims() const {
@@ -96,14 +116,16 @@ inline tokenizer tokenizer::of(nlohmann::json const& json, std::string const& so
   detail::tokenizer_reader const read(json, source);
   std::string const type = read.type_of(read.part("model"), "model");
   auto const checked = [&](tokenizer&& t) {
+    read.check_added();
     for (auto const* parts : {&t.template_.single, &t.template_.pair})
       for (template_part const& p : *parts)
         if (static_cast<std::size_t>(p.id) >= t.size()) read.fail("the post_processor names the id " + std::to_string(p.id) + ", which no token has");
     return std::move(t);
   };
-  if (type == "WordPiece") return checked({read.words(), false, read.added_as_written(), read.around(), read.trims()});
-  if (type == "BPE") return checked({read.pairs(), read.prefix_space(), read.added_as_written(), read.around(), read.trims()});
-  if (type == "Unigram") return checked({detail::unigram_reader(read).read(read.added(true)), false, added_tokens(read.added(false)), read.around(), read.trims()});
+  added_tokens written(read.added(false));
+  if (type == "WordPiece") return checked({read.words(), false, std::move(written), read.added_behind(), read.around(), read.trims()});
+  if (type == "BPE") return checked({read.pairs(), read.prefix_space(), std::move(written), read.added_behind(), read.around(), read.trims()});
+  if (type == "Unigram") return checked({detail::unigram_reader(read).read(read.added(true)), false, std::move(written), {}, read.around(), read.trims()});
   read.fail("a model " + io::shown(type) + " is not known");
 }
 

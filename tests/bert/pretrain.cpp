@@ -1,0 +1,98 @@
+// Pre-training as from a shell: words that are told better with each validation, a folder with transformers' names, and going on from weights.
+#include "run.hpp"
+
+#include <tx/io/safetensors.hpp>
+
+#include <nlohmann/json.hpp>
+
+namespace {
+
+struct pretrain_test : bert_test {
+  pretrain_test() {
+    // Each word is followed by the next, so a masked one can be told by its neighbours.
+    static char const* const words[] = {"the", "tokens", "count", "too", "few", "words", "learning", "texts"};
+    std::string text;
+    for (int d = 0; d < 40; ++d) {
+      for (int s = 0; s < 6; ++s) {
+        for (int w = 0; w < 3; ++w) text += std::string(w == 0 ? "" : " ") + words[(d + s * 3 + w) % 8];
+        text += '\n';
+      }
+      text += '\n';
+    }
+    write("texts", text);
+  }
+  ran pretrain(std::string const& more, std::string const& out = "@model") const {
+    return (*this)("pretrain --text @texts --dev @texts --out " + out + " --rate 0.02 --dropout 0 --threads 1 " + more);
+  }
+  // What standard output says of masked words: the loss.
+  static double loss_of(ran const& r) {
+    double all = 0, of_words = 0;
+    REQUIRE(std::sscanf(r.out.c_str(), "loss %lf: words %lf", &all, &of_words) == 2);
+    return of_words;
+  }
+};
+
+}  // namespace
+
+TEST_CASE_METHOD(pretrain_test, "pre-training from nothing tells masked words, and goes on from its weights", "[pretraining]") {
+  ran const begun = pretrain("--config @folder --steps 2", "@begun");
+  INFO(begun.error);
+  REQUIRE(begun.code == 0);
+  ran const train = pretrain("--config @folder --steps 300 --validations 2 --passes 0 --whole-words");
+  INFO(train.error);
+  REQUIRE(train.code == 0);
+  CHECK(loss_of(train) < 0.6 * loss_of(begun));
+  CHECK_THAT(train.out, Catch::Contains("right; pairs "));
+  auto const weights = tx::io::safetensors::read(path / "model/model.safetensors");
+  for (char const* name : {"cls.predictions.bias", "cls.predictions.transform.LayerNorm.weight", "cls.seq_relationship.weight", "bert.pooler.dense.weight", "bert.embeddings.word_embeddings.weight"})
+    CHECK(weights.find(name) != nullptr);
+  CHECK(nlohmann::json::parse(read("model/config.json")).at("architectures") == nlohmann::json{"BertForPreTraining"});
+
+  ran const on = pretrain("--model @model --steps 2 --rate 0", "@on");
+  INFO(on.error);
+  REQUIRE(on.code == 0);
+  CHECK_THAT(on.error, !Catch::Contains("fresh"));
+  CHECK(loss_of(on) == Approx(loss_of(train)).epsilon(1e-3));
+  ran const tuned = (*this)("finetune --model @model --data @train.tsv --dev @dev.tsv --out @tuned --steps 2 --threads 1");
+  INFO(tuned.error);
+  REQUIRE(tuned.code == 0);
+  CHECK_THAT(tuned.error, Catch::Contains("fresh: classifier.weight") && !Catch::Contains("fresh: bert."));
+}
+
+TEST_CASE_METHOD(pretrain_test, "pre-training that is stopped and resumed is pre-training that was not", "[pretraining]") {
+  std::string const options = "--config @folder --steps 120 --save-every 10 ";
+  ran const whole = pretrain(options, "@whole");
+  INFO(whole.error);
+  REQUIRE(whole.code == 0);
+  auto const saved = [&] {
+    std::error_code none;
+    for (std::filesystem::directory_iterator at(path / "cut/checkpoints", none), end; !none && at != end; at.increment(none))
+      if (at->path().filename().string().starts_with("checkpoint-")) return true;
+    return false;
+  };
+  std::string const command = "pretrain --text @texts --dev @texts --out @cut --rate 0.02 --dropout 0 " + options;
+  int code = signalled(command, SIGTERM, saved);
+  for (int attempt = 0; attempt < 20 && code != 0; ++attempt) {
+    INFO(read(".err"));
+    REQUIRE((code == 128 + SIGTERM || code == -SIGTERM));
+    code = signalled(command + (saved() ? " --resume" : ""), SIGTERM, [&, round = 0]() mutable { return ++round > 40; });
+  }
+  if (code != 0) code = (*this)(command + " --resume --threads 1").code;
+  REQUIRE(code == 0);
+  CHECK(read("cut/model.safetensors") == read("whole/model.safetensors"));
+}
+
+TEST_CASE_METHOD(pretrain_test, "texts that cannot be learned from", "[pretraining]") {
+  auto const refused = [&](std::string const& command, std::string const& message) {
+    ran const r = (*this)("pretrain " + command + " --threads 1");
+    INFO(command << ": " << r.error);
+    CHECK(r.code == 1);
+    CHECK_THAT(r.error, Catch::Contains(message));
+    CHECK_FALSE(std::filesystem::exists(path / "model"));
+  };
+  refused("--text @texts --dev @texts --out @model", "one of --model and --config");
+  write("one", "the words\nand more\n");
+  refused("--text @one --dev @texts --config @folder --out @model", "one: 1 documents. FIX: at least 2, with an empty line between them");
+  write("bytes", "the words\n\nand \xff\n");
+  refused("--text @bytes --dev @texts --config @folder --out @model", "bytes:3: not UTF-8");
+}
