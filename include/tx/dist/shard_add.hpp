@@ -8,8 +8,9 @@ namespace tx {
 
 namespace detail {
 constexpr value_info shard_add_infer(value_info const* in, int, attributes const&) {
-  if (!(in[0] == in[1]) || !is_float(in[0].type))
-    throw invalid("shard_add: two values of one floating-point type and shape are added. FIX: cast and reshape them");
+  if (!(in[0] == in[1])) throw invalid("shard_add: two values of one type and shape are added. FIX: cast and reshape them");
+  if (!is_float(in[0].type))
+    throw invalid("shards: a result of the loss, or what a state of the model becomes, is averaged over the shards, and this one is no floating-point number. FIX: cast<float>(x) for a result, a tx::state<tensor<float, ...>>");
   return in[0];
 }
 }  // namespace detail

@@ -19,7 +19,7 @@ namespace tx {
 struct update_settings {
   struct group_settings {
     float rate = 1;   // factor of the learning rate
-    float decay = 0;  // weight decay: decoupled in adamw and lamb, part of the gradient in other optimizers
+    float decay = 0;  // weight decay: decoupled in adamw, lamb, lion and novograd, part of the gradient in other optimizers
   };
   tx::schedule schedule{};
   std::array<group_settings, max_groups> groups{};
