@@ -79,7 +79,7 @@ class shuffled {
 };
 
 // Up in a line, then down in a line.
-double schedule(double done, double warmup) { return done < warmup ? done / warmup : (1 - done) / (1 - warmup); }
+double linear_schedule(double done, double warmup) { return done < warmup ? done / warmup : (1 - done) / (1 - warmup); }
 
 std::string file_sum(std::string const& path) { return std::to_string(tx::io::sum_file(path).crc64); }
 
@@ -160,7 +160,7 @@ void finetune_command(std::span<std::string const> arguments) {
   tx::train::loop loop(run, batches, o);
   loop.run({.lasts = lasts, .validations = {.count = given.integer("validations", 3, 1, 100'000)}}, [&](tx::train::moment const& now) -> tx::train::step_told {
     batches.next(batch);
-    settings.rate = top * schedule((static_cast<double>(now.done) + 0.5) / static_cast<double>(lasts.steps), warmup);
+    settings.rate = top * linear_schedule((static_cast<double>(now.done) + 0.5) / static_cast<double>(lasts.steps), warmup);
     bool const traced = now.done == std::min<std::int64_t>(10, lasts.steps - 1);
     double const loss = static_cast<double>(run.train(batches.texts, batches.targets, settings, traced ? trace : ""));
     return {loss, {{"texts", static_cast<double>(batch)}, {"tokens", static_cast<double>(batches.tokens)}}, settings.rate};

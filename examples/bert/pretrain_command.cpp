@@ -154,7 +154,7 @@ class held_out {
   std::size_t batches_;
 };
 
-double schedule(double done, double warmup) { return done < warmup ? done / warmup : std::sqrt((1 - done) / (1 - warmup)); }
+double root_schedule(double done, double warmup) { return done < warmup ? done / warmup : std::sqrt((1 - done) / (1 - warmup)); }
 
 std::string sums_of(std::vector<std::string> const& files) {
   std::string all;
@@ -224,7 +224,7 @@ void pretrain_command(std::span<std::string const> arguments) {
   tx::train::loop loop(run, batches, o);
   loop.run({.lasts = lasts, .validations = {.count = given.integer("validations", 4, 1, 100'000)}}, [&](tx::train::moment const& now) -> tx::train::step_told {
     auto const& b = batches.next();
-    settings.rate = top * schedule(now.steps > 0 ? (static_cast<double>(now.done) + 0.5) / static_cast<double>(now.steps) : 0, warmup);
+    settings.rate = top * root_schedule(now.steps > 0 ? (static_cast<double>(now.done) + 0.5) / static_cast<double>(now.steps) : 0, warmup);
     auto const told = run.train(b, settings, now.done == 10 ? trace : "");
     return {told.loss, {{"texts", static_cast<double>(d.batch)}, {"tokens", static_cast<double>(batches.tokens)}}, settings.rate};
   });
