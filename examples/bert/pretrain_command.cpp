@@ -88,13 +88,14 @@ class pairs {
         at_ = 0;
       }
       pair_example const& p = drawn_[at_];
-      held_.push_back(masked(p.ids, masking_, pass_seed() ^ (0x9e3779b97f4a7c15u * (at_ + 1))));
+      held_.push_back({masked(p.ids, masking_, pass_seed() ^ (0x9e3779b97f4a7c15u * (at_ + 1))), p.types});  // the next pass may begin within the batch
       ++at_;
-      batch_.texts.push_back({held_.back().ids, p.types});
-      batch_.places.push_back(held_.back().places);
-      batch_.words.push_back(held_.back().words);
+      held const& h = held_.back();
+      batch_.texts.push_back({h.text.ids, h.types});
+      batch_.places.push_back(h.text.places);
+      batch_.words.push_back(h.text.words);
       batch_.others.push_back(p.other);
-      tokens += p.ids.size();
+      tokens += h.types.size();
     }
     return batch_;
   }
@@ -114,6 +115,11 @@ class pairs {
   }
 
  private:
+  struct held {
+    masked_text text;
+    std::vector<std::int32_t> types;
+  };
+
   std::uint64_t pass_seed() const { return tx::train::random_numbers(seed_ ^ (0x70617373u + static_cast<std::uint64_t>(passes_ > 0 ? pass_ % passes_ : pass_)))(); }
   void draw() {
     drawn_ = drawn_pairs(documents_, pairing_, special_.cls, special_.sep, pass_seed());
@@ -129,7 +135,7 @@ class pairs {
   std::vector<pair_example> drawn_;
   std::size_t at_ = 0;
   pretrainer::batch batch_;
-  std::vector<masked_text> held_;
+  std::vector<held> held_;  // what the batch's texts are views of
 };
 
 // The first pairs of other documents, in batches that stay as they are.

@@ -21,8 +21,8 @@ struct pretrain_test : bert_test {
     }
     write("texts", text);
   }
-  ran pretrain(std::string const& more, std::string const& out = "@model") const {
-    return (*this)("pretrain --text @texts --dev @texts --out " + out + " --rate 0.02 --dropout 0 --threads 1 " + more);
+  ran pretrain(std::string const& more, std::string const& out = "@model", std::string const& rate = "0.02") const {
+    return (*this)("pretrain --text @texts --dev @texts --out " + out + " --rate " + rate + " --dropout 0 --threads 1 " + more);
   }
   // What standard output says of masked words: the loss.
   static double loss_of(ran const& r) {
@@ -48,7 +48,7 @@ TEST_CASE_METHOD(pretrain_test, "pre-training from nothing tells masked words, a
     CHECK(weights.find(name) != nullptr);
   CHECK(nlohmann::json::parse(read("model/config.json")).at("architectures") == nlohmann::json{"BertForPreTraining"});
 
-  ran const on = pretrain("--model @model --steps 2 --rate 0", "@on");
+  ran const on = pretrain("--model @model --steps 2", "@on", "0");
   INFO(on.error);
   REQUIRE(on.code == 0);
   CHECK_THAT(on.error, !Catch::Contains("fresh"));
