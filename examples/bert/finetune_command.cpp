@@ -2,13 +2,12 @@
 #include "commands.hpp"
 #include "dataset.hpp"
 #include "judged.hpp"
+#include "training.hpp"
 
-#include <tx/io/crc64.hpp>
 #include <tx/io/pretrained.hpp>
 #include <tx/io/standard_streams.hpp>
 #include <tx/train/loop/epochs.hpp>
 #include <tx/train/loop/loop.hpp>
-#include <tx/train/loop/run_folder.hpp>
 
 #include <cmath>
 #include <cstdio>
@@ -20,26 +19,19 @@ using command_line::helped, command_line::option, command_line::options;
 
 std::vector<option> finetune_options() {
   auto const& d = compiled();
-  return {{"model", "DIR", "a folder of Hugging Face's, whose weights it begins with"},
-          {"data", "FILE", "what it learns from: label<TAB>text[<TAB>text], or JSON lines with label, text and perhaps pair"},
-          {"dev", "FILE", "texts that it does not learn from, by which the best state is kept"},
-          {"out", "DIR", "the new model's folder, which must not exist or be empty"},
-          {"epochs", "N", "(default: 3)"},
-          {"steps", "N", "steps of " + std::to_string(d.batch) + " texts, in place of --epochs"},
-          {"rate", "R", "learning rate at its highest (default: 0.0001)"},
-          {"warmup", "SHARE", "of the steps, before the full rate; then it falls in a line to nothing (default: 0.1)"},
-          {"decay", "W", "weight decay (default: 0.01)"},
-          {"dropout", "P", "(default: 0.1)"},
-          {"length", "N", "tokens of a text at most (default: " + std::to_string(d.train_longest) + ", the most there may be)"},
-          {"validations", "N", "times that --dev is looked at (default: 3)"},
-          {"patience", "N", "validations without a better one that end it (default: any number)"},
-          {"seed", "S", "same seed, options and data: same model, bit by bit, on any number of threads (default: 1)"},
-          {"save-every", "N", "save the state after every N steps (default: at Ctrl-C and SIGTERM alone)"},
-          {"profile", "FILE", "write a Chrome trace of one step's kernels, with FLOPs, bytes and rates"},
-          {"tensorboard", "", "write an event file for TensorBoard into DIR/events, beside metrics.jsonl"},
-          {"resume", "", "go on from the state saved in DIR, with the same options and files; --threads may differ"},
-          {"threads", "N", "(default: as many as the machine runs at once)"},
-          {"help", "", "print this"}};
+  return with_common_options({{"model", "DIR", "a folder of Hugging Face's, whose weights it begins with"},
+                              {"data", "FILE", "what it learns from: label<TAB>text[<TAB>text], or JSON lines with label, text and perhaps pair"},
+                              {"dev", "FILE", "texts that it does not learn from, by which the best state is kept"},
+                              {"out", "DIR", "the new model's folder, which must not exist or be empty"},
+                              {"epochs", "N", "(default: 3)"},
+                              {"steps", "N", "steps of " + std::to_string(d.batch) + " texts, in place of --epochs"},
+                              {"rate", "R", "learning rate at its highest (default: 0.0001)"},
+                              {"warmup", "SHARE", "of the steps, before the full rate; then it falls in a line to nothing (default: 0.1)"},
+                              {"decay", "W", "weight decay (default: 0.01)"},
+                              {"dropout", "P", "(default: 0.1)"},
+                              {"length", "N", "tokens of a text at most (default: " + std::to_string(d.train_longest) + ", the most there may be)"},
+                              {"validations", "N", "times that --dev is looked at (default: 3)"},
+                              {"patience", "N", "validations without a better one that end it (default: any number)"}});
 }
 
 // Texts in an order that is drawn anew for each epoch; what an epoch has left that is no whole batch is left out.
@@ -81,8 +73,6 @@ class shuffled {
 // Up in a line, then down in a line.
 double linear_schedule(double done, double warmup) { return done < warmup ? done / warmup : (1 - done) / (1 - warmup); }
 
-std::string file_sum(std::string const& path) { return std::to_string(tx::io::sum_file(path).crc64); }
-
 // Names of labels: those of a folder that has been trained for the same ones keep their numbers.
 std::vector<std::string> chosen_labels(tx::io::model_folder const& folder, std::span<tx::text::labelled_text const> texts, std::string const& source) {
   auto const& d = compiled();
@@ -118,7 +108,6 @@ void finetune_command(std::span<std::string const> arguments) {
   double const top = settings.rate, warmup = given.number("warmup", 0.1, 0, 0.99);
   auto const longest = static_cast<int>(given.integer("length", d.train_longest, 4, d.train_longest));
   auto const batch = static_cast<std::size_t>(d.batch);
-  bool const resume = given.has("resume");
   if (given.has("steps") && given.has("epochs")) throw tx::value_error("--steps and --epochs exclude each other");
 
   auto const made = make_classifier(seed, static_cast<int>(given.integer("threads", 0, 0, 1024)), true);
@@ -132,37 +121,30 @@ void finetune_command(std::span<std::string const> arguments) {
   if (learned.texts.size() < batch)
     throw tx::value_error(data + " has " + std::to_string(learned.texts.size()) + " texts, a step takes " + std::to_string(batch) + ". FIX: more texts, or a program with a smaller BATCH");
 
-  tx::train::run_folder const holds(out, {.what = resume ? tx::train::existing::resume : tx::train::existing::refuse, .refusal = "exists and is not empty. FIX: another --out, or --resume"});
+  tx::train::run_folder const holds(out, folder_options(given));
   auto const loaded = tx::io::load_pretrained(folder, run.tensors(), d.family);
   std::fprintf(stderr, "%zu texts, %zu for validation, %zu tokens in vocabulary, %s\n", learned.texts.size(), unseen.texts.size(), words.size(),
                d.regression() ? "numbers to tell" : (std::to_string(labels.size()) + " labels").c_str());
   for (auto const& name : loaded.fresh) std::fprintf(stderr, "fresh: %s\n", name.c_str());
 
   auto const save = [&] { tx::io::save_model_folder(out, run.tensors(), folder, trained_config(labels)); };
-  std::filesystem::path const in(out);
   shuffled batches(learned, seed);
-  tx::train::loop_options o{.resume = resume,
-                            .checkpoints = {.folder = in / "checkpoints", .every = given.integer("save-every", 0, 1), .at_end = tx::train::at_end::remove},
-                            .report = {.metrics = in / "metrics.jsonl"},
-                            .validate = [&] { return judged(run, unseen).value(); },
-                            .measure = {.name = judged_by(), .label = judged_by(), .higher_is_better = true},
-                            .patience = given.integer("patience", 0, 1),
-                            .improved = save,
-                            .resume_by = "--resume"};
-  if (given.has("tensorboard")) o.report.events = in / "events";
+  auto o = loop_options(given, out);
+  o.validate = [&] { return judged(run, unseen).value(); };
+  o.measure = {.name = judged_by(), .label = judged_by(), .higher_is_better = true};
+  o.patience = given.integer("patience", 0, 1);
+  o.improved = save;
   tx::train::length const lasts = given.has("steps") ? tx::train::length{.steps = given.integer("steps", 1, 1)}
                                                      : tx::train::in_epochs(given.number("epochs", 3, 1e-3, 1e6), learned.texts.size(), batch);
-  o.common = {{"--data", file_sum(data)}, {"--dev", file_sum(dev)}, {"--model", file_sum((folder.file("config.json")).string())}, {"--steps", std::to_string(lasts.steps)},
+  o.common = {{"--seed", std::to_string(seed)}, {"--data", sum_of(data)}, {"--dev", sum_of(dev)}, {"--model", sum_of(folder.config_path().string())}, {"--steps", std::to_string(lasts.steps)},
               {"--rate", std::to_string(top)}, {"--warmup", std::to_string(warmup)}, {"--decay", std::to_string(settings.decay)},
               {"--dropout", std::to_string(settings.dropout)}, {"--length", std::to_string(longest)}};
-  std::string const trace = given.has("profile") ? given.text("profile") : "";
 
   tx::train::loop loop(run, batches, o);
   loop.run({.lasts = lasts, .validations = {.count = given.integer("validations", 3, 1, 100'000)}}, [&](tx::train::moment const& now) -> tx::train::step_told {
     batches.next(batch);
     settings.rate = top * linear_schedule((static_cast<double>(now.done) + 0.5) / static_cast<double>(lasts.steps), warmup);
-    bool const traced = now.done == std::min<std::int64_t>(10, lasts.steps - 1);
-    double const loss = static_cast<double>(run.train(batches.texts, batches.targets, settings, traced ? trace : ""));
+    double const loss = static_cast<double>(run.train(batches.texts, batches.targets, settings, trace_of(given, now)));
     return {loss, {{"texts", static_cast<double>(batch)}, {"tokens", static_cast<double>(batches.tokens)}}, settings.rate};
   });
   auto const result = loop.finish();

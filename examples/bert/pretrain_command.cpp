@@ -2,14 +2,13 @@
 #include "commands.hpp"
 #include "dataset.hpp"
 #include "pretraining_data.hpp"
+#include "training.hpp"
 
-#include <tx/io/crc64.hpp>
 #include <tx/io/pretrained.hpp>
 #include <tx/io/save_model_folder.hpp>
 #include <tx/io/standard_streams.hpp>
 #include <tx/train/loop/loop.hpp>
 #include <tx/train/loop/random.hpp>
-#include <tx/train/loop/run_folder.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -22,29 +21,22 @@ using command_line::helped, command_line::option, command_line::options;
 
 std::vector<option> pretrain_options() {
   auto const& d = compiled();
-  return {{"text", "FILE", "sentences, a line each, documents parted by empty lines; may be given several times", true},
-          {"dev", "FILE", "the same, of documents it does not learn from; may be given several times", true},
-          {"model", "DIR", "a folder whose weights it goes on from"},
-          {"config", "DIR", "a folder with config.json and a tokenizer, in place of --model: weights are drawn"},
-          {"out", "DIR", "the new model's folder, which must not exist or be empty"},
-          {"steps", "N", "steps of " + std::to_string(d.batch) + " pairs of texts (default: 10000)"},
-          {"seconds", "T", "as many steps as take about so long, at most --steps; not the same on another machine"},
-          {"rate", "R", "learning rate of LAMB at its highest (default: 0.002)"},
-          {"warmup", "SHARE", "of the steps, before the full rate; then it falls as the root of what is left (default: 0.2843)"},
-          {"decay", "W", "weight decay (default: 0.01)"},
-          {"dropout", "P", "(default: 0.1)"},
-          {"passes", "N", "different passes over the texts, with pairs and masks of their own, before the first comes again; 0: none ever does (default: 5)"},
-          {"masked", "SHARE", "of tokens, to be told (default: 0.15)"},
-          {"whole-words", "", "all tokens of a word are masked, or none"},
-          {"short", "SHARE", "of pairs that are made shorter (default: 0.1)"},
-          {"validations", "N", "times that --dev is looked at, in the last half (default: 4)"},
-          {"seed", "S", "same seed, options and data: same model, bit by bit, on any number of threads (default: 1)"},
-          {"save-every", "N", "save the state after every N steps (default: at Ctrl-C and SIGTERM alone)"},
-          {"profile", "FILE", "write a Chrome trace of one step's kernels, with FLOPs, bytes and rates"},
-          {"tensorboard", "", "write an event file for TensorBoard into DIR/events, beside metrics.jsonl"},
-          {"resume", "", "go on from the state saved in DIR, with the same options and files; --threads may differ"},
-          {"threads", "N", "(default: as many as the machine runs at once)"},
-          {"help", "", "print this"}};
+  return with_common_options({{"text", "FILE", "sentences, a line each, documents parted by empty lines; may be given several times", true},
+                              {"dev", "FILE", "the same, of documents it does not learn from; may be given several times", true},
+                              {"model", "DIR", "a folder whose weights it goes on from"},
+                              {"config", "DIR", "a folder with config.json and a tokenizer, in place of --model: weights are drawn"},
+                              {"out", "DIR", "the new model's folder, which must not exist or be empty"},
+                              {"steps", "N", "steps of " + std::to_string(d.batch) + " pairs of texts (default: 10000)"},
+                              {"seconds", "T", "as many steps as take about so long, at most --steps; not the same on another machine"},
+                              {"rate", "R", "learning rate of LAMB at its highest (default: 0.002)"},
+                              {"warmup", "SHARE", "of the steps, before the full rate; then it falls as the root of what is left (default: 0.2843)"},
+                              {"decay", "W", "weight decay (default: 0.01)"},
+                              {"dropout", "P", "(default: 0.1)"},
+                              {"passes", "N", "different passes over the texts, with pairs and masks of their own, before the first comes again; 0: none ever does (default: 5)"},
+                              {"masked", "SHARE", "of tokens, to be told (default: 0.15)"},
+                              {"whole-words", "", "all tokens of a word are masked, or none"},
+                              {"short", "SHARE", "of pairs that are made shorter (default: 0.1)"},
+                              {"validations", "N", "times that --dev is looked at, in the last half (default: 4)"}});
 }
 
 // Ids that are never masked, and those that go on with a word.
@@ -164,7 +156,7 @@ double root_schedule(double done, double warmup) { return done < warmup ? done /
 
 std::string sums_of(std::vector<std::string> const& files) {
   std::string all;
-  for (auto const& file : files) all += std::to_string(tx::io::sum_file(file).crc64) + ' ';
+  for (auto const& file : files) all += sum_of(file) + ' ';
   return all;
 }
 
@@ -201,9 +193,8 @@ void pretrain_command(std::span<std::string const> arguments) {
   step_settings settings{given.number("rate", 2e-3, 0, 1), given.number("decay", 0.01, 0, 1), given.number("dropout", 0.1, 0, 0.9)};
   double const top = settings.rate, warmup = given.number("warmup", 0.2843, 0, 0.99);
   std::int64_t const passes = given.integer("passes", 5, 0);
-  bool const resume = given.has("resume");
 
-  tx::train::run_folder const holds(out, {.what = resume ? tx::train::existing::resume : tx::train::existing::refuse, .refusal = "exists and is not empty. FIX: another --out, or --resume"});
+  tx::train::run_folder const holds(out, folder_options(given));
   if (given.has("model")) {
     auto const report = tx::io::load_pretrained(folder, run.tensors(), d.family);
     for (auto const& name : report.fresh) std::fprintf(stderr, "fresh: %s\n", name.c_str());
@@ -212,18 +203,12 @@ void pretrain_command(std::span<std::string const> arguments) {
   held_out dev(unseen, pairing, masking, special);
   std::fprintf(stderr, "%zu documents, %zu pairs in a pass, %zu documents for validation, %zu tokens in vocabulary\n", documents.size(), batches.in_a_pass(), unseen.size(), words.size());
 
-  std::filesystem::path const in(out);
   tx::train::length const lasts{.steps = given.integer("steps", 10'000, 1), .seconds = given.number("seconds", 0, 0, 1e9), .fixed = true};
-  std::string const trace = given.has("profile") ? given.text("profile") : "";
   pretrainer::told last;
-  tx::train::loop_options o{.resume = resume,
-                            .checkpoints = {.folder = in / "checkpoints", .every = given.integer("save-every", 0, 1), .at_end = tx::train::at_end::remove},
-                            .report = {.metrics = in / "metrics.jsonl"},
-                            .validate = [&] { return (last = dev.judged(run)).loss; },
-                            .improved = [&] { tx::io::save_model_folder(out, run.tensors(), folder, {{"architectures", {"BertForPreTraining"}}}); },
-                            .resume_by = "--resume"};
-  if (given.has("tensorboard")) o.report.events = in / "events";
-  o.common = {{"--text", sums_of(given.all("text"))}, {"--dev", sums_of(given.all("dev"))}, {"--rate", std::to_string(top)}, {"--warmup", std::to_string(warmup)},
+  auto o = loop_options(given, out);
+  o.validate = [&] { return (last = dev.judged(run)).loss; };
+  o.improved = [&] { tx::io::save_model_folder(out, run.tensors(), folder, {{"architectures", {"BertForPreTraining"}}}); };
+  o.common = {{"--seed", std::to_string(seed)}, {"--text", sums_of(given.all("text"))}, {"--dev", sums_of(given.all("dev"))}, {"--rate", std::to_string(top)}, {"--warmup", std::to_string(warmup)},
               {"--decay", std::to_string(settings.decay)}, {"--dropout", std::to_string(settings.dropout)}, {"--passes", std::to_string(passes)},
               {"--masked", std::to_string(masking.share)}, {"--whole-words", std::to_string(masking.whole_words)}, {"--short", std::to_string(pairing.short_share)},
               {"--steps", std::to_string(lasts.steps)}};
@@ -231,7 +216,7 @@ void pretrain_command(std::span<std::string const> arguments) {
   loop.run({.lasts = lasts, .validations = {.count = given.integer("validations", 4, 1, 100'000)}}, [&](tx::train::moment const& now) -> tx::train::step_told {
     auto const& b = batches.next();
     settings.rate = top * root_schedule(now.steps > 0 ? (static_cast<double>(now.done) + 0.5) / static_cast<double>(now.steps) : 0, warmup);
-    auto const told = run.train(b, settings, now.done == 10 ? trace : "");
+    auto const told = run.train(b, settings, trace_of(given, now));
     return {told.loss, {{"texts", static_cast<double>(d.batch)}, {"tokens", static_cast<double>(batches.tokens)}}, settings.rate};
   });
   auto const result = loop.finish();

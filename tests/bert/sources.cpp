@@ -8,6 +8,7 @@
 #include "../../examples/bert/pretraining_data.cpp"
 #include "../../examples/bert/program.cpp"
 #include "../../examples/bert/scores.cpp"
+#include "../../examples/bert/training.cpp"
 #include "../../examples/bert/use_commands.cpp"
 #include "../../examples/command_line/options.cpp"
 #include "../../examples/command_line/program.cpp"

@@ -41,6 +41,13 @@ struct bert_mean_pooler {
 };
 
 namespace detail {
+// The two layers of a head for whole texts, as RoBERTa and ELECTRA call them.
+template <int H, int Labels>
+struct dense_and_out {
+  linear<H, H> dense;
+  linear<H, Labels> out_proj;
+};
+
 template <class Pooler>
 inline constexpr peel last_layer_for = peel::none;
 template <class Pooler>

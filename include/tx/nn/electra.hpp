@@ -39,15 +39,10 @@ struct electra_family {
   template <class Config>
   using pooler = first_token<Config>;
 
-  template <class Config, int Labels>
-  struct dense_and_out {
-    linear<Config::hidden, Config::hidden> dense;
-    linear<Config::hidden, Labels> out_proj;
-  };
   // [texts, hidden], of the first tokens -> logits [texts, Labels]
   template <class Config, int Labels>
   struct sequence_head {
-    dense_and_out<Config, Labels> classifier;
+    detail::dense_and_out<Config::hidden, Labels> classifier;
     constexpr auto operator()(typed_handle auto const& x) const { return classifier.out_proj(dropout(gelu(classifier.dense(dropout(x))))); }
   };
 

@@ -1,0 +1,42 @@
+#include "training.hpp"
+
+#include <tx/io/crc64.hpp>
+
+#include <algorithm>
+
+namespace bert {
+
+std::vector<command_line::option> with_common_options(std::vector<command_line::option> own) {
+  std::vector<command_line::option> const common{
+      {"seed", "S", "same seed, options and data: same model, bit by bit, on any number of threads (default: 1)"},
+      {"save-every", "N", "save the state after every N steps (default: at Ctrl-C and SIGTERM alone)"},
+      {"profile", "FILE", "write a Chrome trace of one step's kernels, with FLOPs, bytes and rates"},
+      {"tensorboard", "", "write an event file for TensorBoard into DIR/events, beside metrics.jsonl"},
+      {"resume", "", "go on from the state saved in DIR, with the same options and files; --threads may differ"},
+      {"threads", "N", "(default: as many as the machine runs at once)"},
+      {"help", "", "print this"}};
+  own.insert(own.end(), common.begin(), common.end());
+  return own;
+}
+
+tx::train::run_folder_options folder_options(command_line::options const& given) {
+  return {.what = given.has("resume") ? tx::train::existing::resume : tx::train::existing::refuse, .refusal = "exists and is not empty. FIX: another --out, or --resume"};
+}
+
+tx::train::loop_options loop_options(command_line::options const& given, std::filesystem::path const& out) {
+  tx::train::loop_options o{.resume = given.has("resume"),
+                            .checkpoints = {.folder = out / "checkpoints", .every = given.integer("save-every", 0, 1), .at_end = tx::train::at_end::remove},
+                            .report = {.metrics = out / "metrics.jsonl"},
+                            .resume_by = "--resume"};
+  if (given.has("tensorboard")) o.report.events = out / "events";
+  return o;
+}
+
+std::string trace_of(command_line::options const& given, tx::train::moment const& now) {
+  std::int64_t const wanted = now.steps > 0 ? std::min<std::int64_t>(10, now.steps - 1) : 10;  // past the first, slow ones
+  return given.has("profile") && now.done == wanted ? given.text("profile") : "";
+}
+
+std::string sum_of(std::string const& file) { return std::to_string(tx::io::sum_file(file).crc64); }
+
+}  // namespace bert

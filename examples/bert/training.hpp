@@ -1,0 +1,22 @@
+// What all training has in common: options of the command line, and of the loop.
+#pragma once
+
+#include "../command_line/options.hpp"
+
+#include <tx/train/loop/options.hpp>
+#include <tx/train/loop/run_folder.hpp>
+
+namespace bert {
+
+// A command's own options, and those.
+std::vector<command_line::option> with_common_options(std::vector<command_line::option> own);
+
+tx::train::run_folder_options folder_options(command_line::options const& given);
+// Checkpoints, metrics and events in the folder `out`, and whether it goes on.
+tx::train::loop_options loop_options(command_line::options const& given, std::filesystem::path const& out);
+// For a Chrome trace of the step with this number, or of the last where there are fewer; empty where none is wanted.
+std::string trace_of(command_line::options const& given, tx::train::moment const& now);
+// Of a file's bytes: what a run and one that resumes it must have in common.
+std::string sum_of(std::string const& file);
+
+}  // namespace bert
