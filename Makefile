@@ -11,7 +11,7 @@
 # make gpt     fetches the same texts, trains a language model of bytes on them for GPT_SECONDS into runs/gpt and has it write
 # make bert    fetches a pretrained encoder (MiniLM) and sentences of film reviews, trains it to tell good from bad ones into runs/bert, scores it
 # make bench   builds the benchmarks; with PEERS=1 also installs PyTorch, JAX, ONNX Runtime and OpenVINO under build/ and compares
-#              training steps, inference, an epoch of unequal texts and tokenizers; POOLS, DTYPES, DROPOUTS and MODELS choose
+#              training steps, inference, an epoch of unequal texts, tokenizers, fine-tuning and vectors of sentences; POOLS, DTYPES, DROPOUTS and MODELS choose
 # make format  clang-format over all sources
 # make clean   removes build/; runs/ and .cache/ stay
 PRESET ?= release
@@ -114,6 +114,10 @@ ifdef PEERS
 	@build/peers/bin/python bench/compare/encode.py --tx $(bin)/bench_encode
 	@build/peers/bin/python bench/compare/epoch.py --tx $(bin)/bench_epoch
 	@build/peers/bin/python bench/compare/text_to_ids.py --tx $(bin)/bench_tokenize
+	@$(compile) --target bert
+	@examples/bert/data/fetch.sh $(BERT_DATA)
+	@build/peers/bin/python bench/compare/finetune.py --tx $(bin)/bert --data $(BERT_DATA) --steps 30
+	@build/peers/bin/python bench/compare/embed.py --tx $(bin)/bert --model $(BERT_DATA)/minilm --texts $(BERT_DATA)/dev.tsv
 endif
 
 format:
