@@ -54,6 +54,9 @@ TEST_CASE("seconds may become a number of steps, which a resumed run keeps", "[l
   resumed.restore(300);
   CHECK_FALSE(resumed.measure(20, 7));
   CHECK(resumed.steps() == 300);
+  pace longer({.steps = 500});
+  longer.restore(300);  // a number of steps is what it is given
+  CHECK(longer.steps() == 500);
 }
 
 TEST_CASE("epochs are steps of whole batches, at least one", "[loop]") {

@@ -54,10 +54,11 @@ class pace {
 
   // As many as there will be, as far as that is known; 0: not yet.
   std::int64_t steps() const { return expected_ > 0 ? expected_ : unmeasured_ && by_clock() ? 0 : length_.steps; }
-  // The same, of a run that goes on: it was found out before.
+  // The same, of a run that goes on: what was found out from a time stays so. A number of steps is what it is given now, so a run that has ended may
+  // be made longer.
   std::int64_t fixed_steps() const { return by_clock() ? 0 : length_.steps; }
   void restore(std::int64_t fixed_steps) {
-    if (fixed_steps <= 0) return;
+    if (fixed_steps <= 0 || length_.seconds <= 0) return;
     length_.steps = fixed_steps;
     if (length_.fixed) unmeasured_ = false;
   }
