@@ -326,7 +326,7 @@ TEST_CASE("what steps are made of refuses shapes that it cannot divide or gather
   refused("all_reduce: sums are of f32 or f64. FIX: ", [](inputs& in) { all_reduce(in.halves<2>()); });
   refused("shard_add: two values of one type and shape",
           [](inputs& in) { shard_add(in.f32s<2>(), in.f32s<3>()); });
-  refused("this one is no floating-point number",
+  refused("shards: a result of the loss, or what a state of the model becomes",
           [](inputs& in) { shard_add(in.ids<2>(), in.ids<2>()); });
   refused("virtual_shards: an argument needs a fixed leading axis that can be cut",
           [](inputs& in) { dist::detail::shard_leaf(in.g, in.g[in.f32s<>().id], 0, 2); });

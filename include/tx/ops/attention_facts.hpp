@@ -5,11 +5,12 @@
 
 namespace tx {
 
-// A score that softmax turns into exactly 0 beside any ordinary one; among its equals it gives equal shares, never NaN.
-inline constexpr double masked_score = -1e30;
+// A score that softmax turns into exactly 0 beside any ordinary one; among its equals it gives equal shares, never NaN. A number of f32, so that it is the
+// same wherever it is kept.
+inline constexpr double masked_score = static_cast<double>(-1e30f);
 // A score of a key that takes part is no lower, whatever its bias: masks that are added, as -infinity or the lowest number of a type, leave it above
 // those that do not take part, and without NaN.
-inline constexpr double lowest_score = masked_score / 10;
+inline constexpr double lowest_score = static_cast<double>(-1e29f);
 
 struct attention_facts {
   int heads = 1, key_heads = 1;  // neighbouring heads / key_heads heads share keys and values
