@@ -11,7 +11,7 @@ inline constexpr f32 masked = static_cast<f32>(masked_score), lowest = static_ca
 // No score of keys that take part is so low.
 inline constexpr f32 nearly_masked = static_cast<f32>(masked_score) / 2;
 
-// e^x for x <= 1; 0 from -104 on, and without denormals from -88 on. Within 2 units in the last place, and as many as -x / 30 more. Coefficients:
+// e^x for x <= 1; 0 from -104 on, and without denormals from -88 on. Within 2 units in the last place, and as many as -x / 6 more. Coefficients:
 // tools/fit_polynomials.py.
 TX_INLINE simd<f32> exp_of_negative(simd<f32> x) {
   constexpr f32 round = 0x1.8p23f;  // adding it leaves no fraction bits
