@@ -60,7 +60,7 @@ TEST_CASE_METHOD(pretrain_test, "pre-training from nothing tells masked words, a
 }
 
 TEST_CASE_METHOD(pretrain_test, "pre-training that is stopped and resumed is pre-training that was not", "[pretraining]") {
-  std::string const options = "--config @folder --steps 120 --save-every 10 ";
+  std::string const options = "--config @folder --steps 60 --save-every 5 ";
   ran const whole = pretrain(options, "@whole");
   INFO(whole.error);
   REQUIRE(whole.code == 0);
