@@ -91,6 +91,8 @@ class pairs {
     }
     return batch_;
   }
+  // From the first pair of the pass on.
+  void begin_again() { at_ = 0; }
   std::size_t in_a_pass() const { return drawn_.size(); }
   std::size_t tokens = 0;
 
@@ -138,9 +140,9 @@ class held_out {
 
   pretrainer::told judged(pretrainer& run) {
     pretrainer::told sum;
-    pairs again = source_;
+    source_.begin_again();
     for (std::size_t k = 0; k < batches_; ++k) {
-      auto const t = run.judge(again.next());
+      auto const t = run.judge(source_.next());
       sum.loss += t.loss, sum.words += t.words, sum.follows += t.follows, sum.words_right += t.words_right, sum.follows_right += t.follows_right;
     }
     for (double* x : {&sum.loss, &sum.words, &sum.follows, &sum.words_right, &sum.follows_right}) *x /= static_cast<double>(batches_);

@@ -9,6 +9,7 @@
 
 #include <csignal>
 
+#include "forked.hpp"
 #include "small_run.hpp"
 #include "system_calls.hpp"
 #include "temp_folder.hpp"
@@ -23,25 +24,6 @@ void save(std::filesystem::path const& folder, std::int64_t step) {
   tx::io::save_checkpoint(folder, r, {{"place", step}});
 }
 
-// Runs f, then _exit(0), in a process of its own; how it ended: the signal, or 0. `meanwhile` runs in this one.
-template <class F, class Meanwhile>
-int signal_of(F f, Meanwhile meanwhile) {
-  pid_t const child = ::fork();
-  REQUIRE(child >= 0);
-  if (child == 0) {
-    try {
-      f();
-    } catch (...) {
-      ::_exit(1);
-    }
-    ::_exit(0);
-  }
-  meanwhile(child);
-  int status = 0;
-  REQUIRE(::waitpid(child, &status, 0) == child);
-  REQUIRE((WIFSIGNALED(status) || WEXITSTATUS(status) == 0));
-  return WIFSIGNALED(status) ? WTERMSIG(status) : 0;
-}
 constexpr auto undisturbed = [](pid_t) {};
 
 // The folder's newest checkpoint is that of a step, or of one of those that follow; which.

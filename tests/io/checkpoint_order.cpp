@@ -7,6 +7,7 @@
 #include <map>
 #include <sstream>
 
+#include "checkpoint_cases.hpp"
 #include "small_run.hpp"
 #include "system_calls.hpp"
 #include "temp_folder.hpp"
@@ -14,12 +15,6 @@
 namespace {
 
 using run = small_run<float>;
-
-run at_step(std::int64_t step) {
-  run r;
-  r.go_to(step);
-  return r;
-}
 
 // Paths below a folder, and names of temporary files without their numbers.
 std::string plain(std::string text, std::filesystem::path const& folder) {

@@ -9,6 +9,7 @@
 #include <memory>
 #include <thread>
 
+#include "checkpoint_cases.hpp"
 #include "same_files.hpp"
 #include "size_limit.hpp"
 #include "small_run.hpp"
@@ -21,12 +22,6 @@ using tx::io::checkpoint_writer;
 namespace {
 
 using run = small_run<float>;
-
-run at_step(std::int64_t step) {
-  run r;
-  r.go_to(step);
-  return r;
-}
 
 // Its memory is out of the host's reach, but for copies.
 struct far_run : run {

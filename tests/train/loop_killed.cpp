@@ -1,10 +1,10 @@
 // Processes that train and save in the background, killed at any moment: those that go on from them end in the bits of one that was left alone.
+#include "../io/forked.hpp"
 #include "../io/system_calls.hpp"
 #include "loop_run.hpp"
 
 #include <catch2/catch.hpp>
 
-#include <sys/wait.h>
 
 #include <chrono>
 #include <csignal>
@@ -56,23 +56,9 @@ std::vector<std::string> told(std::filesystem::path const& folder) {
 // `meanwhile` may kill the process that f runs in. Whether it was killed.
 template <class F, class Meanwhile>
 bool killed(F f, Meanwhile meanwhile) {
-  pid_t const child = ::fork();
-  REQUIRE(child >= 0);
-  if (child == 0) {
-    for (int const s : {SIGINT, SIGTERM}) std::signal(s, SIG_DFL);  // not the test framework's
-    try {
-      f();
-    } catch (...) {
-      ::_exit(1);
-    }
-    ::_exit(0);
-  }
-  meanwhile(child);
-  int status = 0;
-  REQUIRE(::waitpid(child, &status, 0) == child);
-  bool const was_killed = WIFSIGNALED(status);
-  REQUIRE((was_killed ? WTERMSIG(status) == SIGKILL : WEXITSTATUS(status) == 0));
-  return was_killed;
+  int const signal = signal_of(f, meanwhile);
+  REQUIRE((signal == 0 || signal == SIGKILL));
+  return signal != 0;
 }
 
 struct kill_test {

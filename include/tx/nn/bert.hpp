@@ -48,6 +48,12 @@ struct dense_and_out {
   linear<H, Labels> out_proj;
 };
 
+// What ELECTRA and DistilBERT keep of the last layer of a masked language model, whose weight is the table of words.
+template <int Vocabulary>
+struct word_bias {
+  param<tensor<f32, Vocabulary>, init::zeros, not_decayed> bias;
+};
+
 template <class Pooler>
 inline constexpr peel last_layer_for = peel::none;
 template <class Pooler>

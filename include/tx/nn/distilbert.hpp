@@ -74,16 +74,12 @@ struct distilbert_family {
   template <class Config>
   using choice_head = sequence_head<Config, 1>;
 
-  template <class Config>
-  struct word_bias {
-    param<tensor<f32, Config::vocabulary>, init::zeros, not_decayed> bias;
-  };
   // rows [N, hidden], the table of words [vocabulary, hidden] -> logits [N, vocabulary]
   template <class Config>
   struct masked_head {
     linear<Config::hidden, Config::hidden> vocab_transform;
     layer_norm_of<Config> vocab_layer_norm;
-    word_bias<Config> vocab_projector;
+    detail::word_bias<Config::vocabulary> vocab_projector;
     constexpr auto operator()(typed_handle auto const& rows, handle auto const& words) const {
       return matmul(vocab_layer_norm(gelu(vocab_transform(rows))), transpose(words)) + vocab_projector.bias;
     }

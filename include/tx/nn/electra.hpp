@@ -46,13 +46,8 @@ struct electra_family {
     constexpr auto operator()(typed_handle auto const& x) const { return classifier.out_proj(dropout(gelu(classifier.dense(dropout(x))))); }
   };
 
-  // dropout(gelu(summary(first token)))
   template <class Config>
-  struct choice_pooler {
-    static constexpr peel last_layer = peel::last;
-    constexpr auto operator()(typed_handle auto const& x, typed_handle auto const&...) const { return first_token<Config>{}(x); }
-    constexpr auto packed(typed_handle auto const& x, typed_handle auto const& offsets) const { return first_token<Config>{}.packed(x, offsets); }
-  };
+  using choice_pooler = first_token<Config>;
   template <class Config>
   struct summary_layer {
     linear<Config::hidden, Config::hidden> summary;
@@ -69,15 +64,11 @@ struct electra_family {
     layer_norm<electra<Config>::width, typename detail::epsilon_of<Config>::type> LayerNorm;
     linear<Config::hidden, electra<Config>::width> dense;
   };
-  template <class Config>
-  struct word_bias {
-    param<tensor<f32, Config::vocabulary>, init::zeros, not_decayed> bias;
-  };
   // rows [N, hidden], the table of words [vocabulary, width] -> logits [N, vocabulary]
   template <class Config>
   struct masked_head {
     prediction_layers<Config> generator_predictions;
-    word_bias<Config> generator_lm_head;
+    detail::word_bias<Config::vocabulary> generator_lm_head;
     constexpr auto operator()(typed_handle auto const& rows, handle auto const& words) const {
       return matmul(generator_predictions.LayerNorm(gelu(generator_predictions.dense(rows))), transpose(words)) + generator_lm_head.bias;
     }

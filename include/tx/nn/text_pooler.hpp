@@ -5,6 +5,7 @@
 // Of a text that has no token by its mask, the mean is 0 and the first is that of its padding.
 #pragma once
 
+#include <tx/expr/repeat.hpp>
 #include <tx/nn/key_mask.hpp>
 #include <tx/ops/cast.hpp>
 #include <tx/ops/div.hpp>
@@ -18,8 +19,6 @@
 #include <tx/ops/slice.hpp>
 #include <tx/ops/take.hpp>
 #include <tx/ops/where.hpp>
-
-#include <tx/expr/repeat.hpp>
 
 namespace tx::nn {
 
@@ -51,9 +50,10 @@ struct mean_token {
   constexpr auto operator()(X const& x, Mask const& mask) const {
     static_assert(!is_float(Mask::info.type), "tx::nn::mean_token: which tokens take part is told by true and false, or 1 and 0. FIX: a mask of bool or integers");
     constexpr auto batch = X::dims[0], seq = X::dims[1];
-    auto const seen = cast<typename X::element_type>(key_mask(mask));                                          // [batch, seq]
-    auto const total = matmul(reshape<batch, 1, seq>(seen), where(reshape<batch, seq, 1>(key_mask(mask)), x, 0.0));  // [batch, 1, hidden]
-    return reshape<batch, Config::hidden>(total) / maximum(sum<-1>(seen), 1.0);
+    auto const seen = key_mask(mask);                                                                       // [batch, seq]
+    auto const ones = cast<typename X::element_type>(seen);
+    auto const total = matmul(reshape<batch, 1, seq>(ones), where(reshape<batch, seq, 1>(seen), x, 0.0));  // [batch, 1, hidden]
+    return reshape<batch, Config::hidden>(total) / maximum(sum<-1>(ones), 1.0);
   }
   // A product with [texts, tokens], 1 where a token belongs to a text: little work beside a layer's, and it depends on no text but its own.
   template <typed_handle X, typed_handle Offsets>

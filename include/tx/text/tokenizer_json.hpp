@@ -5,7 +5,7 @@
 #include <tx/text/tokenizer.hpp>
 #include <tx/text/unigram_json.hpp>
 
-#include <map>
+#include <algorithm>
 #include <set>
 
 namespace tx::text {
@@ -83,20 +83,21 @@ class tokenizer_reader : public json_parts {
   // An added token that the model has, has the model's id; others have those behind it, in order, each name and id once: what other files say, their
   // own reader corrects in ways of its own.
   void check_added() const {
-    nlohmann::json const& vocabulary = part(part("model"), "vocab");
-    std::map<std::string_view, std::int64_t> known;  // a list of [token, number], or an object of ids by token
-    for (auto const& [key, value] : vocabulary.items()) {
+    nlohmann::json const& vocabulary = part(part("model"), "vocab");  // a list of [token, number], or an object of ids by token
+    auto const id_in_vocabulary = [&](std::string const& name) -> std::optional<std::int64_t> {
       bool const listed = vocabulary.is_array();
-      known.emplace(listed ? value[0].get_ref<std::string const&>() : key, listed ? static_cast<std::int64_t>(known.size()) : value.get<std::int64_t>());
-    }
+      auto const at = listed ? std::ranges::find_if(vocabulary, [&](nlohmann::json const& piece) { return piece[0] == name; }) : vocabulary.find(name);
+      if (at == vocabulary.end()) return std::nullopt;
+      return listed ? at - vocabulary.begin() : at->get<std::int64_t>();
+    };
     auto next = static_cast<std::int64_t>(vocabulary.size());
     std::set<std::string> names;
     for (auto const& t : part("added_tokens")) {
       auto const& content = t["content"].get_ref<std::string const&>();
       auto const said = t["id"].get<std::int64_t>();
       if (!names.insert(content).second) fail("the added token " + io::shown(content) + " is given twice");
-      auto const own = known.find(content);
-      std::int64_t const wanted = own == known.end() ? next++ : own->second;
+      auto const own = id_in_vocabulary(content);
+      std::int64_t const wanted = own ? *own : next++;
       if (said != wanted) fail("the id of the added token " + io::shown(content) + " is " + std::to_string(said) + ", not " + std::to_string(wanted));
     }
   }
