@@ -300,7 +300,9 @@ class executor {
     auto const* const first = reinterpret_cast<std::byte const*>(values.data());
     if (is_written(first, values.size_bytes()))
       throw value_error("executor: argument " + std::to_string(K) + " lies in memory that a run writes over: the executor's own, as its results do, or that of the parameters it trains. FIX: a copy");
-    frame_.base[exec::base_input + K] = staging_.argument(K, first, values.size_bytes());
+    // Of no elements there may be no address, but kernels count from one.
+    auto const* const from = values.empty() ? reinterpret_cast<std::byte const*>(scalars_.data()) : first;
+    frame_.base[exec::base_input + K] = staging_.argument(K, from, values.size_bytes());
   }
 
   bool is_written(std::byte const* first, std::size_t bytes) const {
