@@ -1,21 +1,32 @@
 #!/usr/bin/env bash
 # Usage: check.sh
-# What `make check` runs beyond `make test`: drawn programs, layering, the API reference, each header on its own, clang, sanitizers, slow tests, fuzzing for
-# FUZZ_SECONDS (60) a target, compile cost, other compilers, aarch64, nvcc. A failing step does not stop the next one; the last line is `N passed, N failed`.
+# What `make check` runs beyond `make test`: drawn programs, layering, the API reference, each header on its own, clang, slow tests, compile cost, other
+# compilers, aarch64, nvcc, fuzzing for FUZZ_SECONDS (60) a target, sanitizers. A failing step does not stop the next one; the last line is `N passed, N failed`.
+# With CHECK_MINUTES, a step that would begin later than so many minutes from now is left out, and the last lines name it. The longest come last, the
+# sanitizers' programs, each day with another one first: what one day's slow machine leaves out is another day's first.
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 1
 jobs=${JOBS:-$(nproc)}
 FUZZ_SECONDS=${FUZZ_SECONDS:-60}
+CHECK_MINUTES=${CHECK_MINUTES:-1000}
 passed=0
 failed=0
 
 failures=()
+left_out=()
+
+in_time() {  # in_time NAME: else it is one of those left out
+  [ $SECONDS -lt $((CHECK_MINUTES * 60)) ] && return
+  left_out+=("$1")
+  return 1
+}
 
 verdict() {  # verdict NAME STATUS SECONDS
   if [ "$2" = 0 ]; then passed=$((passed + 1)); else failed=$((failed + 1)) failures+=("$1"); fi
   [ "$2" = 0 ] && echo "== $1: passed in $3 s" || echo "== $1: FAILED in $3 s"
 }
 step() {  # step NAME COMMAND...
+  in_time "$1" || return
   local start=$SECONDS
   echo "== $1"
   "${@:2}"
@@ -25,6 +36,7 @@ step() {  # step NAME COMMAND...
 # A step of one core, beside others: what it says is kept until all have ended.
 beside=()
 beside() {  # beside NAME COMMAND...
+  in_time "$1" || return
   while [ "$(jobs -rp | wc -l)" -ge "$jobs" ]; do wait -n; done
   local files=$work/beside_${#beside[@]}
   beside+=("$1")
@@ -51,7 +63,8 @@ build() {  # build PRESET TARGET...
   cmake --build --preset "$1" -j "$jobs" --target "${@:2}"
 }
 tests() {  # tests PRESET LABEL [NAMES]: counts each test
-  local name="$1, label $2" counts total bad status
+  local name="$1, label $2${3:+, $3}" counts total bad status
+  in_time "tests ($name)" || return
   echo "== tests ($name)"
   tools/run_tests.sh "$1" -j 2 -L "$2" ${3:+-R "$3"} | tee "$log"
   status=$?
@@ -113,16 +126,11 @@ trap 'rm -rf "$work"' EXIT
 step "layers" tools/check_layers.sh
 step "API reference" tools/docs.sh
 step "headers on their own" build clang headers
-# clang: the trainer and the tests of kernels optimized; every everyday test under the sanitizers but those that compare values with PyTorch's.
+# clang: the trainer and the tests of kernels, optimized; what it says of programs that must not compile.
 step "build (clang)" build clang twinbert test_cpu
-tests clang everyday '^cpu[.]'
-step "build (sanitize)" build sanitize tests thorough_nn
-tests sanitize everyday
-tests sanitize check '^nn[.]'
-# Executors in several threads at the same time.
-step "build (thread)" build thread test_threads
-tests thread everyday '^threads[.]'
-if grep -qw avx2 /proc/cpuinfo; then
+tests clang everyday '^(cpu|fail)[.]'
+# Kernels as they are where vectors are shorter than here.
+if grep -qw avx512f /proc/cpuinfo; then
   step "build (avx2)" build avx2 test_cpu
   tests avx2 everyday '^cpu[.]'
 fi
@@ -151,6 +159,19 @@ fi
 for source in tests/fuzz/*.cpp; do beside "fuzz $(basename "$source" .cpp) for $FUZZ_SECONDS s" fuzz "$(basename "$source" .cpp)"; done
 all_beside
 
+# Executors in several threads at the same time.
+step "build (thread)" build thread test_threads
+tests thread everyday '^threads[.]'
+# Every everyday test under the sanitizers but those that compare values with PyTorch's, a program after the other.
+sanitized() {  # sanitized PROGRAM LABEL
+  step "build ($1, sanitize)" build sanitize "$1" && tests sanitize "$2" "^${1#*_}[.]"
+}
+programs=($(cd tests && for folder in */; do ls "$folder"*.cpp >/dev/null 2>&1 && echo "test_${folder%/}"; done | grep -vE '_(fail|fuzz|parity|refused|gpt)$'))
+first=$(($(date -u +%s) / 86400 % ${#programs[@]}))
+for program in "${programs[@]:first}" "${programs[@]:0:first}"; do sanitized "$program" everyday; done
+sanitized thorough_nn check
+
+for step in "${left_out[@]}"; do echo "== left out, as $CHECK_MINUTES minutes were over: $step"; done
 for failure in "${failures[@]}"; do echo "== failed: $failure"; done
 echo "$passed passed, $failed failed"
 [ "$failed" = 0 ]

@@ -94,6 +94,10 @@ TEST_CASE("an exception leaves the executor as it was") {
   CHECK(std::isfinite(static_cast<float>(run(wrong.x, b.y).loss)));
 }
 
+TEST_CASE("a number of threads is none below 0") {
+  CHECK_THROWS_WITH((trainer{tx::seed(1), {.threads = -3}}), Catch::Contains("threads is -3. FIX"));
+}
+
 TEST_CASE("a dropout rate is a share") {
   trainer run{tx::seed(1)};
   batch const b;

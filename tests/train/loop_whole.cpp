@@ -217,4 +217,13 @@ TEST_CASE("what a loop refuses", "[loop]") {
                     Catch::Contains("nothing is saved"));
   small_run<float> bare;
   CHECK_THROWS_WITH(loop(bare, {.validate = [] { return 1.0; }}), Catch::Contains("without read() and write()"));
+
+  auto const measured = [] { return 1.0; };
+  CHECK_THROWS_WITH(loop(run, {.checkpoints = {.every = 5}}), Catch::Contains("checkpoints.every without a folder"));
+  CHECK_THROWS_WITH(loop(run, {.checkpoints = {.best = true}, .validate = measured}), Catch::Contains("checkpoints.best without a folder"));
+  CHECK_THROWS_WITH(loop(run, {.folder = folder / "best", .checkpoints = {.best = true}}), Catch::Contains("checkpoints.best without validate"));
+  CHECK_THROWS_WITH(loop(run, {.patience = 2}), Catch::Contains("patience without validate"));
+  CHECK_THROWS_WITH(loop(run, {.validate = measured, .patience = -1}), Catch::Contains("patience is below 0"));
+  CHECK_THROWS_WITH(loop(run, {.checkpoints = {.keep = 0}}), Catch::Contains("or keep below 1"));
+  CHECK(!std::filesystem::exists(folder / "best"));  // refused before anything is written
 }

@@ -192,6 +192,7 @@ class executor {
       : parameters_(std::move(parameters)),
         arena_(exec::room<Backend>(options.arena, arena_bytes, "executor")),
         reads_only_(reads_only) {
+    if (options.threads < 0) throw value_error("executor: run_options::threads is " + std::to_string(options.threads) + ". FIX: 1 or more, or 0 for as many as the machine runs at once");
     frame_.threads = options.threads > 0 ? options.threads : Backend::default_threads();
     if constexpr (requires { Backend::prepare(1); }) Backend::prepare(frame_.threads);  // so that runs need not
     frame_.base[exec::base_arena] = arena_.data();

@@ -124,9 +124,11 @@ class loop {
 
   static loop_options in_folder(loop_options o) {
     if (o.validate && !validated) throw value_error("loop: a run without read() and write() cannot keep its best state. FIX: these two, or no validate");
-    if (o.folder.empty()) return o;
-    if (o.checkpoints.folder.empty()) o.checkpoints.folder = o.folder / "checkpoints";
-    if (o.report.metrics.empty()) o.report.metrics = o.folder / "metrics.jsonl";
+    if (!o.folder.empty()) {
+      if (o.checkpoints.folder.empty()) o.checkpoints.folder = o.folder / "checkpoints";
+      if (o.report.metrics.empty()) o.report.metrics = o.folder / "metrics.jsonl";
+    }
+    o.check();
     return o;
   }
 

@@ -31,6 +31,20 @@ struct loop_options {
   std::function<double()> now = [] {            // seconds
     return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
   };
+
+  // Throws value_error for what would have no effect, and for counts that are none.
+  TX_COLD void check() const {
+    auto const refuse = [](bool when, char const* what) {
+      if (when) throw value_error(std::string("loop: ") + what);
+    };
+    bool const saved = !checkpoints.folder.empty();
+    refuse(checkpoints.every < 0 || checkpoints.keep < 1, "checkpoints.every is below 0, or keep below 1. FIX: steps between two saves, 0 for none on the way, and at least one that stays");
+    refuse(patience < 0, "patience is below 0. FIX: a number of validations, 0 for any");
+    refuse(!saved && checkpoints.every > 0, "checkpoints.every without a folder saves nothing. FIX: loop_options::folder, or checkpoints.folder");
+    refuse(!saved && checkpoints.best, "checkpoints.best without a folder saves nothing. FIX: loop_options::folder, or checkpoints.folder");
+    refuse(!validate && checkpoints.best, "checkpoints.best without validate: nothing says which is the best. FIX: loop_options::validate");
+    refuse(!validate && patience > 0, "patience without validate: nothing is measured that could become better. FIX: loop_options::validate");
+  }
 };
 
 // Steps of one kind, under one schedule.
