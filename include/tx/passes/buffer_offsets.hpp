@@ -76,7 +76,7 @@ constexpr std::int64_t first_fit(vec<buffer>& buffers, vec<int> const& order) {
 }  // namespace detail
 
 // First fit in three orders, of which the smallest arena is taken: bytes, bytes times lifetime, lifetime, each descending
-// (Pisarchyk and Lee, arXiv 2001.03288, compare such orders). live: largest_live() of the buffers; within four hundredths of it
+// (Pisarchyk and Lee, arXiv 2001.03288, compare such orders). live: largest_live() of the buffers; within a hundredth of it
 // no other order is tried.
 constexpr std::int64_t assign_offsets(vec<buffer>& buffers, std::int64_t live) {
   vec<buffer> best{};
@@ -95,7 +95,7 @@ constexpr std::int64_t assign_offsets(vec<buffer>& buffers, std::int64_t live) {
       smallest = size;
       best = buffers;
     }
-    if (25 * smallest <= 26 * live) break;
+    if (100 * smallest <= 101 * live) break;
   }
   buffers = best;
   return smallest;
