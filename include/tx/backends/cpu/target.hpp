@@ -33,9 +33,7 @@ constexpr std::int64_t row_scratch(exec::row_buffers const& p, std::int64_t cols
 }
 
 // A side of a product is packed unless its rows can be read as they lie. Halves are multiplied in pairs along the depth: on the left
-// those lie together if a row has an even number of them, on the right never. Rows on the right that lie further apart than a
-// processor's first level fetches ahead (2 KB, Intel 64 and IA-32 Architectures Optimization Reference Manual, data prefetching) can be
-// read at half the speed of packed ones: packed once, they serve many rows of the left.
+// those lie together if a row has an even number of them, on the right never.
 constexpr bool packs_left(call const& c, operand_ref const& left) {
   bool const odd = c.depth % 2 != 0 || left.row % 2 != 0;
   return (left.col != 1 && c.depth != 1) || (is_half(left.type) && odd);
@@ -43,7 +41,15 @@ constexpr bool packs_left(call const& c, operand_ref const& left) {
 constexpr bool must_pack_right(operand_ref const& right, std::int64_t cols) { return (right.col != 1 && cols != 1) || is_half(right.type); }
 // A batch whose number is bounded is one, also where it is of one matrix in a run.
 constexpr bool is_one_matrix(call const& c) { return c.batch == 1 && !c.of_batch; }
+// Rows on the right that can be read as they lie are packed all the same where many rows of the left use them. Vectors of 256 bits read one or two
+// cache lines of each row, which of rows at one stride fall into few sets of the first level: over a depth of 1,024 that is half the speed of
+// packed rows (Zen 3; packing pays from 96 rows on). Vectors of 512 bits read more of a row at once: they lose as much from rows on that
+// lie further apart than a first level fetches ahead, 2 KB (Intel 64 and IA-32 Architectures Optimization Reference Manual, data prefetching).
+#if defined(__AVX512F__)
 inline constexpr std::int64_t near_bytes = 2048, many_rows = 512;
+#else
+inline constexpr std::int64_t near_bytes = 256, many_rows = 96;
+#endif
 constexpr bool packs_right(call const& c, operand_ref const& right) {
   return must_pack_right(right, c.cols) ||
          (is_one_matrix(c) && c.cols > 64 && c.rows >= many_rows && right.row * size_of(right.type) > near_bytes);
