@@ -136,7 +136,7 @@ TEST_CASE("every name of a vocabulary is found by its id", "[tokenizer_parts]") 
   }
   // One that is found in changed texts is called what it is there.
   tokenizer const changed = with("fallback", nlohmann::json::object());
-  CHECK(changed.name(*changed.id("Word")) == "\u2581word");
+  CHECK(changed.name(*changed.id("Word")) == " word");  // the map has made a space of its mark
 }
 
 TEST_CASE("decoders that are not known are refused where they are used", "[tokenizer_parts]") {
