@@ -12,6 +12,7 @@
 # make bert    fetches a pretrained encoder (MiniLM) and sentences of film reviews, trains it to tell good from bad ones into runs/bert, scores it
 # make bench   builds the benchmarks; with PEERS=1 also installs PyTorch, JAX, ONNX Runtime and OpenVINO under build/ and compares
 #              training steps, inference, an epoch of unequal texts, tokenizers, fine-tuning and vectors of sentences; POOLS, DTYPES, DROPOUTS and MODELS choose
+# make parity  film reviews and package descriptions through tokenizers of each kind, and through those of Hugging Face: the same ids, places and texts
 # make format  clang-format over all sources
 # make clean   removes build/; runs/ and .cache/ stay
 PRESET ?= release
@@ -35,7 +36,7 @@ PREFIX ?= /usr/local
 bin = build/$(PRESET)/bin
 compile = cmake --build --preset $(PRESET) -j $(JOBS)
 
-.PHONY: build test check compilers mutate coverage docs install train gpt bert bench format clean setup configure data
+.PHONY: build test check compilers mutate coverage docs install train gpt bert bench parity format clean setup configure data
 .DEFAULT_GOAL := build
 
 setup:
@@ -119,6 +120,12 @@ ifdef PEERS
 	@build/peers/bin/python bench/compare/finetune.py --tx $(bin)/bert --data $(BERT_DATA) --steps 30
 	@build/peers/bin/python bench/compare/embed.py --tx $(bin)/bert --model $(BERT_DATA)/minilm --texts $(BERT_DATA)/dev.tsv
 endif
+
+parity: configure
+	@$(compile) --target text_tokens twinbert_data
+	@test -x build/parity/bin/python || python3 -m venv build/parity
+	@build/parity/bin/python -m pip --disable-pip-version-check -q install tokenizers==0.23.3
+	@TWINBERT_DATA=$(CURDIR)/$(bin)/twinbert_data build/parity/bin/python tests/parity/all_texts.py --tx $(bin)/text_tokens --reviews $(BERT_DATA) --packages $(DATA)
 
 format:
 	@command -v clang-format >/dev/null || { echo "clang-format is not installed (package clang-format)" >&2; exit 1; }

@@ -75,6 +75,14 @@ def write():
         "older": ({**pieces, "pre_tokenizer": {"type": "Metaspace", "replacement": "_", "add_prefix_space": False}}, "a b"),
         "replaced": ({**pieces, "normalizer": {"type": "Replace", "pattern": {"String": "b"}, "content": "ab"}}, "ab b"), "no_splits": ({"model": learned}, "abA"),
         "lowered": ({**pieces, "normalizer": {"type": "Sequence", "normalizers": [{"type": "Lowercase"}, {"type": "Prepend", "prepend": "a"}]}}, "AB \u0130"),
+        "normal_forms": ({**pieces, "normalizer": {"type": "Sequence", "normalizers": [{"type": n} for n in ("Nmt", "NFD", "NFKC", "StripAccents", "NFKD", "NFC")]}},
+                         "e\u0301\u0323 \ufb01 \uac01 \u0f73\u0f71 \u200ba"),
+        "changed_words": ({**word_pieces, "normalizer": {"type": "Sequence", "normalizers": [{"type": "NFKC"}, {"type": "Prepend", "prepend": "a "}]}}, "\uff41b AB"),
+        "decoders": ({**pieces, "decoder": {"type": "Sequence", "decoders": [
+            {"type": "Replace", "pattern": {"String": "\u2581"}, "content": " "}, {"type": "ByteFallback"}, {"type": "Metaspace", "replacement": "b"}, {"type": "Fuse"},
+            {"type": "Strip", "content": " ", "start": 1, "stop": 2}, {"type": "BPEDecoder", "suffix": "a"}]}}, "ab b"),
+        "joined": ({**word_pieces, "decoder": {"type": "WordPiece", "prefix": "##", "cleanup": True}}, "ab a abb"),
+        "other_decoder": ({**word_pieces, "decoder": {"type": "CTC"}}, "a"),
         "no_unk_id": ({"model": {**learned, "unk_id": None}}, "a"), "bytes_of_unknown": ({"model": {**learned, "byte_fallback": True}}, "A"),
         "nested": ({**pieces, "normalizer": {"type": "Sequence", "normalizers": [{"type": "Sequence", "normalizers": [strip]}]}}, " a "),
         "roberta": ({**word_pieces, "post_processor": {"type": "RobertaProcessing", "sep": ["a", 1], "cls": ["[UNK]", 0]}}, "a a")}.items()})

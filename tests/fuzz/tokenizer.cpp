@@ -1,5 +1,5 @@
 // The text of a tokenizer.json, a NUL, and a text: refused with the file's name, or ids that are below its size, as many as there is room for, and ranges within
-// the text.
+// the text, which become a text again unless the decoder is refused.
 #include "fuzz.hpp"
 
 #include <tx/text/tokenizer.hpp>
@@ -27,6 +27,8 @@ extern "C" int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size
       require(most > 0);  // no room for what stands around a text
     }
   }
-  for (std::int32_t const id : coder->ids_of(text)) require(id >= 0 && static_cast<std::size_t>(id) < coder->size());
+  auto const ids = coder->ids_of(text);
+  for (std::int32_t const id : ids) require(id >= 0 && static_cast<std::size_t>(id) < coder->size());
+  if (auto const again = fuzz::unless_refused([&] { return coder->decode(ids); })) require(tx::io::is_utf8(*again));
   return 0;
 }

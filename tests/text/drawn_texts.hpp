@@ -28,6 +28,14 @@ struct text_draws {
     state = state * 6364136223846793005u + 1442695040888963407u;
     return static_cast<std::uint32_t>((state >> 33) % n);
   }
+  // A character of any block, each block of 256 as likely as another, but for those where hardly anything is.
+  std::string anywhere() {
+    std::uint32_t block = under(0x326);
+    block = block >= 0xD8 && block < 0xE0 ? block - 8 : block < 0x324 ? block : block - 0x324 + 0xE00;
+    std::string out;
+    tx::io::append_utf8(out, 256 * block + under(256));
+    return out;
+  }
   std::string text() {
     std::string out;
     for (std::uint32_t left = 1 + under(12); left > 0; --left) {

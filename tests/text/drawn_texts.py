@@ -22,6 +22,12 @@ class Draws:
         return (self.state >> 33) % n
 
 
+def anywhere(draws):  # a character of any block, each block of 256 as likely as another, but for those where hardly anything is
+    block = draws.under(0x326)
+    block = block - 8 if 0xD8 <= block < 0xE0 else block if block < 0x324 else block - 0x324 + 0xE00
+    return chr(256 * block + draws.under(256))
+
+
 def text(draws):
     out = ""
     for _ in range(1 + draws.under(12)):

@@ -16,6 +16,7 @@ struct added_token {
   std::int32_t id = 0;
   bool single_word = false;  // found only where nothing stands beside it that words are of
   bool lstrip = false, rstrip = false;  // takes the spaces before it, behind it
+  bool special = false;                 // no part of what a text says, as those around it
 };
 
 namespace detail {

@@ -3,6 +3,7 @@
 
 #include <tx/io/utf8.hpp>
 #include <tx/text/bert_characters.hpp>
+#include <tx/text/hangul.hpp>
 #include <tx/text/mark_places.hpp>
 
 #include <algorithm>
@@ -59,15 +60,6 @@ class growing_word {
   text_range last_;
   std::size_t characters_ = 0;
 };
-
-// A syllable's leading consonant, vowel and, if it has one, trailing consonant.
-template <class Word>
-void put_hangul(char32_t syllable, text_range from, Word& to) {
-  char32_t const at = syllable - 0xAC00;
-  to.put(0x1100 + at / 588, from);
-  to.put(0x1161 + at % 588 / 28, from);
-  if (at % 28 != 0) to.put(0x11A7 + at % 28, from);
-}
 
 // Marks that follow each other from text[i] on, in the order of their canonical classes; `marks` have been read already, without `i`.
 // Returns where the text goes on. places: of the marks in that order, where they are wanted.
@@ -128,7 +120,7 @@ void for_each_word(std::string_view text, detail::bert_characters const& table, 
         if (!word.end(each)) return;
         break;
       case fate::mark: i = detail::put_marks({}, text, here, table, places(), word); break;
-      case fate::hangul: detail::put_hangul(e.value, from, word); break;
+      case fate::hangul: detail::hangul::take_apart(e.value, [&](char32_t letter) { word.put(letter, from); }); break;
       case fate::several: {
         std::u32string marks;
         for (char32_t const part : table.list(e.value)) {

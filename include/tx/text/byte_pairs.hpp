@@ -8,6 +8,7 @@
 #include <tx/core/error.hpp>
 #include <tx/io/json.hpp>
 #include <tx/text/byte_level.hpp>
+#include <tx/text/byte_names.hpp>
 #include <tx/text/lines.hpp>
 #include <tx/text/text_range.hpp>
 #include <tx/text/token_ids.hpp>
@@ -65,7 +66,13 @@ class byte_pairs {
     if (id < 0 || static_cast<std::size_t>(id) >= tokens_.size()) throw value_error("byte_pairs: no token has the id " + std::to_string(id));
     return tokens_[static_cast<std::size_t>(id)];
   }
-  // By its name in the vocabulary, as "<s>" or "Ġthe".
+  // Its name in the vocabulary, as "<s>" or "Ġthe".
+  std::string name(std::int32_t id) const {
+    std::string const& own = bytes(id);
+    auto const at = ids_.find(own);
+    return at != ids_.end() && at->second == id ? detail::name_of_bytes(own) : own;
+  }
+  // By that.
   std::optional<std::int32_t> id(std::string const& name) const {
     auto const at = names_.find(name);
     return at == names_.end() ? std::nullopt : std::optional(at->second);
@@ -131,34 +138,12 @@ class byte_pairs {
     });
   }
 
-  // Visible characters stand for bytes: printable ones of Latin-1 for themselves, U+0100 and on for the others, in order.
-  static std::optional<std::string> bytes_of(std::string_view name) {
-    static std::array<std::int16_t, 0x144> const byte_of = [] {
-      std::array<std::int16_t, 0x144> table;
-      table.fill(-1);
-      std::int16_t next = 0x100;
-      for (std::int16_t b = 0; b < 256; ++b) {
-        bool const itself = (b > 0x20 && b < 0x7F) || (b > 0xA0 && b != 0xAD);
-        table[static_cast<std::size_t>(itself ? b : next++)] = b;
-      }
-      return table;
-    }();
-    std::string out;
-    for (std::size_t i = 0; i < name.size();) {
-      auto const c = io::decode_utf8(name, i);
-      if (c.value >= byte_of.size() || byte_of[c.value] < 0) return std::nullopt;
-      out.push_back(static_cast<char>(byte_of[c.value]));
-      i += c.length;
-    }
-    return out;
-  }
-
   void read_vocabulary(nlohmann::json const& vocabulary) {
     tokens_ = detail::tokens_by_id(vocabulary, source_);
     for (std::size_t i = 0; i < tokens_.size(); ++i) {
       auto const id = static_cast<std::int32_t>(i);
       names_.emplace(tokens_[i], id);
-      auto bytes = bytes_of(tokens_[i]);
+      auto bytes = detail::bytes_of_name(tokens_[i]);
       if (!bytes) continue;
       if (!bytes->empty()) ids_.emplace(*bytes, id);
       tokens_[i] = *std::move(bytes);

@@ -1,13 +1,13 @@
 // What a tokenizer.json lists under normalizer, but for BERT's: changes of a whole text before it is taken apart, one after the other.
 #pragma once
 
-#include <tx/text/charsmap.hpp>
-#include <tx/text/graphemes.hpp>
+#include <tx/text/added_tokens.hpp>
+#include <tx/text/filtered_characters.hpp>
+#include <tx/text/mapped_characters.hpp>
+#include <tx/text/normal_forms.hpp>
 #include <tx/text/paged_table.hpp>
-#include <tx/text/text_range.hpp>
 #include <tx/text/unicode_tables.hpp>
 
-#include <memory>
 #include <string>
 #include <variant>
 #include <vector>
@@ -15,101 +15,6 @@
 namespace tx::text::detail {
 
 inline bool is_white(char32_t c) { return contains(white_ranges, c); }
-
-// What a text has become. front_moved: what begins it now may not be what began it before, by which its first word is told.
-struct change_result {
-  text_slice text;
-  bool front_moved = false;
-};
-
-// A map of characters, as the crate spm_precompiled applies it: a cluster of less than six bytes is looked up whole, but a string of the map that begins it is
-// enough to replace all of it; characters of other clusters are looked up one by one.
-class mapped_characters {
- public:
-  explicit mapped_characters(std::shared_ptr<charsmap const> map) : map_(std::move(map)) {}
-
-  change_result apply(text_slice from, changed_text& to) const {
-    to.clear();
-    if (from.origins == nullptr) {
-      for_each_part(from.bytes, [&](std::string_view, std::string_view now) { to.bytes += now; });
-    } else {
-      writer w{from, to};
-      for_each_part(from.bytes, [&](std::string_view was, std::string_view now) { w.replace(was, now); });
-      w.flush();
-    }
-    return {to.slice(from.origins != nullptr)};
-  }
-
- private:
-  // Where characters come from, as tokenizers counts it: each new one stands for the next of the old ones, and what a shorter replacement leaves over goes
-  // with the character before it, if there is one.
-  struct writer {
-    text_slice from;
-    changed_text& to;
-    std::size_t at = 0, bytes = 0;  // of the old text; of the character that is not written yet
-    long taken = 0;                 // old characters that it takes beyond one; -1: none
-
-    void replace(std::string_view was, std::string_view now) {
-      long const old_count = count(was), new_count = count(now);
-      to.bytes += now;
-      long number = 0;
-      for (std::size_t i = 0; i < now.size(); ++number) {
-        std::size_t const length = io::decode_utf8(now, i).length;
-        put(length, number < old_count ? 0 : -1);
-        i += length;
-      }
-      if (new_count < old_count && bytes > 0) taken += old_count - new_count;
-    }
-    void put(std::size_t length, long takes) {
-      flush();
-      bytes = length;
-      taken = takes;
-    }
-    void flush() {
-      if (bytes == 0) return;
-      std::size_t const last = from.bytes.size() - 1;
-      to.origins.insert(to.origins.end(), bytes, from.origins[std::min(taken < 0 && at > 0 ? at - 1 : at, last)]);
-      for (long k = taken; k >= 0 && at < from.bytes.size(); --k) at += io::decode_utf8(from.bytes, at).length;
-      bytes = 0;
-    }
-    static long count(std::string_view text) {
-      long n = 0;
-      for (char const c : text) n += (static_cast<unsigned char>(c) & 0xC0) != 0x80;
-      return n;
-    }
-  };
-
-  // Calls each(was, now) for the parts of a text in order.
-  template <class Each>
-  void for_each_part(std::string_view text, Each&& each) const {
-    auto const ascii = [&](std::size_t i) { return static_cast<unsigned char>(text[i]) < 0x80; };
-    for (std::size_t i = 0; i < text.size();) {
-      // A character of ASCII before another one is a cluster.
-      if (ascii(i) && text[i] != '\r' && (i + 1 == text.size() || ascii(i + 1))) {
-        std::string_view const was = text.substr(i++, 1);
-        auto const now = map_->of_ascii(static_cast<unsigned char>(was[0]));
-        each(was, now.value_or(was));
-        continue;
-      }
-      std::size_t const end = cluster_end(text, i);
-      if (end - i < 6) {
-        if (auto const now = map_->shortest(text.substr(i, end - i))) {
-          each(text.substr(i, end - i), *now);
-          i = end;
-          continue;
-        }
-      }
-      while (i < end) {
-        std::string_view const was = text.substr(i, io::decode_utf8(text, i).length);
-        auto const now = map_->shortest(was);
-        each(was, now.value_or(was));
-        i += was.size();
-      }
-    }
-  }
-
-  std::shared_ptr<charsmap const> map_;
-};
 
 // Each place where a string is written, or, where there is none, each run of two spaces or more.
 class replaced_strings {
@@ -209,7 +114,7 @@ struct put_before {
   }
 };
 
-using text_change = std::variant<mapped_characters, replaced_strings, stripped_spaces, lower_case, put_before>;
+using text_change = std::variant<mapped_characters, normal_form, filtered_characters, replaced_strings, stripped_spaces, lower_case, put_before>;
 
 // Room for a text and what it becomes.
 struct change_rooms {
@@ -227,6 +132,18 @@ inline change_result apply_all(std::vector<text_change> const& changes, text_sli
     now = {next.text, now.front_moved || next.front_moved};
   }
   return now;
+}
+
+inline std::string changed_by(std::vector<text_change> const& changes, std::string_view text) {
+  change_rooms rooms;
+  return std::string(apply_all(changes, written_text(text, 0, false, rooms.written), rooms).text.bytes);
+}
+
+// What tokens are called in changed texts, if they are found in those. One of which nothing is left is not found at all.
+inline std::vector<added_token> with_changed_names(std::vector<added_token> tokens, std::vector<text_change> const& changes) {
+  for (added_token& t : tokens) t.content = changed_by(changes, t.content);
+  std::erase_if(tokens, [](added_token const& t) { return t.content.empty(); });
+  return tokens;
 }
 
 }  // namespace tx::text::detail

@@ -3,21 +3,27 @@
 //   auto const coder = tx::text::tokenizer::load("all-MiniLM-L6-v2");
 //   tx::text::encoding const e = coder.encode("How old are you?", {.most = 128});   // e.ids: [CLS] how old are you ? [SEP]
 //   coder.encode(question, answer, {.most = 512, .how = tx::text::truncation::only_second});
+//   coder.decode(e.ids);                                                            // "how old are you?"
 //
-// Known are WordPiece with BERT's normalizer, byte pairs with GPT-2's splitting, and Unigram as T5, XLM-R and DeBERTa have it; every other part of a file is
-// refused by its name. What a file says of truncation and padding is not looked at: that is the caller's to say.
+// Known are WordPiece with BERT's splitting, byte pairs with GPT-2's, and Unigram as T5, XLM-R and DeBERTa have it, each with any normalizer of
+// text_change_json.hpp or BERT's; every other part of a file is refused by its name. What a file says of truncation and padding is not looked at: that is the
+// caller's to say.
 #pragma once
 
 #include <tx/text/added_tokens.hpp>
 #include <tx/text/byte_pairs.hpp>
 #include <tx/text/range_trim.hpp>
 #include <tx/text/sentencepiece.hpp>
+#include <tx/text/token_decoder.hpp>
 #include <tx/text/token_template.hpp>
-#include <tx/text/tokenizer_settings.hpp>
 #include <tx/text/truncation.hpp>
 #include <tx/text/unigram_text.hpp>
 #include <tx/text/wordpiece.hpp>
 
+#include <filesystem>
+#include <optional>
+#include <span>
+#include <type_traits>
 #include <variant>
 
 namespace tx::text {
@@ -36,43 +42,34 @@ struct encode_options {
   bool ranges = false;         // encoding::ranges is wanted
 };
 
+struct decode_options {
+  bool special_tokens = false;  // are a part of the text
+};
+
 // Const members may be called from several threads.
 class tokenizer {
  public:
   // path: a folder, or a tokenizer.json. Throws io_error, or format_error naming the file and the part of it that is not known or not right.
-  static tokenizer load(std::filesystem::path const& path) {
-    if (!std::filesystem::is_directory(path)) return of(io::read_json(path), path.string());
-    auto const file = [&](char const* name) { return path / name; };
-    auto const has = [&](char const* name) { return std::filesystem::exists(path / name); };
-    if (has("tokenizer.json")) return of(io::read_json(file("tokenizer.json")), file("tokenizer.json").string());
-    if (has("vocab.txt")) {
-      tokenizer_settings const said(path, {"Bert", "DistilBert", "Electra"});
-      return said.checked(of_bert(wordpiece::load(file("vocab.txt"), said.words())));
-    }
-    if (has("vocab.json") && has("merges.txt")) {
-      tokenizer_settings const said(path, {"Roberta", "GPT2"});
-      return said.checked(of_roberta(byte_pairs::load(file("vocab.json"), file("merges.txt")), said.prefix_space()));
-    }
-    for (char const* const name : {"spiece.model", "spm.model", "sentencepiece.bpe.model"})
-      if (has(name)) return of_sentencepiece(sentencepiece::load(file(name)));
-    throw io_error("no tokenizer in " + path.string() + ": neither tokenizer.json nor vocab.txt nor vocab.json with merges.txt nor a file of SentencePiece");
-  }
+  static tokenizer load(std::filesystem::path const& path);
   static tokenizer of(nlohmann::json const& json, std::string const& source);
   // BERT's tokens around texts, and its five special tokens found in them.
-  static tokenizer of_bert(wordpiece words) {
-    std::int32_t const cls = words.cls_id(), sep = words.sep_id();
-    std::vector<added_token> added;
-    for (std::int32_t const id : {words.pad_id(), words.unk_id(), cls, sep, words.mask_id()}) added.push_back({words.tokens()[static_cast<std::size_t>(id)], id});
-    return {std::move(words), false, added_tokens(std::move(added)), {}, token_template::bert(cls, sep), {}};
-  }
+  static tokenizer of_bert(wordpiece words);
   // The ids of its own package: nothing is put around texts, and no special token found in them.
-  static tokenizer of_sentencepiece(sentencepiece pieces) { return {std::move(pieces), false, {}, {}, {}, {}}; }
+  static tokenizer of_sentencepiece(sentencepiece pieces) {
+    return {std::move(pieces), {.decoder = token_decoder::refused("a file of SentencePiece says nothing of decoding. FIX: a tokenizer.json of the model")}};
+  }
 
   std::size_t size() const { return size_; }  // ids are below it
   // Of a token by its name.
   std::optional<std::int32_t> id(std::string const& name) const {
     if (auto const special = special_id(name)) return special;
     return std::visit([&](auto const& m) { return m.id(name); }, model_);
+  }
+
+  // Of an id that a token has. An added token that is found in changed texts is called what it is in those, as in the texts that decode() makes.
+  std::optional<std::string> name(std::int32_t id) const {
+    if (auto const* added = how_.decoder.added_name(id)) return *added;
+    return std::visit([&](auto const& m) { return name_in(m, id); }, model_);
   }
 
   // Whether a token of WordPiece goes on with a word, as "##ing"; false of others.
@@ -82,85 +79,117 @@ class tokenizer {
   }
   // Of an added token by its name.
   std::optional<std::int32_t> special_id(std::string const& name) const {
-    for (auto const* tokens : {&added_, &behind_})
-      for (added_token const& t : tokens->all())
-        if (t.content == name) return t.id;
-    return std::nullopt;
+    auto const at = how_.decoder.added_ids().find(name);
+    return at == how_.decoder.added_ids().end() ? std::nullopt : std::optional(at->second);
   }
   // The ids of a text alone.
   std::vector<std::int32_t> ids_of(std::string_view text) const { return tokens_of<false>(text).ids; }
   // Throws value_error where the template's tokens alone are more than `most`, and as kept() does.
-  encoding encode(std::string_view text, encode_options const& options = {}) const { return around(template_.single, tokens_of(text, options), {}, options); }
+  encoding encode(std::string_view text, encode_options const& options = {}) const { return around(how_.around.single, tokens_of(text, options), {}, options); }
   encoding encode(std::string_view first, std::string_view second, encode_options const& options = {}) const {
-    return around(template_.pair, tokens_of(first, options), tokens_of(second, options), options);
+    return around(how_.around.pair, tokens_of(first, options), tokens_of(second, options), options);
+  }
+  // The text of ids, as the file's decoder makes it; ids of no token are passed over. Throws value_error for one below 0, format_error where the file's
+  // decoder is not known.
+  std::string decode(std::span<std::int32_t const> ids, decode_options const& options = {}) const {
+    return how_.decoder.text(ids, options.special_tokens, [&](std::int32_t id) { return name(id); });
   }
 
  private:
   using model = std::variant<wordpiece, byte_pairs, unigram_text, sentencepiece>;
 
-  // behind: added tokens that are looked for where none of `added` was found. trims: of each part of the file that trims ranges, whether it takes a space
-  // for put before texts.
-  tokenizer(model m, bool prefix_space, added_tokens added, added_tokens behind, token_template around, std::vector<bool> trims)
-      : model_(std::move(m)), prefix_space_(prefix_space), added_(std::move(added)), behind_(std::move(behind)), template_(std::move(around)), trims_(std::move(trims)) {
+  // What stands around a model.
+  struct surroundings {
+    bool prefix_space = false;  // before texts of byte pairs that begin with none
+    added_tokens added{};       // found in texts as they are written
+    std::vector<detail::text_change> changes{};  // of what stands between those; a model of Unigram has its own
+    added_tokens behind{};                       // found in what texts are changed to, their names changed too
+    token_template around{};
+    std::vector<bool> trims{};  // of each part of the file that trims ranges, whether it takes a space for put before texts
+    token_decoder decoder{};
+  };
+
+  tokenizer(model m, surroundings how) : model_(std::move(m)), how_(std::move(how)) {
     size_ = std::visit([](auto const& each) { return each.size(); }, model_);
-    for (auto const* tokens : {&added_, &behind_})
-      for (added_token const& t : tokens->all()) size_ = std::max(size_, static_cast<std::size_t>(t.id) + 1);
+    for (auto const& each : how_.decoder.added_ids()) size_ = std::max(size_, static_cast<std::size_t>(each.second) + 1);
+  }
+
+  template <class Model>
+  static std::optional<std::string> name_in(Model const& m, std::int32_t id) {
+    auto const has = [&](auto const& pieces) { return id >= 0 && static_cast<std::size_t>(id) < pieces.size(); };
+    if constexpr (std::is_same_v<Model, wordpiece>) return has(m) ? std::optional(m.tokens()[static_cast<std::size_t>(id)]) : std::nullopt;
+    else if constexpr (std::is_same_v<Model, byte_pairs>) return has(m) ? std::optional(m.name(id)) : std::nullopt;
+    else if constexpr (std::is_same_v<Model, unigram_text>) return has(m.model()) ? std::optional(m.model().text(id)) : std::nullopt;
+    else return has(m) ? std::optional(m.text(id)) : std::nullopt;
   }
 
   token_list tokens_of(std::string_view text, encode_options const& options) const { return options.ranges ? tokens_of<true>(text) : tokens_of<false>(text); }
   template <bool Ranges>
   token_list tokens_of(std::string_view text) const {
     token_list out;
-    std::vector<std::size_t> found;  // which are added tokens
-    auto const cut = [&](std::string_view part) {
-      auto const begin = static_cast<std::size_t>(part.data() - text.data());
-      std::visit(
-          [&](auto const& m) {
-            if constexpr (std::is_same_v<decltype(m), byte_pairs const&>) m.template append<Ranges>(part, begin, prefix_space_ && !part.starts_with(' '), out);
-            else m.template append<Ranges>(part, begin, out);
-          },
-          model_);
-    };
-    auto const take = [&](std::int32_t id, text_range where) {
+    std::vector<found_token> found;
+    auto const place = [](auto const& part, auto const& whole) { return static_cast<std::size_t>(part.data() - whole.data()); };
+    auto const take = [&](std::int32_t id, std::string_view written, text_range where) {
       if constexpr (Ranges) {
-        found.push_back(out.ids.size());
+        found.push_back({out.ids.size(), detail::blank_ends_of_text(written)});
         out.ranges.push_back(where);
       }
       out.ids.push_back(id);
     };
-    auto const look_again = [&](std::string_view part) {
-      auto const begin = static_cast<std::size_t>(part.data() - text.data());
-      behind_.split(part, cut, [&](std::int32_t id, text_range where) { take(id, {begin + where.begin, begin + where.end}); });
+    auto const cut = [&](std::string_view part, std::size_t begin) {
+      std::visit(
+          [&](auto const& m) {
+            if constexpr (std::is_same_v<decltype(m), byte_pairs const&>) m.template append<Ranges>(part, begin, how_.prefix_space && !part.starts_with(' '), out);
+            else m.template append<Ranges>(part, begin, out);
+          },
+          model_);
     };
-    if (behind_.all().empty()) added_.split(text, cut, take);
-    else added_.split(text, look_again, take);
+    // What is changed is cut in places of its own, from which those in the text are told.
+    auto const change = [&](std::string_view part) {
+      std::size_t const begin = place(part, text);
+      detail::change_rooms rooms;
+      auto const now = detail::apply_all(how_.changes, detail::written_text(part, begin, Ranges, rooms.written), rooms).text;
+      how_.behind.split(
+          now.bytes,
+          [&](std::string_view between) {
+            std::size_t const before = out.ranges.size();
+            cut(between, place(between, now.bytes));
+            for (std::size_t k = before; k < out.ranges.size(); ++k) out.ranges[k] = now.range(out.ranges[k].begin, out.ranges[k].end);
+          },
+          [&](std::int32_t id, text_range r) { take(id, now.bytes.substr(r.begin, r.end - r.begin), Ranges ? now.range(r.begin, r.end) : r); });
+    };
+    auto const look_again = [&](std::string_view part) {
+      std::size_t const begin = place(part, text);
+      how_.behind.split(
+          part, [&](std::string_view between) { cut(between, place(between, text)); },
+          [&](std::int32_t id, text_range r) { take(id, part.substr(r.begin, r.end - r.begin), {begin + r.begin, begin + r.end}); });
+    };
+    auto const take_written = [&](std::int32_t id, text_range r) { take(id, text.substr(r.begin, r.end - r.begin), r); };
+    if (!how_.changes.empty()) how_.added.split(text, change, take_written);
+    else if (!how_.behind.all().empty()) how_.added.split(text, look_again, take_written);
+    else how_.added.split(text, [&](std::string_view part) { cut(part, place(part, text)); }, take_written);
     if constexpr (Ranges)
-      if (auto const whole = out.ranges; !trims_.empty())
-        for (bool const after_space : trims_) trim(text, whole, found, after_space, out);
+      for (bool const after_space : how_.trims) trim(text, found, after_space, out);
     return out;
   }
-  void trim(std::string_view text, std::vector<text_range> const& whole, std::vector<std::size_t> const& found, bool after_space, token_list& tokens) const {
+  // An added token that was found in a text.
+  struct found_token {
+    std::size_t number;  // among all tokens
+    detail::blank_ends blank;
+  };
+  void trim(std::string_view text, std::vector<found_token> const& found, bool after_space, token_list& tokens) const {
     auto const* const bytes = std::get_if<byte_pairs>(&model_);
     auto next = found.begin();
     for (std::size_t k = 0; k < tokens.ids.size(); ++k) {
       text_range& r = tokens.ranges[k];
-      bool const is_found = next != found.end() && *next == k;
-      if (is_found) ++next;
-      detail::blank_ends const blank = is_found           ? detail::blank_ends_of_text(text.substr(whole[k].begin, whole[k].end - whole[k].begin))
-                                       : bytes != nullptr ? detail::blank_ends_of_bytes(bytes->bytes(tokens.ids[k]))
-                                                          : detail::blank_ends{};
+      detail::blank_ends blank;
+      if (next != found.end() && next->number == k) blank = (next++)->blank;
+      else if (bytes != nullptr) blank = detail::blank_ends_of_bytes(bytes->bytes(tokens.ids[k]));
       r = detail::trimmed(r, blank, text, after_space && (k == 0 || r.begin == 0));
     }
   }
 
-  static tokenizer of_roberta(byte_pairs pairs, bool prefix_space) {
-    std::vector<added_token> added;
-    for (char const* const name : {"<s>", "</s>", "<unk>", "<pad>", "<mask>", "<|endoftext|>"})
-      if (auto const id = pairs.id(name)) added.push_back({name, *id, false, std::string_view(name) == "<mask>"});
-    token_template around;
-    if (auto const begin = pairs.id("<s>"), end = pairs.id("</s>"); begin && end) around = token_template::roberta(*begin, *end);
-    return {std::move(pairs), prefix_space, added_tokens(std::move(added)), {}, std::move(around), {false}};
-  }
+  static tokenizer of_roberta(byte_pairs pairs, bool prefix_space);
   encoding around(std::vector<template_part> const& parts, token_list const& first, token_list const& second, encode_options const& o) const {
     std::size_t const own = o.special_tokens ? token_template::tokens_in(parts) : 0;
     std::size_t const room = o.most == 0 ? first.ids.size() + second.ids.size() : o.most - std::min(o.most, own);
@@ -184,13 +213,11 @@ class tokenizer {
   }
 
   model model_;
-  bool prefix_space_;
-  added_tokens added_, behind_;
-  token_template template_;
-  std::vector<bool> trims_;
+  surroundings how_;
   std::size_t size_ = 0;
 };
 
 }  // namespace tx::text
 
+#include <tx/text/tokenizer_folder.hpp>
 #include <tx/text/tokenizer_json.hpp>

@@ -1,6 +1,7 @@
 // tokenizer::of: a tokenizer.json part by part, each of a kind that is known or refused by its name.
 #pragma once
 
+#include <tx/text/decoder_json.hpp>
 #include <tx/text/json_parts.hpp>
 #include <tx/text/tokenizer.hpp>
 #include <tx/text/unigram_json.hpp>
@@ -16,12 +17,14 @@ class tokenizer_reader : public json_parts {
  public:
   using json_parts::json_parts;
 
+  // How WordPiece's words are told: BERT's normalizer comes with them, others have changed texts before.
   bert_rules rules() const {
-    auto const& n = part("normalizer");
-    if (type_of(n, "normalizer") != "BertNormalizer") fail(n.is_null() ? "WordPiece without a normalizer is not known" : "a normalizer " + io::shown(type_of(n, "normalizer")) + " is not known beside WordPiece");
+    if (!ends_in_bert()) return {.clean = false, .ideographs = false, .strip_accents = false, .lowercase = false};
+    auto const& n = *normalizers().back();
     bool const lower = flag(n, "lowercase", true);
     return {.clean = flag(n, "clean_text", true), .ideographs = flag(n, "handle_chinese_chars", true), .strip_accents = flag(n, "strip_accents", lower), .lowercase = lower};
   }
+  std::vector<text_change> changes() const { return text_changes_of(*this, type_of(part("model"), "model") == "WordPiece" && ends_in_bert() ? 1 : 0); }
   wordpiece words() const {
     auto const& model = part("model");
     if (auto const type = type_of(part("pre_tokenizer"), "pre_tokenizer"); type != "BertPreTokenizer") fail("a pre_tokenizer " + io::shown(type) + " is not known beside WordPiece");
@@ -39,7 +42,6 @@ class tokenizer_reader : public json_parts {
   }
   byte_pairs pairs() const {
     auto const& model = part("model");
-    if (!part("normalizer").is_null()) fail("a normalizer " + io::shown(type_of(part("normalizer"), "normalizer")) + " is not known beside BPE");
     only(model, "continuing_subword_prefix", "");
     only(model, "end_of_word_suffix", "");
     only(model, "dropout", 0.0);
@@ -70,15 +72,15 @@ class tokenizer_reader : public json_parts {
       if (content.empty()) fail("an added token is empty");
       if (!id.is_number_integer() || id < 0 || id > INT32_MAX - 1) fail("the id of " + io::shown(content) + " is " + io::shown_value(id));
       if (flag(t, "normalized", false) != changed) continue;
-      out.push_back({content, id.get<std::int32_t>(), flag(t, "single_word", false), flag(t, "lstrip", false), flag(t, "rstrip", false)});
+      out.push_back({content, id.get<std::int32_t>(), flag(t, "single_word", false), flag(t, "lstrip", false), flag(t, "rstrip", false), flag(t, "special", false)});
     }
     return out;
   }
-  // Of models whose texts are changed while they are cut.
   added_tokens added_behind() const {
     auto out = added(true);
-    if (!out.empty() && !part("normalizer").is_null()) fail("the added token " + io::shown(out.front().content) + " is found in normalized text, which is known beside Unigram alone");
-    return added_tokens(std::move(out));
+    if (!out.empty() && ends_in_bert())
+      fail("the added token " + io::shown(out.front().content) + " is found in text that BERT's normalizer has changed, which is not known. FIX: add it with normalized=False");
+    return added_tokens(with_changed_names(std::move(out), changes()));
   }
   // An added token that the model has, has the model's id; others have those behind it, in order, each name and id once: what other files say, their
   // own reader corrects in ways of its own.
@@ -101,6 +103,15 @@ class tokenizer_reader : public json_parts {
       if (said != wanted) fail("the id of the added token " + io::shown(content) + " is " + std::to_string(said) + ", not " + std::to_string(wanted));
     }
   }
+  token_decoder decoder() const {
+    token_decoder out = decoder_reader(*this).read();
+    out.add(added(false));
+    if (auto const behind = added(true); !behind.empty() && !ends_in_bert()) {
+      auto const all = changes();
+      for (added_token const& t : behind) out.add(t, changed_by(all, t.content));
+    }
+    return out;
+  }
   token_template around() const { return token_template::of(part("post_processor"), source()); }
   std::vector<bool> trims() const {
     std::vector<bool> out;
@@ -108,6 +119,13 @@ class tokenizer_reader : public json_parts {
       if (auto const type = type_of(*p, "post_processor"); (type == "ByteLevel" || type == "RobertaProcessing") && flag(*p, "trim_offsets", true))
         out.push_back(flag(*p, "add_prefix_space", true));
     return out;
+  }
+
+ private:
+  std::vector<nlohmann::json const*> normalizers() const { return each_of(part("normalizer"), "normalizer", "normalizers"); }
+  bool ends_in_bert() const {
+    auto const all = normalizers();
+    return !all.empty() && type_of(*all.back(), "normalizer") == "BertNormalizer";
   }
 };
 
@@ -118,15 +136,20 @@ inline tokenizer tokenizer::of(nlohmann::json const& json, std::string const& so
   std::string const type = read.type_of(read.part("model"), "model");
   auto const checked = [&](tokenizer&& t) {
     read.check_added();
-    for (auto const* parts : {&t.template_.single, &t.template_.pair})
+    for (auto const* parts : {&t.how_.around.single, &t.how_.around.pair})
       for (template_part const& p : *parts)
         if (static_cast<std::size_t>(p.id) >= t.size()) read.fail("the post_processor names the id " + std::to_string(p.id) + ", which no token has");
     return std::move(t);
   };
-  added_tokens written(read.added(false));
-  if (type == "WordPiece") return checked({read.words(), false, std::move(written), read.added_behind(), read.around(), read.trims()});
-  if (type == "BPE") return checked({read.pairs(), read.prefix_space(), std::move(written), read.added_behind(), read.around(), read.trims()});
-  if (type == "Unigram") return checked({detail::unigram_reader(read).read(read.added(true)), false, std::move(written), {}, read.around(), read.trims()});
+  surroundings how{.added = added_tokens(read.added(false)), .around = read.around(), .trims = read.trims(), .decoder = read.decoder()};
+  if (type == "Unigram") return checked({detail::unigram_reader(read).read(read.added(true)), std::move(how)});
+  if (type == "WordPiece" || type == "BPE") {
+    how.changes = read.changes();
+    how.behind = read.added_behind();
+    if (type == "WordPiece") return checked({read.words(), std::move(how)});
+    how.prefix_space = read.prefix_space();
+    return checked({read.pairs(), std::move(how)});
+  }
   read.fail("a model " + io::shown(type) + " is not known");
 }
 

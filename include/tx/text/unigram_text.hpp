@@ -14,13 +14,11 @@ class unigram_text {
   unigram_text(unigram model, std::vector<detail::text_change> changes, std::vector<detail::text_split> splits, std::vector<added_token> added)
       : model_(std::move(model)), changes_(std::move(changes)), splits_(std::move(splits)) {
     size_ = model_.size();
-    for (added_token& t : added) {
+    for (added_token const& t : added) {
       size_ = std::max(size_, static_cast<std::size_t>(t.id) + 1);
       names_.emplace_back(t.content, t.id);
-      t.content = changed(t.content);
     }
-    std::erase_if(added, [](added_token const& t) { return t.content.empty(); });
-    added_ = added_tokens(std::move(added));
+    added_ = added_tokens(detail::with_changed_names(std::move(added), changes_));
     for (std::size_t k = 0; k < splits_.size(); ++k) {
       auto const* const marked = std::get_if<detail::marked_words>(&splits_[k]);
       if (marked != nullptr && marked->place == detail::mark_place::first) (k == 0 ? first_ : first_behind_) = true;
@@ -35,12 +33,6 @@ class unigram_text {
     return model_.id(name);
   }
   unigram const& model() const { return model_; }
-
-  // What a text is before it is cut into words.
-  std::string changed(std::string_view text) const {
-    detail::change_rooms rooms;
-    return std::string(detail::apply_all(changes_, detail::written_text(text, 0, false, rooms.written), rooms).text.bytes);
-  }
 
   // The tokens of a part of a text that begins at byte `begin` of it.
   template <bool Ranges>

@@ -1,0 +1,50 @@
+// tokenizer::load: that of a model's folder, with a tokenizer.json or as older ones are.
+#pragma once
+
+#include <tx/text/tokenizer.hpp>
+#include <tx/text/tokenizer_settings.hpp>
+
+#include <string_view>
+
+namespace tx::text {
+
+inline tokenizer tokenizer::load(std::filesystem::path const& path) {
+  if (!std::filesystem::is_directory(path)) return of(io::read_json(path), path.string());
+  auto const file = [&](char const* name) { return path / name; };
+  auto const has = [&](char const* name) { return std::filesystem::exists(path / name); };
+  if (has("tokenizer.json")) return of(io::read_json(file("tokenizer.json")), file("tokenizer.json").string());
+  if (has("vocab.txt")) {
+    tokenizer_settings const said(path, {"Bert", "DistilBert", "Electra"});
+    return said.checked(of_bert(wordpiece::load(file("vocab.txt"), said.words())));
+  }
+  if (has("vocab.json") && has("merges.txt")) {
+    tokenizer_settings const said(path, {"Roberta", "GPT2"});
+    return said.checked(of_roberta(byte_pairs::load(file("vocab.json"), file("merges.txt")), said.prefix_space()));
+  }
+  for (char const* const name : {"spiece.model", "spm.model", "sentencepiece.bpe.model"})
+    if (has(name)) return of_sentencepiece(sentencepiece::load(file(name)));
+  throw io_error("no tokenizer in " + path.string() + ": neither tokenizer.json nor vocab.txt nor vocab.json with merges.txt nor a file of SentencePiece");
+}
+
+inline tokenizer tokenizer::of_bert(wordpiece words) {
+  std::int32_t const cls = words.cls_id(), sep = words.sep_id();
+  std::vector<added_token> added;
+  for (std::int32_t const id : {words.pad_id(), words.unk_id(), cls, sep, words.mask_id()}) added.push_back({.content = words.tokens()[static_cast<std::size_t>(id)], .id = id, .special = true});
+  token_decoder decoder({detail::joined_words{"##", true}});
+  decoder.add(added);
+  return {std::move(words), {.added = added_tokens(std::move(added)), .around = token_template::bert(cls, sep), .decoder = std::move(decoder)}};
+}
+
+inline tokenizer tokenizer::of_roberta(byte_pairs pairs, bool prefix_space) {
+  std::vector<added_token> added;
+  for (char const* const name : {"<s>", "</s>", "<unk>", "<pad>", "<mask>", "<|endoftext|>"})
+    if (auto const id = pairs.id(name)) added.push_back({.content = name, .id = *id, .lstrip = std::string_view(name) == "<mask>", .special = true});
+  token_template around;
+  if (auto const begin = pairs.id("<s>"), end = pairs.id("</s>"); begin && end) around = token_template::roberta(*begin, *end);
+  token_decoder decoder({detail::named_bytes{}});
+  decoder.add(added);
+  return {std::move(pairs),
+          {.prefix_space = prefix_space, .added = added_tokens(std::move(added)), .around = std::move(around), .trims = {false}, .decoder = std::move(decoder)}};
+}
+
+}  // namespace tx::text
