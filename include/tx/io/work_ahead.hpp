@@ -51,15 +51,16 @@ class work_ahead {
     if (threads_.empty()) return made_here();
     std::unique_lock lock(mutex_);
     slot& s = slots_[taken_ % slots_.size()];
-    changed_.wait(lock, [&] { return s.ready; });
+    ready_.wait(lock, [&] { return s.ready; });
     if (s.error) std::rethrow_exception(s.error);
     if (!s.job) return nullptr;
     std::swap(result_, s.result);
     job_ = std::exchange(s.job, std::nullopt);
     s.ready = false;
     ++taken_;
+    bool const half_empty = drawn_ - taken_ <= slots_.size() / 2;  // threads are not woken for each result
     lock.unlock();
-    changed_.notify_all();
+    if (half_empty) room_.notify_all();
     return &result_;
   }
   // That of the result that next() has returned.
@@ -80,7 +81,7 @@ class work_ahead {
     slot* s = nullptr;
     {
       std::unique_lock lock(mutex_);
-      changed_.wait(lock, [&] { return stopped_ || drawn_ - taken_ < slots_.size(); });
+      room_.wait(lock, [&] { return stopped_ || drawn_ - taken_ < slots_.size(); });
       if (stopped_) return nullptr;
       s = &slots_[drawn_++ % slots_.size()];
     }
@@ -94,7 +95,8 @@ class work_ahead {
       std::scoped_lock const lock(mutex_);
       s->ready = stopped_ = true;
     }
-    changed_.notify_all();
+    ready_.notify_one();
+    room_.notify_all();
     return nullptr;
   }
 
@@ -109,7 +111,7 @@ class work_ahead {
         std::scoped_lock const lock(mutex_);
         s->ready = true;
       }
-      changed_.notify_all();
+      ready_.notify_one();
     }
   }
 
@@ -131,7 +133,7 @@ class work_ahead {
       std::scoped_lock const lock(mutex_);
       stopped_ = true;
     }
-    changed_.notify_all();
+    room_.notify_all();
     for (std::thread& t : threads_) t.join();
     threads_.clear();
   }
@@ -140,7 +142,7 @@ class work_ahead {
   std::function<void(Job const&, Result&)> make_;
   std::mutex drawing_;  // held while a job is drawn, by the one who draws
   std::mutex mutex_;    // of what follows; a slot that is not ready is its worker's
-  std::condition_variable changed_;
+  std::condition_variable ready_, room_;  // for the reader, and for threads
   std::vector<slot> slots_;
   std::size_t drawn_ = 0, taken_ = 0;
   bool stopped_ = false;
