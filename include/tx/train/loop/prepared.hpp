@@ -45,12 +45,13 @@ class prepared {
     return batch;
   }
 
+  // What threads change of it is not to be looked at once next() has been called.
   Source const& source() const { return source_; }
 
   void save(to_save& out) const { place_.save(out); }
   void restore(saved const& in) {
+    work_.reset();  // while threads draw, the source is theirs
     place_ = source_.place_in(in);
-    work_.reset();
   }
 
  private:
