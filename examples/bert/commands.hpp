@@ -12,6 +12,7 @@ void predict_command(std::span<std::string const> arguments);
 void eval_command(std::span<std::string const> arguments);
 void embed_command(std::span<std::string const> arguments);
 void tokens_command(std::span<std::string const> arguments);
+void shards_command(std::span<std::string const> arguments);
 
 // The program: picks the subcommand. Returns the exit code.
 int run_program(std::span<std::string const> arguments);

@@ -1,16 +1,16 @@
 #include "../command_line/program.hpp"
 #include "commands.hpp"
 #include "dataset.hpp"
-#include "pretraining_data.hpp"
+#include "pretraining_batches.hpp"
 #include "training.hpp"
 
 #include <tx/io/pretrained.hpp>
 #include <tx/io/save_model_folder.hpp>
 #include <tx/io/standard_streams.hpp>
+#include <tx/text/write_token_shards.hpp>
 #include <tx/train/loop/loop.hpp>
-#include <tx/train/loop/random.hpp>
+#include <tx/train/loop/prepared.hpp>
 
-#include <algorithm>
 #include <cmath>
 #include <cstdio>
 
@@ -22,6 +22,8 @@ using command_line::helped, command_line::option, command_line::options;
 std::vector<option> pretrain_options() {
   auto const& d = compiled();
   return with_common_options({{"text", "FILE", "sentences, a line each, documents parted by empty lines; may be given several times", true},
+                              {"shards", "DIR", "the same as bert shards has written it, in place of --text: memory does not grow with it"},
+                              {"together", "N", "documents of --shards between which pairs are drawn, held in memory; all where there are fewer (default: 20000)"},
                               {"dev", "FILE", "the same, of documents it does not learn from; may be given several times", true},
                               {"model", "DIR", "a folder whose weights it goes on from"},
                               {"config", "DIR", "a folder with config.json and a tokenizer, in place of --model: weights are drawn"},
@@ -39,121 +41,6 @@ std::vector<option> pretrain_options() {
                               {"validations", "N", "times that --dev is looked at, in the last half (default: 4)"}});
 }
 
-// Ids that are never masked, and those that go on with a word.
-struct special_ids {
-  std::unique_ptr<bool[]> kept, continues;
-  std::int32_t cls, sep, mask;
-  std::size_t size;
-
-  explicit special_ids(tx::text::tokenizer const& words, std::string const& folder) : size(words.size()) {
-    auto const id = [&](char const* name) {
-      auto const found = words.id(name);
-      if (!found) throw tx::format_error(folder + ": the tokenizer has no " + name + ", which pre-training needs");
-      return *found;
-    };
-    cls = id("[CLS]"), sep = id("[SEP]"), mask = id("[MASK]");
-    kept = std::make_unique<bool[]>(size);
-    continues = std::make_unique<bool[]>(size);
-    for (std::int32_t const special : {cls, sep, mask, id("[PAD]")}) kept[static_cast<std::size_t>(special)] = true;
-    for (std::size_t k = 0; k < size; ++k) continues[k] = words.goes_on(static_cast<std::int32_t>(k));
-  }
-};
-
-// Batches in the order of passes over the documents. The place is a pass and a pair in it; everything else follows from these and the seed.
-class pairs {
- public:
-  pairs(std::vector<document> const& documents, pair_options const& pairing, mask_options const& masking, special_ids const& special, std::uint64_t seed, std::int64_t passes)
-      : documents_(documents), pairing_(pairing), masking_(masking), special_(special), seed_(seed), passes_(passes) {
-    draw();
-  }
-
-  pretrainer::batch const& next() {
-    auto const& d = compiled();
-    batch_ = {};
-    held_.clear();
-    held_.reserve(static_cast<std::size_t>(d.batch));
-    tokens = 0;
-    for (int k = 0; k < d.batch; ++k) {
-      if (at_ == drawn_.size()) {
-        ++pass_;
-        draw();
-        at_ = 0;
-      }
-      pair_example const& p = drawn_[at_];
-      held_.push_back({masked(p.ids, masking_, pass_seed() ^ (0x9e3779b97f4a7c15u * (at_ + 1))), p.types});  // the next pass may begin within the batch
-      ++at_;
-      held const& h = held_.back();
-      batch_.texts.push_back({h.text.ids, h.types});
-      batch_.places.push_back(h.text.places);
-      batch_.words.push_back(h.text.words);
-      batch_.others.push_back(p.other);
-      tokens += h.types.size();
-    }
-    return batch_;
-  }
-  // From the first pair of the pass on.
-  void begin_again() { at_ = 0; }
-  std::size_t in_a_pass() const { return drawn_.size(); }
-  std::size_t tokens = 0;
-
-  void save(tx::train::to_save& out) const {
-    out.put("pass", pass_);
-    out.put("pair", static_cast<std::int64_t>(at_));
-  }
-  void restore(tx::train::saved const& in) {
-    pass_ = in.value<std::int64_t>("pass");
-    draw();
-    auto const at = in.value<std::int64_t>("pair");
-    if (at < 0 || static_cast<std::size_t>(at) > drawn_.size()) throw tx::format_error("the saved place in the texts is that of other texts. FIX: resume with the same --text");
-    at_ = static_cast<std::size_t>(at);
-  }
-
- private:
-  struct held {
-    masked_text text;
-    std::vector<std::int32_t> types;
-  };
-
-  std::uint64_t pass_seed() const { return tx::train::random_numbers(seed_ ^ (0x70617373u + static_cast<std::uint64_t>(passes_ > 0 ? pass_ % passes_ : pass_)))(); }
-  void draw() {
-    drawn_ = drawn_pairs(documents_, pairing_, special_.cls, special_.sep, pass_seed());
-    if (drawn_.empty()) throw tx::value_error("--text makes no pair of texts. FIX: documents of more than a few words");
-  }
-
-  std::vector<document> const& documents_;
-  pair_options pairing_;
-  mask_options masking_;
-  special_ids const& special_;
-  std::uint64_t seed_;
-  std::int64_t passes_, pass_ = 0;
-  std::vector<pair_example> drawn_;
-  std::size_t at_ = 0;
-  pretrainer::batch batch_;
-  std::vector<held> held_;  // what the batch's texts are views of
-};
-
-// The first pairs of other documents, in batches that stay as they are.
-class held_out {
- public:
-  held_out(std::vector<document> const& documents, pair_options const& pairing, mask_options const& masking, special_ids const& special)
-      : source_(documents, pairing, masking, special, 0x646576u, 1), batches_(std::clamp<std::size_t>(source_.in_a_pass() / static_cast<std::size_t>(compiled().batch), 1, 32)) {}
-
-  pretrainer::told judged(pretrainer& run) {
-    pretrainer::told sum;
-    source_.begin_again();
-    for (std::size_t k = 0; k < batches_; ++k) {
-      auto const t = run.judge(source_.next());
-      sum.loss += t.loss, sum.words += t.words, sum.follows += t.follows, sum.words_right += t.words_right, sum.follows_right += t.follows_right;
-    }
-    for (double* x : {&sum.loss, &sum.words, &sum.follows, &sum.words_right, &sum.follows_right}) *x /= static_cast<double>(batches_);
-    return sum;
-  }
-
- private:
-  pairs source_;
-  std::size_t batches_;
-};
-
 double root_schedule(double done, double warmup) { return done < warmup ? done / warmup : std::sqrt((1 - done) / (1 - warmup)); }
 
 std::string sums_of(std::vector<std::string> const& files) {
@@ -162,13 +49,29 @@ std::string sums_of(std::vector<std::string> const& files) {
   return all;
 }
 
+// What --text or --shards has, and what a run that is resumed must have in common with the one before.
+struct learned_texts {
+  std::unique_ptr<document_source> documents;
+  std::pair<std::string, std::string> common;
+};
+learned_texts texts_of(options const& given, tx::text::tokenizer const& words, std::string const& from) {
+  if (given.has("text") == given.has("shards")) throw tx::value_error("one of --text and --shards: files of sentences, or a folder that bert shards has written");
+  if (given.has("text")) return {documents_in_memory(read_documents(given.all("text"), words)), {"--text", sums_of(given.all("text"))}};
+  auto shards = tx::io::token_shards::open(given.text("shards"), tx::io::shard_check::all);
+  if (shards.tokenizer() != tx::text::tokenizer_fingerprint(from))
+    throw tx::format_error(given.text("shards") + " has ids of another tokenizer than " + from + ". FIX: bert shards --model " + from);
+  std::int64_t const together = given.integer("together", 20'000, 2);
+  std::string const sum = tx::io::hex_digits(shards.fingerprint());
+  return {documents_in_shards(std::move(shards), static_cast<std::uint64_t>(together)), {"--shards", sum + " together " + std::to_string(together)}};
+}
+
 }  // namespace
 
 void pretrain_command(std::span<std::string const> arguments) {
   auto const known = pretrain_options();
   options const given(arguments, known);
   if (helped(given,
-             "usage: bert pretrain --text FILE... --dev FILE... --config DIR --out DIR [option...]\n"
+             "usage: bert pretrain (--text FILE... | --shards DIR) --dev FILE... --config DIR --out DIR [option...]\n"
              "Trains an encoder by masked words and by whether one text follows another, from nothing or, with --model, from weights.\n\n",
              known))
     return;
@@ -182,7 +85,8 @@ void pretrain_command(std::span<std::string const> arguments) {
   auto const folder = tx::io::model_folder::open(from);
   auto const words = load_tokenizer(from);
   special_ids const special(words, from);
-  auto const documents = read_documents(given.all("text"), words), unseen = read_documents(given.all("dev"), words);
+  auto const texts = texts_of(given, words, from);
+  auto const unseen = documents_in_memory(read_documents(given.all("dev"), words));
 
   pair_options const pairing{.longest = d.train_longest, .short_share = given.number("short", 0.1, 0, 1)};
   mask_options const masking{.share = given.number("masked", 0.15, 0.01, 0.9),
@@ -201,16 +105,18 @@ void pretrain_command(std::span<std::string const> arguments) {
     auto const report = tx::io::load_pretrained(folder, run.tensors(), d.family);
     for (auto const& name : report.fresh) std::fprintf(stderr, "fresh: %s\n", name.c_str());
   }
-  pairs batches(documents, pairing, masking, special, seed, passes);
-  held_out dev(unseen, pairing, masking, special);
-  std::fprintf(stderr, "%zu documents, %zu pairs in a pass, %zu documents for validation, %zu tokens in vocabulary\n", documents.size(), batches.in_a_pass(), unseen.size(), words.size());
+  tx::train::prepared batches(pair_batches(*texts.documents, pairing, masking, special, seed, passes));
+  held_out const dev(*unseen, pairing, masking, special);
+  std::fprintf(stderr, "%llu documents, %zu pairs in the first of %llu parts of a pass, %llu documents for validation, %zu tokens in vocabulary\n",
+               static_cast<unsigned long long>(texts.documents->documents()), batches.source().pairs_in_window(), static_cast<unsigned long long>(texts.documents->windows()),
+               static_cast<unsigned long long>(unseen->documents()), words.size());
 
   tx::train::length const lasts{.steps = given.integer("steps", 10'000, 1), .seconds = given.number("seconds", 0, 0, 1e9), .fixed = true};
   pretrainer::told last;
   auto o = loop_options(given, out);
   o.validate = [&] { return (last = dev.judged(run)).loss; };
   o.improved = [&] { tx::io::save_model_folder(out, run.tensors(), folder, {{"architectures", {"BertForPreTraining"}}}); };
-  o.common = {{"--seed", std::to_string(seed)}, {"--text", sums_of(given.all("text"))}, {"--dev", sums_of(given.all("dev"))}, {"--rate", std::to_string(top)}, {"--warmup", std::to_string(warmup)},
+  o.common = {{"--seed", std::to_string(seed)}, texts.common, {"--dev", sums_of(given.all("dev"))}, {"--rate", std::to_string(top)}, {"--warmup", std::to_string(warmup)},
               {"--decay", std::to_string(settings.decay)}, {"--dropout", std::to_string(settings.dropout)}, {"--passes", std::to_string(passes)},
               {"--masked", std::to_string(masking.share)}, {"--whole-words", std::to_string(masking.whole_words)}, {"--short", std::to_string(pairing.short_share)},
               {"--steps", std::to_string(lasts.steps)}};
@@ -218,8 +124,8 @@ void pretrain_command(std::span<std::string const> arguments) {
   loop.run({.lasts = lasts, .validations = {.count = given.integer("validations", 4, 1, 100'000)}}, [&](tx::train::moment const& now) -> tx::train::step_told {
     auto const& b = batches.next();
     settings.rate = top * root_schedule(now.steps > 0 ? (static_cast<double>(now.done) + 0.5) / static_cast<double>(now.steps) : 0, warmup);
-    auto const told = run.train(b, settings, trace_of(given, now));
-    return {told.loss, {{"texts", static_cast<double>(d.batch)}, {"tokens", static_cast<double>(batches.tokens)}}, settings.rate};
+    auto const told = run.train(b.batch, settings, trace_of(given, now));
+    return {told.loss, {{"texts", static_cast<double>(d.batch)}, {"tokens", static_cast<double>(b.tokens)}}, settings.rate};
   });
   auto const result = loop.finish();
   last = dev.judged(run);

@@ -1,7 +1,6 @@
 #include "pretraining_data.hpp"
 
-#include <tx/io/files.hpp>
-#include <tx/text/lines.hpp>
+#include <tx/text/document_ids.hpp>
 #include <tx/train/loop/random.hpp>
 
 #include <algorithm>
@@ -95,20 +94,14 @@ class pair_maker {
 
 std::vector<document> read_documents(std::span<std::string const> files, tx::text::tokenizer const& words) {
   std::vector<document> all;
-  for (std::string const& file : files) {
-    std::string const text = tx::io::read_text(file);
-    bool begins = true;
-    tx::text::for_each_line(text, [&](std::string_view line, std::size_t number) {
-      if (!tx::io::is_utf8(line)) throw tx::format_error(file + ':' + std::to_string(number) + ": not UTF-8");
-      auto ids = words.ids_of(line);
-      if (ids.empty()) {
-        begins = true;
-        return;
-      }
-      if (std::exchange(begins, false)) all.emplace_back();
-      all.back().push_back(std::move(ids));
-    });
-  }
+  bool begins = true;
+  tx::text::for_each_document(
+      files, words, 0,
+      [&](std::span<std::int32_t const> ids) {
+        if (std::exchange(begins, false)) all.emplace_back();
+        all.back().emplace_back(ids.begin(), ids.end());
+      },
+      [&] { begins = true; });
   if (all.size() < 2)
     throw tx::format_error((files.empty() ? std::string("texts") : files.back()) + ": " + std::to_string(all.size()) + " documents. FIX: at least 2, with an empty line between them, and a sentence a line");
   return all;

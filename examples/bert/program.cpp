@@ -12,11 +12,13 @@ constexpr char const overview[] =
     "  predict   the labels of texts\n"
     "  eval      how well labels are told: accuracy, F1, correlations\n"
     "  embed     vectors of texts\n"
-    "  tokens    ids of texts\n\n"
+    "  tokens    ids of texts\n"
+    "  shards    ids of texts of any size in files, for pretrain --shards\n\n"
     "`bert COMMAND --help` lists a command's options.\n";
 
 constexpr command_line::command commands[] = {
-    {"finetune", finetune_command}, {"pretrain", pretrain_command}, {"predict", predict_command}, {"eval", eval_command}, {"embed", embed_command}, {"tokens", tokens_command}};
+    {"finetune", finetune_command}, {"pretrain", pretrain_command}, {"predict", predict_command}, {"eval", eval_command}, {"embed", embed_command}, {"tokens", tokens_command},
+                                              {"shards", shards_command}};
 
 }  // namespace
 

@@ -59,27 +59,54 @@ TEST_CASE_METHOD(pretrain_test, "pre-training from nothing tells masked words, a
   CHECK_THAT(tuned.error, Catch::Contains("fresh: classifier.weight") && !Catch::Contains("fresh: bert."));
 }
 
-TEST_CASE_METHOD(pretrain_test, "pre-training that is stopped and resumed is pre-training that was not", "[pretraining]") {
-  std::string const options = "--config @folder --steps 60 --save-every 5 ";
-  ran const whole = pretrain(options, "@whole");
+// Ended by a signal again and again, and gone on with, until it is done.
+static void check_resumed(pretrain_test& test, std::string const& options) {
+  ran const whole = test("pretrain --out @whole --threads 1 " + options);
   INFO(whole.error);
   REQUIRE(whole.code == 0);
   auto const saved = [&] {
     std::error_code none;
-    for (std::filesystem::directory_iterator at(path / "cut/checkpoints", none), end; !none && at != end; at.increment(none))
+    for (std::filesystem::directory_iterator at(test.path / "cut/checkpoints", none), end; !none && at != end; at.increment(none))
       if (at->path().filename().string().starts_with("checkpoint-")) return true;
     return false;
   };
-  std::string const command = "pretrain --text @texts --dev @texts --out @cut --rate 0.02 --dropout 0 " + options;
-  int code = signalled(command, SIGTERM, saved);
+  std::string const command = "pretrain --out @cut " + options;
+  int code = test.signalled(command, SIGTERM, saved);
   for (int attempt = 0; attempt < 20 && code != 0; ++attempt) {
-    INFO(read(".err"));
+    INFO(test.read(".err"));
     REQUIRE((code == 128 + SIGTERM || code == -SIGTERM));
-    code = signalled(command + (saved() ? " --resume" : ""), SIGTERM, [&, round = 0]() mutable { return ++round > 40; });
+    code = test.signalled(command + (saved() ? " --resume" : ""), SIGTERM, [&, round = 0]() mutable { return ++round > 40; });
   }
-  if (code != 0) code = (*this)(command + " --resume --threads 1").code;
+  if (code != 0) code = test(command + " --resume --threads 1").code;
   REQUIRE(code == 0);
-  CHECK(read("cut/model.safetensors") == read("whole/model.safetensors"));
+  CHECK(test.read("cut/model.safetensors") == test.read("whole/model.safetensors"));
+}
+
+TEST_CASE_METHOD(pretrain_test, "pre-training that is stopped and resumed is pre-training that was not", "[pretraining]") {
+  check_resumed(*this, "--text @texts --dev @texts --config @folder --rate 0.02 --dropout 0 --steps 60 --save-every 5");
+}
+
+TEST_CASE_METHOD(pretrain_test, "pre-training from shards is that from their texts, where all documents are together", "[pretraining]") {
+  ran const wrote = (*this)("shards --text @texts --model @folder --out @shards");
+  INFO(wrote.error);
+  REQUIRE(wrote.code == 0);
+  CHECK_THAT(wrote.error, Catch::Contains("40 documents, 240 texts, "));
+  ran const of_texts = pretrain("--config @folder --steps 40 --passes 2", "@of_texts");
+  REQUIRE(of_texts.code == 0);
+  std::string const options = " --dev @texts --config @folder --steps 40 --passes 2 --rate 0.02 --dropout 0 --threads 1 --out @";
+  ran const of_shards = (*this)("pretrain --shards @shards" + options + "of_shards");
+  INFO(of_shards.error);
+  REQUIRE(of_shards.code == 0);
+  CHECK(read("of_shards/model.safetensors") == read("of_texts/model.safetensors"));
+  ran const of_windows = (*this)("pretrain --shards @shards --together 9" + options + "of_windows");
+  REQUIRE(of_windows.code == 0);
+  CHECK_THAT(of_windows.error, Catch::Contains("of 4 parts of a pass"));
+  CHECK(read("of_windows/model.safetensors") != read("of_texts/model.safetensors"));
+}
+
+TEST_CASE_METHOD(pretrain_test, "pre-training from shards that is stopped and resumed is pre-training that was not", "[pretraining]") {
+  REQUIRE((*this)("shards --text @texts --model @folder --out @shards").code == 0);
+  check_resumed(*this, "--shards @shards --together 5 --passes 0 --dev @texts --config @folder --rate 0.02 --dropout 0 --steps 60 --save-every 5");
 }
 
 TEST_CASE_METHOD(pretrain_test, "texts that cannot be learned from", "[pretraining]") {
@@ -95,4 +122,19 @@ TEST_CASE_METHOD(pretrain_test, "texts that cannot be learned from", "[pretraini
   refused("--text @one --dev @texts --config @folder --out @model", "one: 1 documents. FIX: at least 2, with an empty line between them");
   write("bytes", "the words\n\nand \xff\n");
   refused("--text @bytes --dev @texts --config @folder --out @model", "bytes:3: not UTF-8");
+
+  std::string const dev = " --dev @texts --config @folder --out @model";
+  refused("--text @texts --shards @none" + dev, "one of --text and --shards");
+  refused("--shards @folder" + dev, "folder has no shards of token ids. FIX: ");
+  REQUIRE((*this)("shards --text @one --model @folder --out @few").code == 0);
+  refused("--shards @few" + dev, "the shards have 1 documents. FIX: at least 2");
+  REQUIRE((*this)("shards --text @texts --model @folder --out @shards").code == 0);
+  CHECK_THAT((*this)("shards --text @texts --model @folder --out @shards").error, Catch::Contains("has shards already. FIX: "));
+  std::string shard = read("shards/shard-00000.ids");
+  shard[200] ^= 1;
+  std::filesystem::create_directory(path / "damaged");
+  write("damaged/shard-00000.ids", shard);
+  refused("--shards @damaged" + dev, "shard-00000.ids: the ids are not what their checksum says. FIX: ");
+  write("folder/tokenizer.json", read("folder/tokenizer.json") + "\n");
+  refused("--shards @shards" + dev, "shards has ids of another tokenizer than ");
 }

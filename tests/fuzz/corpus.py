@@ -7,6 +7,7 @@ import json
 import struct
 
 import corpus_models
+import corpus_shards
 from corpus_files import put
 
 BOM = b"\xef\xbb\xbf"
@@ -352,3 +353,4 @@ put("checkpoint", {
 })
 
 corpus_models.write()
+corpus_shards.write(crc64)

@@ -1,35 +1,13 @@
 // The order of data: every item once in an epoch, a function of the seed, and the same again from a saved place on.
-#include "loop_run.hpp"
+#include "round_trip.hpp"
 
 #include <catch2/catch.hpp>
 
+#include <tx/train/loop/shuffled_rows.hpp>
+
 #include <set>
 
-namespace {
-
 using namespace tx::train;
-
-// What a checkpoint makes of it: values, and arrays in a file that is read again.
-struct round_trip {
-  temp_folder folder;
-  tx::io::checkpoint_values values;
-  std::optional<tx::io::safetensors> arrays;
-
-  explicit round_trip(to_save const& what) : values(what.values()) {
-    tx::io::write_safetensors(folder / "arrays", what.arrays(), {});
-    arrays = tx::io::safetensors::read(folder / "arrays");
-  }
-  saved in() const { return {values, *arrays}; }
-};
-
-template <class Data>
-round_trip place_of(Data const& data) {
-  to_save out;
-  data.save(out);
-  return round_trip(out);
-}
-
-}  // namespace
 
 TEST_CASE("an epoch has every item once, in another order each time", "[loop]") {
   random_numbers random(3);

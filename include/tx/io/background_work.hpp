@@ -1,8 +1,8 @@
 // One piece of work at a time on a thread of its own, beside the thread that asks for it.
 #pragma once
 
-#include <pthread.h>
-#include <signal.h>
+#include <tx/io/blocked_signals.hpp>
+
 #include <unistd.h>
 
 #include <atomic>
@@ -40,13 +40,10 @@ class background_work {
   void start(std::function<void()> work) {
     work_ = std::move(work);
     owner_ = ::getpid();
-    sigset_t others, before;
-    ::sigfillset(&others);
-    // Those that a fault of the thread itself raises go to whoever handles them.
-    for (int const fault : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT, SIGSYS, SIGPROF}) ::sigdelset(&others, fault);
-    ::pthread_sigmask(SIG_SETMASK, &others, &before);
-    running_ = ::pthread_create(&thread_, nullptr, &background_work::run, this) == 0;
-    ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+    {
+      blocked_signals const while_it_begins;
+      running_ = ::pthread_create(&thread_, nullptr, &background_work::run, this) == 0;
+    }
     if (!running_) run(this);
   }
 

@@ -9,6 +9,10 @@
 
 namespace tx::io {
 
+// What a tokenizer may consist of, in folders of all kinds.
+inline constexpr char const* tokenizer_files[] = {"tokenizer.json", "tokenizer_config.json", "special_tokens_map.json", "added_tokens.json",     "vocab.txt",
+                                                  "vocab.json",     "merges.txt",            "spiece.model",            "sentencepiece.bpe.model", "spm.model"};
+
 class model_folder {
  public:
   // Throws io_error for a folder or config.json that cannot be read, format_error for one that is no JSON object.

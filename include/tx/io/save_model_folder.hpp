@@ -8,10 +8,6 @@
 
 namespace tx::io {
 
-// What a tokenizer may consist of, in folders of all kinds.
-inline constexpr char const* tokenizer_files[] = {"tokenizer.json", "tokenizer_config.json", "special_tokens_map.json", "added_tokens.json",     "vocab.txt",
-                                                  "vocab.json",     "merges.txt",            "spiece.model",            "sentencepiece.bpe.model", "spm.model"};
-
 // The configuration of `from` with other values for some of its keys; null takes a key out.
 inline nlohmann::json changed_config(model_folder const& from, nlohmann::json const& changes) {
   nlohmann::json config = from.config();

@@ -19,6 +19,8 @@ class packed_batch {
   static_assert(Texts > 0 && Longest > 0 && Tokens > 0, "tx::text::packed_batch: there is no room. FIX: at least 1 text, 1 word each and 1 token");
 
  public:
+  static constexpr int most_texts = Texts, longest = Longest, most_tokens = Tokens;
+
   // Per token:
   std::vector<i32> ids;
   std::vector<i32> positions;  // within its text
