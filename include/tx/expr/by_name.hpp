@@ -68,12 +68,24 @@ constexpr names_found find_names(std::string_view pattern) {
   return out;
 }
 
+// In functions, as clang 14 keeps what a template argument allocates.
+template <class Module>
+constexpr bool finds_any(std::string_view pattern) {
+  names_found const found = find_names<Module>(pattern);
+  return found.any;
+}
+template <class Module>
+constexpr bool finds_whole(std::string_view pattern) {
+  names_found const found = find_names<Module>(pattern);
+  return found.whole;
+}
+
 // Is it a parameter whose name one of the patterns matches? By number.
 template <class Module, fixed_string... Patterns>
 constexpr auto parameters_where() {
   static_assert(sizeof...(Patterns) > 0, "tx: there is no pattern of names. FIX: frozen_where<module, \"encoder.*\">, with one pattern or more");
-  static_assert((pattern_finds_a_parameter<Patterns, Module, find_names<Module>(Patterns.view()).any>::value && ...));
-  static_assert((pattern_finds_whole_repeats<Patterns, Module, find_names<Module>(Patterns.view()).whole>::value && ...));
+  static_assert((pattern_finds_a_parameter<Patterns, Module, finds_any<Module>(Patterns.view())>::value && ...));
+  static_assert((pattern_finds_whole_repeats<Patterns, Module, finds_whole<Module>(Patterns.view())>::value && ...));
   fixed<bool, count_parameters<Module>()> out{};
   auto const note = [&](std::string_view pattern) {
     names_found const found = find_names<Module>(pattern);
