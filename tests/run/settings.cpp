@@ -127,3 +127,28 @@ TEST_CASE("a checkpoint has a model's settings, and the plan names them") {
   for (auto const& v : o.values) told = told || v.name == "setting kept_out";
   CHECK(told);
 }
+
+TEST_CASE("groups of parameters are as many as the model has, with rates and decays that are numbers of at least 0") {
+  tx::executor<tx::train_step<model, wide_loss, tx::adamw>, tx::cpu> run{tx::seed(4)};
+  auto& groups = run.settings.groups;
+  CHECK(groups.size() == 2);
+  CHECK_THROWS_WITH(groups[2], Catch::Contains("settings.groups[2]; the model has 2 groups of parameters. FIX: a number below that"));
+  std::vector<float> const x(16, 1.0f);
+  constexpr float infinite = std::numeric_limits<float>::infinity(), none = std::numeric_limits<float>::quiet_NaN();
+  for (float const wrong : {-1.0f, none, infinite}) {
+    float const rate = std::exchange(groups[1].rate, wrong);
+    CHECK_THROWS_WITH(run(x), Catch::Contains("settings.groups[1].rate is") && Catch::Contains("FIX: a finite number, at least 0"));
+    groups[1].rate = rate;
+    float const decay = std::exchange(groups[0].decay, wrong);
+    CHECK_THROWS_WITH(run(x), Catch::Contains("settings.groups[0].decay is") && Catch::Contains("FIX: a finite number, at least 0"));
+    groups[0].decay = decay;
+  }
+  run.settings["learning_rate"] = 1e30f;
+  groups[0].rate = 1e20f;
+  CHECK_THROWS_WITH(run(x), Catch::Contains("settings.groups[0].rate times the learning rate is inf"));
+  CHECK(run.steps_run() == 0);
+  groups[0].rate = 0;
+  run.settings["learning_rate"] = 1e-3f;
+  run(x);
+  CHECK(run.steps_run() == 1);
+}

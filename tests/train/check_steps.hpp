@@ -9,15 +9,16 @@
 #include <catch2/catch.hpp>
 
 // 20 steps with a schedule, all tensors after each. clip 0: none; tensors before the first trained one stay as they
-// are.
+// are. layer_share: of its rate, what a tensor takes, where layer_decay is 1/2.
 template <class Step, class Backend, class Plain>
 void check_steps(Plain const& plain, float learning_rate, double clip, double tolerance,
-                 std::size_t first_trained = 0) {
+                 std::size_t first_trained = 0, double (*layer_share)(std::size_t) = nullptr) {
   using namespace tx;
   using T = element_t<layout<typename Step::model>::type>;
   executor<Step, Backend> run{seed(3), {.threads = 2}};
   run.settings["learning_rate"] = learning_rate;
   run.settings.set("clip_norm", static_cast<float>(clip));
+  run.settings.set("layer_decay", 0.5f);
   run.settings.schedule = {.shape = decay_shape::polynomial, .warmup = 3, .total = 15, .end = 0.125, .power = 2};
   small::plain_net net;
   std::vector<std::vector<values>> states;
@@ -38,7 +39,8 @@ void check_steps(Plain const& plain, float learning_rate, double clip, double to
     for (std::size_t k = first_trained; k < net.tensors.size(); ++k) {
       for (double& g : gradients[k]) g *= scale;
       double const rate = static_cast<float>(static_cast<double>(learning_rate) * share * net.rate_of(k));
-      plain(plain_step{net.tensors[k], gradients[k], states[k], rate, net.decay_of(k), t});
+      double const of_rate = layer_share != nullptr ? layer_share(k) : 1;
+      plain(plain_step{net.tensors[k], gradients[k], states[k], rate * of_rate, net.decay_of(k), t});
     }
     auto const r = run(x);
     CHECK(static_cast<double>(r.loss) == Approx(loss).epsilon(tolerance));

@@ -1,6 +1,7 @@
 // Going through a model: its parameters in the order in which they are declared, and what stands around each, a repeat or what freezes it.
 #pragma once
 
+#include <tx/expr/attached.hpp>
 #include <tx/expr/members.hpp>
 #include <tx/expr/param.hpp>
 
@@ -20,18 +21,23 @@ struct frozen_module {
 };
 template <class M>
 concept freezing_module = requires { M::freezes; };
+// One that says of each parameter of its `body`, by number, what becomes of its surroundings; see by_name.hpp.
+template <class M>
+concept choosing_module = requires { M::chooses; };
 
 namespace detail {
 
 // Where a parameter is within a model.
 struct surroundings {
-  shape stack{};  // extents of enclosing repeats
+  shape stack{};     // extents of enclosing repeats
   bool frozen = false;
+  double rate = 1;   // a factor of its group's
 };
 
-// Calls f(parameter, surroundings) for each parameter in declaration order.
-template <class M, class F>
-constexpr void for_each_parameter(M& module, F& f, surroundings const& around = {}) {
+// Calls f(parameter, surroundings) for each parameter in declaration order; those that stand beside a layer come behind its own. Beside: the
+// module around that says which they are, or whatever_is_attached; layer: the number of the next layer in it.
+template <class Beside = nothing_attached, class M, class F>
+constexpr void for_each_parameter(M& module, F& f, surroundings const& around = {}, int* layer = nullptr) {
   using type = std::remove_const_t<M>;
   if constexpr (parameter<type>) {
     f(module, around);
@@ -40,11 +46,26 @@ constexpr void for_each_parameter(M& module, F& f, surroundings const& around = 
   } else if constexpr (repeated_module<type>) {
     surroundings deeper = around;
     deeper.stack.dim[deeper.stack.rank++] = type::repeat_count;
-    for_each_parameter(module.block, f, deeper);
+    for_each_parameter<Beside>(module.block, f, deeper, layer);
   } else if constexpr (freezing_module<type>) {
-    for_each_parameter(module.body, f, surroundings{around.stack, true});
-  } else if constexpr (std::is_class_v<type>) {
-    std::apply([&](auto&... member) { (for_each_parameter(member, f, around), ...); }, members(module));
+    surroundings held = around;
+    held.frozen = true;
+    for_each_parameter<Beside>(module.body, f, held, layer);
+  } else if constexpr (choosing_module<type>) {
+    int k = 0;
+    auto chosen = [&](auto& p, surroundings own) {
+      type::choose(own, k++);
+      f(p, own);
+    };
+    for_each_parameter<Beside>(module.body, chosen, around, layer);
+  } else if constexpr (attaching_module<type>) {
+    static_assert(std::is_same_v<Beside, nothing_attached> || std::is_same_v<Beside, whatever_is_attached>,
+                  "tx: modules are attached to layers of a module that is attached to itself. FIX: one nn::lora, with all patterns of names");
+    int own = 0;
+    for_each_parameter<typename type::attaching>(module.body, f, around, &own);
+  } else if constexpr (std::is_class_v<type> && !std::is_same_v<type, attachment>) {
+    std::apply([&](auto&... member) { (for_each_parameter<Beside>(member, f, around, layer), ...); }, members(module));
+    if constexpr (attachable_module<type> && !std::is_same_v<Beside, nothing_attached>) Beside::visit(module, f, around, layer);
   }
 }
 

@@ -59,16 +59,17 @@ struct layout {
   static constexpr table build() {
     table t{};
     Model model{};
-    auto find_group = [&]<class Group>(Group) {
+    auto find_group = [&]<class Group>(Group, double factor) {
       std::uint64_t const key = detail::type_key<Group>();
+      float const rate = static_cast<float>(static_cast<double>(Group::rate) * factor);
       int group = 0;
-      while (group < t.groups.size() && t.groups[group].key != key) ++group;
-      if (group == t.groups.size()) t.groups.push_back({key, Group::rate, Group::decay, 0, 0, detail::is_trained<Group>()});
+      while (group < t.groups.size() && !(t.groups[group].key == key && t.groups[group].rate == rate)) ++group;
+      if (group == t.groups.size()) t.groups.push_back({key, rate, Group::decay, 0, 0, detail::is_trained<Group>()});
       return group;
     };
     auto collect = [&]<class P>(P&, detail::surroundings const& around) {
       bool const freezes = around.frozen && !state_like<P>;
-      int const group = freezes ? find_group(frozen{}) : find_group(typename P::group{});
+      int const group = freezes ? find_group(frozen{}, 1) : find_group(typename P::group{}, around.rate);
       t.entries.push_back({detail::stacked(P::info, around.stack), group, 0, P::info.dims.rank});
     };
     detail::for_each_parameter(model, collect);

@@ -55,7 +55,7 @@ struct repeat {
       p.id = emit_leaf(*p.g, parameter_info, info, at).id;
       p.g->current = here;
     };
-    detail::for_each_parameter(out, narrow);
+    detail::for_each_parameter<detail::whatever_is_attached>(out, narrow);
     return out;
   }
 
@@ -67,7 +67,7 @@ struct repeat {
     tensor_type const inside{&g, body.carry(carry.id)};
     Block own = stacked_block;
     auto take_slice = [&](auto& p, detail::surroundings const&) { p.id = body.slice(p.id); };
-    detail::for_each_parameter(own, take_slice);
+    detail::for_each_parameter<detail::whatever_is_attached>(own, take_slice);
     auto const out = own(inside, same...);
     static_assert(decltype(out)::info == X::info,
                   "tx::repeat: a block must return a tensor of the element type and shape it was given. FIX: cast or reshape its result");

@@ -8,14 +8,16 @@ namespace tx {
 
 inline constexpr int max_groups = 16;  // of parameters, that a model may have
 inline constexpr int max_settings = 24;
+inline constexpr int max_layers = 126;  // that a rate of its own for each may be told for, with what lies below them
 
 // Each parameter group g has two: its learning rate at group_rates + 2 g and its weight decay at group_rates + 2 g + 1.
-// Numbers that have a name (setting.hpp) follow from named on.
-enum class scalar : int { step, group_rates, named = group_rates + 2 * max_groups };
-inline constexpr int scalar_count = static_cast<int>(scalar::named) + max_settings;
+// Numbers that have a name (setting.hpp) follow from named on. From layer_shares on the shares of the rate of layers in a stack, from what
+// lies max_layers below the top up to the top, whose share is 1: those of neighbouring layers are neighbours.
+enum class scalar : int { step, group_rates, named = group_rates + 2 * max_groups, layer_shares = named + max_settings };
+inline constexpr int scalar_count = static_cast<int>(scalar::layer_shares) + max_layers + 1;
 
-constexpr var run_time_scalar(graph& g, scalar which, int offset = 0) {
-  return emit_leaf(g, scalar_info, {dtype::f32, {}}, of_scalar(static_cast<std::int64_t>(which) + offset));
+constexpr var run_time_scalar(graph& g, scalar which, int offset = 0, shape const& dims = {}) {
+  return emit_leaf(g, scalar_info, {dtype::f32, dims}, of_scalar(static_cast<std::int64_t>(which) + offset));
 }
 
 }  // namespace tx

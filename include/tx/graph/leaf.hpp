@@ -24,7 +24,7 @@ constexpr attributes of_block(int block, std::int64_t first) { return {{block, f
 constexpr int block_number(attributes const& at) { return static_cast<int>(at.v[0]); }
 constexpr std::int64_t block_first(attributes const& at) { return at.v[1]; }
 inline constexpr op_info block_info{.name = "block", .kind = op_kind::leaf, .arity = 0, .infer = detail::leaf_infer, .differentiable = false};
-// A run-time scalar: which one.
+// Run-time scalars: which one, or the first of a row of them.
 constexpr attributes of_scalar(std::int64_t number) { return {{number}}; }
 constexpr int scalar_number(attributes const& at) { return static_cast<int>(at.v[0]); }
 inline constexpr op_info scalar_info{.name = "scalar", .kind = op_kind::leaf, .arity = 0, .infer = detail::leaf_infer, .differentiable = false};

@@ -50,7 +50,6 @@ class finite_guard {
     exec::watched_model m{parameters_of<typename Step::model>(),
                           flat::type,
                           flat::trained,
-                          flat::groups.size(),
                           0,
                           exec::trains<Step>,
                           {}};

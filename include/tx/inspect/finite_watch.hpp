@@ -22,7 +22,6 @@ struct watched_model {
   std::vector<parameter_view> names;
   dtype type = dtype::f32;
   std::int64_t trained = 0;  // elements of the parameters' block that a step may change, and of a state
-  int groups = 0;
   int states = 0;
   bool trains = false;
   std::vector<std::string> settings{};  // of its own
@@ -40,8 +39,7 @@ class finite_watch final : public observer {
 
   TX_COLD void before_run(frame const& f) override {
     ran_.clear();
-    if (model_.trains) check_scalars(f);
-    check_own_settings(f);
+    check_settings(f);
     for (std::size_t k = 0; k < arguments_.size(); ++k) {
       check_input(arguments_[k].type, f.base[base_input + k], f.extents.count(arguments_[k].dims), [&] { return "argument " + std::to_string(k); });
     }
@@ -95,23 +93,13 @@ class finite_watch final : public observer {
  private:
   std::int64_t block_bytes() const { return model_.trained * size_of(model_.type); }
 
-  TX_COLD void check_scalars(frame const& f) const {
-    int const first = static_cast<int>(scalar::group_rates);
-    for (int i = 0; i < first + 2 * model_.groups; ++i) {
-      check_scalar(f, i, i < first ? "step"
-                                   : (i % 2 == first % 2 ? "learning rate of group " : "decay of group ") +
-                                         std::to_string((i - first) / 2));
+  // Rates and decays are the executor's to refuse.
+  TX_COLD void check_settings(frame const& f) const {
+    for (std::size_t k = 0; k < model_.settings.size(); ++k) {
+      double const x = element_at(dtype::f32, f.base[base_scalars], static_cast<int>(scalar::named) + static_cast<int>(k));
+      if (is_nan(x))
+        throw not_finite_error(text_of(x) + " in the settings: " + model_.settings[k] + ". FIX: a number; nothing has run", {text_of(x)});
     }
-  }
-  TX_COLD void check_own_settings(frame const& f) const {
-    for (std::size_t k = 0; k < model_.settings.size(); ++k)
-      check_scalar(f, static_cast<int>(scalar::named) + static_cast<int>(k), model_.settings[k]);
-  }
-  TX_COLD void check_scalar(frame const& f, int i, std::string const& name) const {
-    double const x = element_at(dtype::f32, f.base[base_scalars], i);
-    if (is_nan(x))
-      throw not_finite_error(text_of(x) + " in the settings: " + name + ". FIX: a number; nothing has run",
-                             {text_of(x)});
   }
   template <class Name>
   TX_COLD void check_input(dtype type, std::byte const* p, std::int64_t count, Name const& name) const {

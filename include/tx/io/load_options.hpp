@@ -6,6 +6,8 @@
 //   load_options{.convert = true}                                   a file of f16, bf16 or f64 into a model of f32
 #pragma once
 
+#include <tx/core/pattern.hpp>
+
 #include <string>
 #include <string_view>
 #include <utility>
@@ -13,7 +15,7 @@
 
 namespace tx::io {
 
-// Patterns are whole names, in which * stands for any characters, or none.
+// See core/pattern.hpp.
 using name_patterns = std::vector<std::string>;
 
 // How a file's name may end, and the model's instead.
@@ -32,26 +34,7 @@ struct load_options {
 
 namespace detail {
 
-inline bool matches(std::string_view pattern, std::string_view name) {
-  // Where the last * began to stand for characters, and how many so far: tried again with one more where the rest does not fit.
-  std::size_t p = 0, n = 0, star = std::string_view::npos, from = 0;
-  while (n < name.size()) {
-    if (p < pattern.size() && pattern[p] == '*') {
-      star = p++;
-      from = n;
-    } else if (p < pattern.size() && pattern[p] == name[n]) {
-      ++p;
-      ++n;
-    } else if (star != std::string_view::npos) {
-      p = star + 1;
-      n = ++from;
-    } else {
-      return false;
-    }
-  }
-  while (p < pattern.size() && pattern[p] == '*') ++p;
-  return p == pattern.size();
-}
+using tx::detail::matches;
 inline bool matches_one(name_patterns const& patterns, std::string_view name) {
   for (std::string const& p : patterns)
     if (matches(p, name)) return true;

@@ -46,7 +46,7 @@ namespace detail {
 // The same value in every iteration of every region: a constant, a run-time scalar, or a node of the whole program.
 constexpr bool is_outside(graph const& g, int id) {
   while (g[id].op->kind == op_kind::view) id = g.input(id, 0);
-  return g[id].op->kind == op_kind::constant || g[id].op == &scalar_info || g.is_number_of_program(id);
+  return g[id].op->kind == op_kind::constant || (g[id].op == &scalar_info && g.info(id).count() == 1) || g.is_number_of_program(id);
 }
 
 constexpr int fold(graph& g, node const& n, int const* in) {

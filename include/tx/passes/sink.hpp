@@ -88,7 +88,7 @@ class sinker {
   }
   constexpr bool is_sliced_leaf(int id) const {
     node const& n = g_[id];
-    bool const leaf = n.op == &parameter_info || n.op == &block_info || (n.op == &argument_info && n.region == around_);
+    bool const leaf = n.op == &parameter_info || n.op == &block_info || n.op == &scalar_info || (n.op == &argument_info && n.region == around_);
     return leaf && n.region == around_ && n.info.dims.rank > 0 && n.info.dims.dim[0] == slices_;
   }
   constexpr bool is_partial_sum(int id) const { return g_[id].op->kind == op_kind::col_reduce && g_.info(g_.input(id, 0)).dims.rank > 1; }

@@ -92,7 +92,7 @@ class executor {
     requires std::is_same_v<Block, block>
   explicit executor(Block const&& parameters, run_options options = {}) = delete;  // it ends before the executor can run
 
-  run_settings<program, exec::trains<Step>> settings{};
+  run_settings<program, exec::trains<Step> ? groups : -1> settings{};
 
   // Runs the program on one contiguous range or view (run/view.hpp) per argument of the step. Results stay valid until the next run.
   template <class... A>
@@ -136,7 +136,7 @@ class executor {
   // Calls f(name, value) for each setting that this program has, to save them and to bring them back.
   template <class F>
   TX_COLD void for_each_setting(F&& f) {
-    settings.for_each(groups, f);
+    settings.for_each(f);
   }
   // The tensors of the model by name, writable; k > 0: optimizer state k - 1.
   auto tensors(int k = 0) const { return writable().tensors(own(k)); }
@@ -271,7 +271,7 @@ class executor {
         check_range(std::span(a), c);
       }(), ...);
     }
-    settings.write_scalars(scalars_, groups, steps_run());
+    settings.write_scalars(scalars_, steps_run());
     frame_.base[exec::base_scalars] = staging_.scalars(reinterpret_cast<std::byte*>(scalars_.data()), sizeof scalars_);
     frame_.key = philox_key::from(parameters_->seed.value);
     frame_.step = static_cast<std::uint32_t>(steps_run());

@@ -10,19 +10,49 @@
 #include <tx/run/rate_schedule.hpp>
 
 #include <array>
+#include <limits>
 #include <span>
 #include <string>
 
 namespace tx {
 
+// What a group of parameters takes of the learning rate.
+struct group_settings {
+  float rate = 1;   // factor of the learning rate
+  float decay = 0;  // weight decay: decoupled in adamw, lamb, lion and novograd, part of the gradient in other optimizers
+};
+
+// One for each group of a model's parameters.
+template <int Count>
+class groups_of_settings {
+ public:
+  static constexpr std::size_t size() { return static_cast<std::size_t>(Count); }
+  // Throws value_error for a group that the model lacks.
+  constexpr group_settings& operator[](std::size_t k) { return items_[checked(k)]; }
+  constexpr group_settings const& operator[](std::size_t k) const { return items_[checked(k)]; }
+  constexpr group_settings* begin() { return items_.data(); }
+  constexpr group_settings* end() { return items_.data() + size(); }
+  constexpr group_settings const* begin() const { return items_.data(); }
+  constexpr group_settings const* end() const { return items_.data() + size(); }
+
+ private:
+  static constexpr std::size_t checked(std::size_t k) {
+    if (k >= size()) lacks(k);
+    return k;
+  }
+  [[noreturn]] TX_COLD static void lacks(std::size_t k) {
+    throw value_error("executor: settings.groups[" + std::to_string(k) + "]; the model has " + std::to_string(Count) +
+                      " groups of parameters. FIX: a number below that; tx::group_of<Model, \"name\"> is the group of a parameter");
+  }
+
+  std::array<group_settings, size()> items_{};
+};
+
 // Of programs that train: how the setting "learning_rate" goes on from step to step, and what each group of parameters takes of it.
+template <int Groups>
 struct update_settings {
-  struct group_settings {
-    float rate = 1;   // factor of the learning rate
-    float decay = 0;  // weight decay: decoupled in adamw, lamb, lion and novograd, part of the gradient in other optimizers
-  };
   tx::schedule schedule{};
-  std::array<group_settings, max_groups> groups{};
+  groups_of_settings<Groups> groups{};
 };
 
 namespace exec {
@@ -52,9 +82,10 @@ struct no_update_settings {};
 }  // namespace exec
 
 // The settings of a program, which begin as they were declared (expr/setting.hpp). Which values each may have is checked before a run: a
-// value_error.
-template <class Program, bool Trains>
-class run_settings : public std::conditional_t<Trains, update_settings, exec::no_update_settings> {
+// value_error. Groups: those of the model's parameters; -1 of a program that does not train.
+template <class Program, int Groups>
+class run_settings : public std::conditional_t<(Groups >= 0), update_settings<Groups>, exec::no_update_settings> {
+  static constexpr bool trains = Groups >= 0;
   static constexpr int count = static_cast<int>(Program::settings.size());
 
  public:
@@ -87,17 +118,17 @@ class run_settings : public std::conditional_t<Trains, update_settings, exec::no
 
   // What the learning rate is in the step after so many, before each group's factor.
   double rate_at(std::int64_t steps_run) const
-    requires Trains
+    requires trains
   {
     return static_cast<double>((*this)["learning_rate"]) * this->schedule.at(steps_run);
   }
 
-  // Calls f(name, value) for each setting of a program with so many parameter groups.
+  // Calls f(name, value) for each setting.
   template <class F>
-  TX_COLD void for_each(int group_count, F&& f) {
+  TX_COLD void for_each(F&& f) {
     int k = 0;
     for (declared_setting const& s : Program::settings) f(std::string(s.name), values_[static_cast<std::size_t>(k++)]);
-    if constexpr (Trains) {
+    if constexpr (trains) {
       tx::schedule& s = this->schedule;
       f(std::string("schedule.shape"), s.shape);
       f(std::string("schedule.warmup"), s.warmup);
@@ -107,8 +138,8 @@ class run_settings : public std::conditional_t<Trains, update_settings, exec::no
       f(std::string("schedule.start"), s.start);
       f(std::string("schedule.every"), s.every);
       f(std::string("schedule.factor"), s.factor);
-      for (int g = 0; g < group_count; ++g) {
-        update_settings::group_settings& own = this->groups[static_cast<std::size_t>(g)];
+      for (int g = 0; g < Groups; ++g) {
+        group_settings& own = this->groups[static_cast<std::size_t>(g)];
         f("groups." + std::to_string(g) + ".rate", own.rate);
         f("groups." + std::to_string(g) + ".decay", own.decay);
       }
@@ -116,7 +147,7 @@ class run_settings : public std::conditional_t<Trains, update_settings, exec::no
   }
 
   // The numbers of expr/scalar.hpp for the run after so many others.
-  void write_scalars(std::span<float> to, int group_count, std::int64_t steps_run) const {
+  void write_scalars(std::span<float> to, std::int64_t steps_run) const {
     auto set = [&](int i, double v) { to[static_cast<std::size_t>(i)] = static_cast<float>(v); };
     set(static_cast<int>(scalar::step), static_cast<double>(steps_run + 1));
     int k = 0;
@@ -125,12 +156,20 @@ class run_settings : public std::conditional_t<Trains, update_settings, exec::no
       if (s.allows != nullptr && !s.allows(value)) refuse(s, value);
       set(static_cast<int>(scalar::named) + k++, value);
     }
-    if constexpr (Trains) {
+    if constexpr (trains) {
       double const rate = rate_at(steps_run);
-      for (int g = 0; g < group_count; ++g) {
-        auto const& of_group = this->groups[static_cast<std::size_t>(g)];
-        set(static_cast<int>(scalar::group_rates) + 2 * g, rate * of_group.rate);
+      for (int g = 0; g < Groups; ++g) {
+        group_settings const& of_group = this->groups[static_cast<std::size_t>(g)];
+        check(g, ".rate", of_group.rate);
+        check(g, ".decay", of_group.decay);
+        check(g, ".rate times the learning rate", static_cast<float>(rate * static_cast<double>(of_group.rate)));
+        set(static_cast<int>(scalar::group_rates) + 2 * g, rate * static_cast<double>(of_group.rate));
         set(static_cast<int>(scalar::group_rates) + 2 * g + 1, of_group.decay);
+      }
+      if constexpr (has("layer_decay")) {  // see train/layer_decay.hpp
+        double share = 1;
+        for (int layers = 0; layers <= max_layers; ++layers, share *= static_cast<double>((*this)["layer_decay"]))
+          set(static_cast<int>(scalar::layer_shares) + max_layers - layers, share);
       }
     }
   }
@@ -138,6 +177,14 @@ class run_settings : public std::conditional_t<Trains, update_settings, exec::no
  private:
   [[noreturn]] TX_COLD static void refuse(declared_setting const& s, float value) {
     throw value_error("executor: settings[\"" + std::string(s.name) + "\"] is " + std::to_string(value) + ". FIX: " + s.allowed);
+  }
+
+  static void check(int group, char const* what, float value) {
+    if (!(value >= 0 && value <= std::numeric_limits<float>::max())) refuse(group, what, value);
+  }
+  [[noreturn]] TX_COLD static void refuse(int group, char const* what, float value) {
+    throw value_error("executor: settings.groups[" + std::to_string(group) + "]" + what + " is " + std::to_string(value) +
+                      ". FIX: a finite number, at least 0; a rate of 0 leaves the group as it is");
   }
 
   std::array<float, static_cast<std::size_t>(count > 0 ? count : 1)> values_{};

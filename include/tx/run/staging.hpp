@@ -28,7 +28,7 @@ class staging<Step, Backend> {
     ((at[K + 1] = at[K] + aligned(std::tuple_element_t<static_cast<std::size_t>(K), typename Step::arguments>::info.bytes())), ...);
     return at;
   }(std::make_integer_sequence<int, arguments>{});
-  static constexpr std::int64_t scalar_bytes = 256;
+  static constexpr std::int64_t scalar_bytes = aligned(scalar_count * std::int64_t{sizeof(float)});
   static constexpr auto result_offsets = [] {
     auto const& results = program::results;
     fixed<std::int64_t, results.size() + 1> at{};

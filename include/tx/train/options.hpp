@@ -1,6 +1,7 @@
 // What a train_step can be told beyond its loss and optimizer; tx/dist has more. An option is a type, in any order.
 #pragma once
 
+#include <tx/core/fixed_string.hpp>
 #include <tx/plan/compile.hpp>
 
 namespace tx {
@@ -35,6 +36,14 @@ struct accumulate {
   static_assert(N >= 1, "tx::accumulate takes a number of parts. FIX: 1 or more");
 };
 
+// Rates that fall from layer to layer: layer i of a repeat of n blocks takes run.settings["layer_decay"]^(n - i) of its rate, 0.9 at first, what a
+// pattern of names matches, as "bert.embeddings.*", lies below all layers and takes its power n + 1; everything else takes all. See layer_decay.hpp.
+template <fixed_string... Below>
+struct layer_decay {
+  static constexpr int count = sizeof...(Below);
+  static constexpr std::string_view below[count + 1] = {Below.view()...};
+};
+
 template <compile_options Options>
 struct compiled_with {};
 
@@ -48,6 +57,9 @@ struct step_options {
   dtype half = dtype::bf16;
   std::int64_t activations = -1;  // bytes; -1: no budget
   int parts = 1;                  // of a batch
+  bool decays_by_layer = false;
+  std::string_view const* below = nullptr;  // patterns of what lies below all layers
+  int below_count = 0;
 };
 
 template <class Option>
@@ -83,6 +95,14 @@ struct step_option<accumulate<N>> {
   static constexpr void set(step_options& o) {
     static_assert(sizeof(accumulate<N>) > 0);
     o.parts = N;
+  }
+};
+template <fixed_string... Below>
+struct step_option<layer_decay<Below...>> {
+  static constexpr void set(step_options& o) {
+    o.decays_by_layer = true;
+    o.below = layer_decay<Below...>::below;
+    o.below_count = layer_decay<Below...>::count;
   }
 };
 template <compile_options Options>

@@ -54,7 +54,7 @@ struct train_step {
     recomputation const again = detail::record_loss<Model, Loss>(g, options, activations);
     detail::differentiate<Model>(g, again.again);
     if (g.no_gradient.op != nullptr) return again;
-    constexpr auto together = detail::updates_together<Model, Optimizer>;
+    constexpr auto together = [](int group) { return detail::updates_together<Model, Optimizer>(options, group); };
     if constexpr (parts > 1) {
       g.outputs = detail::gathered<Model>(g, g.outputs, together);
       graph const one = static_cast<graph&&>(g);
@@ -74,7 +74,7 @@ struct train_step {
       if (options.tells_norm) g.outputs.push_back(output{norm.id, output_kind::result, -1});
       if (options.clips) detail::clip(g, norm);
     }
-    detail::update_parameters<Model, Optimizer>(g);
+    detail::update_parameters<Model, Optimizer>(g, options);
     passes::sink(g);
     return again;
   }

@@ -12,6 +12,7 @@
 #include <tx/ops/cast.hpp>
 #include <tx/ops/constant.hpp>
 #include <tx/train/gradients.hpp>
+#include <tx/train/layer_decay.hpp>
 #include <tx/train/optimizer.hpp>
 
 #include <limits>
@@ -23,9 +24,9 @@ constexpr bool is_learning_rate(float rate) { return rate >= 0 && rate <= std::n
 constexpr void declare_learning_rate(graph& g) { declare_setting(g, declared_setting{"learning_rate", 1e-3f, is_learning_rate, "a finite number, at least 0"}); }
 
 // The optimizer's update of a leaf: elements from `first` on, of a parameter group. own_rank: axes of a tensor, without those of repeats,
-// -1 for rows of many.
+// -1 for rows of many. share: of the group's rate, a number or one for each block of a repeat; not valid: all of it.
 template <class Optimizer>
-constexpr void append_update(graph& g, var leaf, var gradient, std::int64_t first, int group, int own_rank) {
+constexpr void append_update(graph& g, var leaf, var gradient, std::int64_t first, int group, int own_rank, var share = {}) {
   g.when = phase::update;
   auto scalar_of = [&](scalar s, int k = 0) { return cast(run_time_scalar(g, s, k), leaf.type()); };
   update_context u{};
@@ -38,6 +39,7 @@ constexpr void append_update(graph& g, var leaf, var gradient, std::int64_t firs
     state[s] = u.state[s].id;
   }
   u.rate = scalar_of(scalar::group_rates, 2 * group);
+  if (share.valid()) u.rate = u.rate * cast(share, leaf.type());
   u.decay = scalar_of(scalar::group_rates, 2 * group + 1);
   u.step = scalar_of(scalar::step);
   if (sees_whole_tensors<Optimizer>) u.own_rank = own_rank;
@@ -53,10 +55,15 @@ constexpr void append_update(graph& g, var leaf, var gradient, std::int64_t firs
   }
 }
 
+// Is each tensor updated by itself, also where it is small?
+template <class Optimizer>
+constexpr bool updates_apart(step_options const& options) {
+  return sees_whole_tensors<Optimizer> || options.decays_by_layer;
+}
 // Groups of vectors alone are small: those are updated together.
 template <class Model, class Optimizer>
-constexpr bool updates_together(int group) {
-  if (sees_whole_tensors<Optimizer>) return false;
+constexpr bool updates_together(step_options const& options, int group) {
+  if (updates_apart<Optimizer>(options)) return false;
   for (layout_entry const& e : layout<Model>::entries)
     if (e.group == group && e.rank > 1) return false;
   return true;
@@ -64,16 +71,19 @@ constexpr bool updates_together(int group) {
 
 // Uses up all gradients. Parameters that the loss does not depend on are updated too: they decay.
 template <class Model, class Optimizer>
-constexpr void update_parameters(graph& g) {
+constexpr void update_parameters(graph& g, step_options const& options) {
   using of_model = layout<Model>;
   declare_learning_rate(g);
+  layer_shares<Model> const shares(g, options);
+  bool const apart = updates_apart<Optimizer>(options);
   vec<output> const all = g.outputs;
   g.outputs.clear();
   vec<char> updated(of_model::entries.size(), 0);
   // A parameter with the blocks of a repeat on its leading axes, or some of those, or one.
   auto const update_leaf = [&](var leaf, var gradient) {
     int const k = parameter_entry(g[leaf.id].at);
-    append_update<Optimizer>(g, leaf, gradient, parameter_first(g[leaf.id].at), of_model::entries[k].group, of_model::entries[k].rank);
+    append_update<Optimizer>(g, leaf, gradient, parameter_first(g[leaf.id].at), of_model::entries[k].group, of_model::entries[k].rank,
+                             shares.of(g, leaf, k));
     updated[k] = 1;
   };
   auto const zeros = [&](value_info const& of) { return broadcast_to(constant(g, of.type, 0), of.dims); };
@@ -85,11 +95,11 @@ constexpr void update_parameters(graph& g) {
     for (int k = 0; k < of_model::groups.size(); ++k) {
       layout_group const& group = of_model::groups[k];
       if (group.first != block_first(g[leaf].at) || group.count != g.info(leaf).count()) continue;
-      if (!sees_whole_tensors<Optimizer>) append_update<Optimizer>(g, {&g, leaf}, gradient, group.first, k, -1);
+      if (!apart) append_update<Optimizer>(g, {&g, leaf}, gradient, group.first, k, -1);
       for (int e = 0; e < of_model::entries.size(); ++e) {
         layout_entry const& entry = of_model::entries[e];
         if (entry.group != k) continue;
-        if (sees_whole_tensors<Optimizer>) update_tensor(e, part_of_flat(gradient, entry.offset - group.first, entry.info.dims));
+        if (apart) update_tensor(e, part_of_flat(gradient, entry.offset - group.first, entry.info.dims));
         updated[e] = 1;
       }
       return;
@@ -106,7 +116,7 @@ constexpr void update_parameters(graph& g) {
   // What the loss does not depend on: rows where that is a whole group, else tensors.
   for (int group = 0; group < of_model::groups.size(); ++group) {
     if (!of_model::groups[group].trained) continue;
-    bool none = !sees_whole_tensors<Optimizer>;
+    bool none = !apart;
     for (int k = 0; k < of_model::entries.size(); ++k) none = none && !(of_model::entries[k].group == group && updated[k]);
     if (none) {
       var const rows = rows_of_group(g, of_model::groups[group], of_model::type);

@@ -62,6 +62,7 @@ struct value_and_grad {
   static_assert(!options.clips && !options.tells_norm && options.parts == 1 && !dist::division_of<Options...>.given,
                 "tx::value_and_grad: clipping, parts and shards of a batch belong to a step. FIX: tx::train_step, or "
                 "leave the option out");
+  static_assert(!options.decays_by_layer, "tx::value_and_grad: rates of layers belong to a step. FIX: tx::train_step, or leave the option tx::layer_decay out");
 
   static constexpr recomputation record(graph& g, std::int64_t activations = -1) {
     recomputation const again = detail::record_loss<Model, F>(g, options, activations);
