@@ -1,13 +1,16 @@
-# tx_add_bert(NAME CONFIG [HEADS HEAD...] [LENGTHS LEARNED [OTHER]] [BATCH TEXTS] [PREDICTIONS WORDS])
+# tx_add_bert(NAME CONFIG [HEADS HEAD...] [LENGTHS LEARNED [OTHER]] [BATCH TEXTS] [PREDICTIONS WORDS] [TEACHER CONFIG [HIDDEN_STATES]])
 #
 # Adds the program NAME: examples/bert, compiled for the encoder that CONFIG describes, a config.json of Hugging Face's of a BERT, RoBERTa,
 # DistilBERT or ELECTRA, looked up beside the calling CMakeLists.txt.
-#   HEADS    sequence=N (one of N labels for a text) or regression (a number), embed (a vector for a text), pretrain (masked words and pairs of
-#            texts, of a BERT); embed alone unless said
+#   HEADS    sequence=N (one of N labels for a text) or regression (a number), token=N (one of N labels for each word), answer
+#            (to a question, in a text), embed (a vector for a text), contrast (training of such vectors, means of tokens; contrast=cls: those of first tokens), pretrain (masked words and pairs of texts, of a BERT); embed alone unless said
 #   LENGTHS  tokens of a text that is learned from, at most, and of any other; 128 both unless said
 #   BATCH    texts of a training step; 32 unless said
 #   PREDICTIONS  masked tokens of a text in pre-training, at most; 20 unless said
+#   TEACHER  the config.json of a model with the same head, from which `distil` has this one learn; of any of these kinds and any size
+#   HIDDEN_STATES  it learns from the teacher's hidden states too
 set(TX_BERT_DIR ${CMAKE_CURRENT_LIST_DIR}/../examples/bert CACHE INTERNAL "")
+set(TX_BERT_PARTS classifier tagger answerer contrastive embedder pretrainer distiller CACHE INTERNAL "")
 
 # The value of a key of a JSON text, or what comes behind where it is missing or null.
 function(tx_json_value OUT JSON KEY OTHERWISE)
@@ -22,11 +25,9 @@ function(tx_json_value OUT JSON KEY OTHERWISE)
   set(${OUT} "${value}" PARENT_SCOPE)
 endfunction()
 
-function(tx_add_bert NAME CONFIG)
-  cmake_parse_arguments(PARSE_ARGV 2 arg "" "BATCH;PREDICTIONS" "HEADS;LENGTHS")
-  if(arg_UNPARSED_ARGUMENTS)
-    message(FATAL_ERROR "tx_add_bert(${NAME}): ${arg_UNPARSED_ARGUMENTS} is not known; known are HEADS, LENGTHS, BATCH and PREDICTIONS")
-  endif()
+# What a program is compiled for, of the encoder that CONFIG describes, as lines of C++: PREFIX_source. Beside it PREFIX_family, PREFIX_class, PREFIX_room
+# (tokens of a text at most) and PREFIX_layers.
+function(tx_bert_encoder PREFIX NAME CONFIG)
   cmake_path(ABSOLUTE_PATH CONFIG BASE_DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR} OUTPUT_VARIABLE path)
   if(NOT EXISTS ${path})
     message(FATAL_ERROR "tx_add_bert(${NAME}): there is no ${path}. FIX: the config.json of a model's folder")
@@ -81,8 +82,39 @@ function(tx_add_bert NAME CONFIG)
     set(embedding "\n  static constexpr int embedding = ${embedding};")
   endif()
 
+  math(EXPR room "${positions} - ${first_position}")
+  string(CONFIGURE [[// Of @path@.
+struct config {
+  static constexpr int layers = @layers@;
+  static constexpr int hidden = @hidden@;
+  static constexpr int heads = @heads@;
+  static constexpr int ffn = @ffn@;
+  static constexpr int vocabulary = @vocabulary@;
+  static constexpr int positions = @positions@;
+  static constexpr int types = @types@;
+  static constexpr int first_position = @first_position@;@embedding@
+  using layer_norm_epsilon = std::ratio<1, static_cast<std::intmax_t>(1 / (@epsilon@) + 0.5)>;
+};
+using family = tx::nn::@family@_family;
+inline constexpr char const* model_type = "@model_type@";
+]] source @ONLY)
+  foreach(value source family class room layers)
+    set(${PREFIX}_${value} "${${value}}" PARENT_SCOPE)
+  endforeach()
+endfunction()
+
+function(tx_add_bert NAME CONFIG)
+  cmake_parse_arguments(PARSE_ARGV 2 arg "HIDDEN_STATES" "BATCH;PREDICTIONS;TEACHER" "HEADS;LENGTHS")
+  if(arg_UNPARSED_ARGUMENTS)
+    message(FATAL_ERROR "tx_add_bert(${NAME}): ${arg_UNPARSED_ARGUMENTS} is not known; known are HEADS, LENGTHS, BATCH, PREDICTIONS, TEACHER and HIDDEN_STATES")
+  endif()
+  tx_bert_encoder(model ${NAME} ${CONFIG})
   set(labels 0)
+  set(tags 0)
   set(embeds false)
+  set(answerer_wanted false)
+  set(contrastive_wanted false)
+  set(contrast_first false)
   set(predictions 0)
   if(NOT arg_HEADS)
     set(arg_HEADS embed)
@@ -92,15 +124,24 @@ function(tx_add_bert NAME CONFIG)
       set(labels ${CMAKE_MATCH_1})
     elseif(head STREQUAL "regression")
       set(labels 1)
+    elseif(head MATCHES "^token=([0-9]+)$" AND CMAKE_MATCH_1 GREATER 1)
+      set(tags ${CMAKE_MATCH_1})
+    elseif(head STREQUAL "answer")
+      set(answerer_wanted true)
+    elseif(head MATCHES "^contrast(=cls)?$")
+      set(contrastive_wanted true)
+      if(CMAKE_MATCH_1)
+        set(contrast_first true)
+      endif()
     elseif(head STREQUAL "embed")
       set(embeds true)
-    elseif(head STREQUAL "pretrain" AND family STREQUAL "bert")
+    elseif(head STREQUAL "pretrain" AND model_family STREQUAL "bert")
       set(predictions 20)
       if(arg_PREDICTIONS)
         set(predictions ${arg_PREDICTIONS})
       endif()
     else()
-      message(FATAL_ERROR "tx_add_bert(${NAME}): a head ${head} is not known; known are sequence=N of at least 2 labels, regression, embed and, of a BERT, pretrain")
+      message(FATAL_ERROR "tx_add_bert(${NAME}): a head ${head} is not known; known are sequence=N and token=N of at least 2 labels, regression, answer, embed, contrast, contrast=cls and, of a BERT, pretrain")
     endif()
   endforeach()
   if(NOT arg_LENGTHS)
@@ -111,9 +152,26 @@ function(tx_add_bert NAME CONFIG)
   if(NOT arg_BATCH)
     set(arg_BATCH 32)
   endif()
-  math(EXPR room "${positions} - ${first_position}")
-  if(longest GREATER room OR train_longest GREATER longest)
-    message(FATAL_ERROR "tx_add_bert(${NAME}): LENGTHS ${arg_LENGTHS}: texts that are learned from are no longer than others, and these than the model's ${room} positions")
+  if(longest GREATER model_room OR train_longest GREATER longest)
+    message(FATAL_ERROR "tx_add_bert(${NAME}): LENGTHS ${arg_LENGTHS}: texts that are learned from are no longer than others, and these than the model's ${model_room} positions")
+  endif()
+
+  set(teacher_source "")
+  set(teacher_family ${model_family})
+  set(hidden_states false)
+  if(arg_TEACHER)
+    tx_bert_encoder(teacher ${NAME} ${arg_TEACHER})
+    if(labels EQUAL 0 OR longest GREATER teacher_room)
+      message(FATAL_ERROR "tx_add_bert(${NAME}): TEACHER ${arg_TEACHER}: what is learned from it are the scores of a head, HEADS sequence=N or regression, and texts are no longer than its ${teacher_room} positions")
+    endif()
+    if(arg_HIDDEN_STATES)
+      set(hidden_states true)
+      if(model_layers GREATER teacher_layers)
+        message(FATAL_ERROR "tx_add_bert(${NAME}): HIDDEN_STATES: ${CONFIG} has ${model_layers} layers, its teacher ${teacher_layers}. FIX: a student of at most as many")
+      endif()
+    endif()
+  elseif(arg_HIDDEN_STATES)
+    message(FATAL_ERROR "tx_add_bert(${NAME}): HIDDEN_STATES are a teacher's. FIX: TEACHER config.json")
   endif()
 
   set(folder ${CMAKE_CURRENT_BINARY_DIR}/${NAME}_model)
@@ -122,25 +180,28 @@ function(tx_add_bert NAME CONFIG)
   # What knows no model is compiled once for all programs, as one file, and without the optimizations that text, files and options have no use for.
   if(NOT TARGET bert_program)
     file(GLOB sources CONFIGURE_DEPENDS ${TX_BERT_DIR}/*.cpp)
-    list(FILTER sources EXCLUDE REGEX "/((without_)?(classifier|embedder|pretrainer)|description)\\.cpp$")
+    list(JOIN TX_BERT_PARTS | parts)
+    list(FILTER sources EXCLUDE REGEX "/((without_)?(${parts})|description)\\.cpp$")
     add_library(bert_program OBJECT EXCLUDE_FROM_ALL ${sources} ${TX_BERT_DIR}/../command_line/options.cpp ${TX_BERT_DIR}/../command_line/program.cpp)
     set_target_properties(bert_program PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 0)
     target_compile_options(bert_program PRIVATE $<$<NOT:$<CONFIG:Debug>>:-O1>)
     target_link_libraries(bert_program PUBLIC $<TARGET_NAME_IF_EXISTS:tx::program> tx::tx)
   endif()
-  set(classifier without_classifier)
-  if(labels GREATER 0)
-    set(classifier classifier)
-  endif()
-  set(embedder without_embedder)
-  if(embeds)
-    set(embedder embedder)
-  endif()
-  set(pretrainer without_pretrainer)
-  if(predictions GREATER 0)
-    set(pretrainer pretrainer)
-  endif()
-  add_executable(${NAME} ${TX_BERT_DIR}/description.cpp ${TX_BERT_DIR}/${classifier}.cpp ${TX_BERT_DIR}/${embedder}.cpp ${TX_BERT_DIR}/${pretrainer}.cpp)
+  # What instantiates the model's programs, or says that there is none.
+  set(sources ${TX_BERT_DIR}/description.cpp)
+  set(classifier_wanted ${labels})
+  set(tagger_wanted ${tags})
+  set(embedder_wanted ${embeds})
+  set(pretrainer_wanted ${predictions})
+  set(distiller_wanted ${arg_TEACHER})
+  foreach(part ${TX_BERT_PARTS})
+    if(${part}_wanted)
+      list(APPEND sources ${TX_BERT_DIR}/${part}.cpp)
+    else()
+      list(APPEND sources ${TX_BERT_DIR}/without_${part}.cpp)
+    endif()
+  endforeach()
+  add_executable(${NAME} ${sources})
   target_compile_options(${NAME} PRIVATE $<$<CONFIG:Release>:-O2>)
   target_compile_definitions(${NAME} PRIVATE TX_BERT_MODEL_HEADER="bert_model.hpp")
   target_include_directories(${NAME} PRIVATE ${folder} ${TX_BERT_DIR})

@@ -7,6 +7,10 @@
 namespace bert {
 
 void finetune_command(std::span<std::string const> arguments);
+void distil_command(std::span<std::string const> arguments);
+void tag_command(std::span<std::string const> arguments);
+void answer_command(std::span<std::string const> arguments);
+void contrast_command(std::span<std::string const> arguments);
 void pretrain_command(std::span<std::string const> arguments);
 void predict_command(std::span<std::string const> arguments);
 void eval_command(std::span<std::string const> arguments);

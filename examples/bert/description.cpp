@@ -10,7 +10,7 @@ namespace bert {
 description const& compiled() {
   using model::config;
   static description const d{std::string(model::family::name.view()),
-                             model::architecture,
+                             model::model_class,
                              config::layers,
                              config::hidden,
                              config::heads,
@@ -18,6 +18,7 @@ description const& compiled() {
                              config::vocabulary,
                              config::positions,
                              model::labels,
+                             model::tags,
                              model::predictions,
                              model::batch,
                              model::train_longest,

@@ -1,19 +1,14 @@
 // The program of an encoder alone: a vector for each text.
-#include "packing.hpp"
-
 #include TX_BERT_MODEL_HEADER
 
-#include <tx/backends/cpu.hpp>
-#include <tx/expr/named_module.hpp>
+#include "encoder_alone.hpp"
+
 #include <tx/run/executor.hpp>
 #include <tx/step/function.hpp>
 
 namespace bert {
 namespace detail {
 
-struct network {
-  tx::named_module<model::family::name, model::family::encoder<model::config>> encoder;
-};
 inline constexpr bool typed = model::config::types > 1;
 inline constexpr int texts = 64;  // at a time; little enough for their activations to stay in the cache of a processor
 inline constexpr int tokens = model::longest > 2048 ? model::longest : 2048;
@@ -25,16 +20,16 @@ struct pooled {
   tx::tensor<tx::f32, texts, model::config::hidden> mean, first;
 };
 constexpr pooled pooled_of(auto const& hidden, offsets const& o) {
-  auto const mean = tx::nn::mean_token<model::config>{}.packed(hidden, o);
-  return {mean, tx::nn::first_token<model::config>{}.packed(hidden, o)};
+  auto const mean = mean_of(hidden, o);
+  return {mean, first_of(hidden, o)};
 }
 inline constexpr auto embed = [] {
   if constexpr (typed)
-    return [](network const& m, per_token ids, per_token positions, offsets o, per_token types) {
+    return [](encoder_alone const& m, per_token ids, per_token positions, offsets o, per_token types) {
       return pooled_of(m.encoder.body.packed<model::longest>(ids, positions, o, types), o);
     };
   else
-    return [](network const& m, per_token ids, per_token positions, offsets o) { return pooled_of(m.encoder.body.packed<model::longest>(ids, positions, o), o); };
+    return [](encoder_alone const& m, per_token ids, per_token positions, offsets o) { return pooled_of(m.encoder.body.packed<model::longest>(ids, positions, o), o); };
 }();
 using batch_of = tx::text::packed_batch<texts, model::longest, tokens>;
 
@@ -55,7 +50,7 @@ class compiled_embedder final : public embedder {
   std::vector<named_tensor> tensors() const override { return plain(run_.tensors()); }
 
  private:
-  tx::executor<tx::function<detail::embed, network>, tx::cpu> run_;
+  tx::executor<tx::function<detail::embed, encoder_alone>, tx::cpu> run_;
 };
 
 }  // namespace detail

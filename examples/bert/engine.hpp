@@ -1,5 +1,7 @@
-// The compiled models behind plain interfaces, so that only classifier.cpp and embedder.cpp instantiate programs.
+// The compiled models behind plain interfaces, so that only a file for each kind of head instantiates programs.
 #pragma once
+
+#include <tx/io/model_folder.hpp>
 
 #include <cstdint>
 #include <memory>
@@ -12,9 +14,10 @@ namespace bert {
 // What the program was compiled for.
 struct description {
   std::string family;  // "bert", "roberta", "distilbert" or "electra": what files call the encoder
-  std::string architecture;  // the head's name in Hugging Face's files, as "BertForSequenceClassification"
+  std::string model_class;  // what Hugging Face's names of models with a head begin with: "Bert"
   int layers, hidden, heads, ffn, vocabulary, positions;
   int labels;       // 0: no head; 1: a number
+  int tags;         // labels of tokens; 0: no head for them
   int predictions;  // masked tokens of a text that is learned from, at most; 0: it does not pre-train
   int batch, train_longest, longest;  // texts of a step; tokens of a text that is learned from, and of any other
 
@@ -64,6 +67,61 @@ class classifier : public trained_run {
 };
 // threads: 0, as many as the machine runs at once. One that does not train has no place for gradients. Throws value_error where the program has no head.
 std::unique_ptr<classifier> make_classifier(std::uint64_t seed, int threads, bool trains);
+
+// A student that learns labels from texts and from a teacher, which stays as it is. What is trained and asked as a classifier is the student.
+class distiller : public classifier {
+ public:
+  struct shares {
+    double temperature = 2;  // of the teacher's scores and the student's, where there are labels
+    double hard = 0.5;       // share of the texts' own labels in the loss; the rest is the teacher's
+    double hidden = 1;       // weight of the hidden states beside both, where the program learns from them
+  };
+  shares learns;
+
+  virtual void load_teacher(tx::io::model_folder const& folder) = 0;  // throws what load_pretrained throws, and for a folder without its head
+  virtual std::vector<float> teacher_logits(std::span<coded_text const> texts) = 0;
+  virtual std::vector<named_tensor> student() const = 0;  // what its folder holds
+  virtual std::vector<named_tensor> teacher() const = 0;
+  virtual bool hidden_states() const = 0;  // whether the program learns from them
+};
+// Throws value_error where the program has no teacher.
+std::unique_ptr<distiller> make_distiller(std::uint64_t seed, int threads);
+
+// Labels of tokens.
+inline constexpr std::int32_t no_label = -100;  // of a token that has none, as transformers' data have it
+class tagger : public trained_run {
+ public:
+  // As classifier's; labels: of each token of the texts, one behind the other, the number of its label or no_label.
+  virtual float train(std::span<coded_text const> texts, std::span<std::int32_t const> labels, step_settings const& settings, std::string const& trace = {}) = 0;
+  // [tokens of all texts, labels]
+  virtual std::vector<float> logits(std::span<coded_text const> texts) = 0;
+};
+// As make_classifier.
+std::unique_ptr<tagger> make_tagger(std::uint64_t seed, int threads, bool trains);
+
+// Where in texts answers stand.
+class answerer : public trained_run {
+ public:
+  // As classifier's; first and last: of each text the tokens that its answer begins and ends with, 0 where it has none.
+  virtual float train(std::span<coded_text const> texts, std::span<std::int32_t const> first, std::span<std::int32_t const> last, step_settings const& settings,
+                      std::string const& trace = {}) = 0;
+  // [tokens of all texts, 2]: of being the first, and the last
+  virtual std::vector<float> logits(std::span<coded_text const> texts) = 0;
+};
+// As make_classifier.
+std::unique_ptr<answerer> make_answerer(std::uint64_t seed, int threads, bool trains);
+
+// Vectors of whole texts, trained so that the two texts of a pair lie close together and far from the other texts of a batch.
+class contrastive : public trained_run {
+ public:
+  // One step on compiled().batch pairs: the second text of each is the one that the first is to find.
+  virtual float train(std::span<coded_text const> first, std::span<coded_text const> second, step_settings const& settings, std::string const& trace = {}) = 0;
+  // [texts, hidden]
+  virtual std::vector<float> embed(std::span<coded_text const> texts) = 0;
+  virtual bool first_token() const = 0;  // a text's vector is that of its first token, not the mean of all
+};
+// Throws value_error where the program does not train vectors.
+std::unique_ptr<contrastive> make_contrastive(std::uint64_t seed, int threads);
 
 // Masked words, and whether one text follows another.
 class pretrainer : public trained_run {

@@ -8,6 +8,10 @@ constexpr char const overview[] =
     "usage: bert COMMAND [option...]\n"
     "Encoders of text in Hugging Face's folders: trained for labels, asked for them, or for vectors.\n\n"
     "  finetune  learn labels from texts, beginning with a folder's weights\n"
+    "  distil    learn labels from texts and from a larger model that knows them\n"
+    "  tag       learn labels of words, and tell them\n"
+    "  answer    learn where in texts answers to questions stand, and find them\n"
+    "  contrast  learn vectors from pairs of texts that belong together\n"
     "  pretrain  learn an encoder from texts alone: masked words, and which text follows which\n"
     "  predict   the labels of texts\n"
     "  eval      how well labels are told: accuracy, F1, correlations\n"
@@ -17,8 +21,8 @@ constexpr char const overview[] =
     "`bert COMMAND --help` lists a command's options.\n";
 
 constexpr command_line::command commands[] = {
-    {"finetune", finetune_command}, {"pretrain", pretrain_command}, {"predict", predict_command}, {"eval", eval_command}, {"embed", embed_command}, {"tokens", tokens_command},
-                                              {"shards", shards_command}};
+    {"finetune", finetune_command}, {"distil", distil_command},     {"tag", tag_command},         {"answer", answer_command}, {"contrast", contrast_command}, {"pretrain", pretrain_command},
+    {"shards", shards_command},     {"predict", predict_command},   {"eval", eval_command},       {"embed", embed_command},   {"tokens", tokens_command}};
 
 }  // namespace
 

@@ -30,30 +30,41 @@ struct trained {
 
   explicit trained(options const& given) : trained(given.text("model"), threads_of(given)) {}
   trained(std::string const& folder, int threads) : run(make_classifier(1, threads, false)), words((check_folder(folder), load_tokenizer(folder))) {
-    auto const of = tx::io::model_folder::open(folder);
-    names = labels_of(of);
-    auto const report = tx::io::load_pretrained(of, run->tensors(), compiled().family);
-    if (!report.fresh.empty()) throw tx::format_error(folder + " lacks " + report.fresh.front() + ". FIX: a folder that was trained for labels, as bert finetune writes it");
-    if (!compiled().regression() && names.size() != static_cast<std::size_t>(compiled().labels))
-      throw tx::format_error(of.config_path().string() + " names " + std::to_string(names.size()) + " labels, the program was compiled for " + std::to_string(compiled().labels));
+    auto const of = load_trained(folder, run->tensors(), "labels", "finetune");
+    if (!compiled().regression()) names = trained_labels(of, compiled().labels);
   }
 };
 
 }  // namespace
 
 void predict_command(std::span<std::string const> arguments) {
-  option const known[] = {model_option, {"text", "FILE", "a text a line, or two with a tab between them, or JSON lines"}, threads_option, help_option};
+  option const known[] = {model_option, {"text", "FILE", "a text a line, or two with a tab between them, or JSON lines"},
+                          {"scores", "", "of pairs of texts and two labels: prints text<TAB>text<TAB>probability of the second label, which a student may learn from"},
+                          threads_option,
+                          help_option};
   options const given(arguments, known);
   if (helped(given,
-             "usage: bert predict --model DIR --text FILE\n"
+             "usage: bert predict --model DIR --text FILE [--scores]\n"
              "Prints the label of each text, its probability and the text, with tabs between them; of a regression its number and the text.\n\n",
              known))
     return;
   trained model(given);
   auto const texts = tx::text::read_labelled_texts(given.text("text"), labels::none);
-  dataset unlabelled = encode(texts, given.text("text"), model.words, model.names, compiled().longest);
-  auto const told = judged(*model.run, unlabelled);
+  bool const scores = given.has("scores");
+  if (scores && (compiled().labels != 2 || !texts.front().pair))
+    throw tx::value_error("--scores are of pairs of texts, by a program of two labels. FIX: text<TAB>text, and tx_add_bert(... HEADS sequence=2)");
+  dataset const unlabelled = encode(texts, given.text("text"), model.words, model.names, compiled().longest);
+  auto const told = judged(model.run->logits(unlabelled.coded()), {});
   std::string out;
+  if (scores) {
+    auto const second = told.second();
+    for (std::size_t i = 0; i < texts.size(); ++i) {
+      out += texts[i].text + '\t' + *texts[i].pair + '\t';
+      append(out, second[i]);
+      out += '\n';
+    }
+    return tx::io::print(out);
+  }
   for (std::size_t i = 0; i < texts.size(); ++i) {
     if (compiled().regression()) {
       append(out, told.numbers[i]);
@@ -71,21 +82,27 @@ void eval_command(std::span<std::string const> arguments) {
   options const given(arguments, known);
   if (helped(given,
              "usage: bert eval --model DIR --data FILE\n"
-             "Prints how well labels are told: accuracy, F1 and Matthews' correlation, and precision, recall and F1 of each label; of numbers Pearson's and\n"
-             "Spearman's correlation.\n\n",
+             "Prints how well labels are told: accuracy, F1, Matthews' correlation and of two labels the AUC, and precision, recall and F1 of each label; of\n"
+             "numbers Pearson's and Spearman's correlation.\n\n",
              known))
     return;
   trained model(given);
   auto const texts = tx::text::read_labelled_texts(given.text("data"));
-  auto const told = judged(*model.run, encode(texts, given.text("data"), model.words, model.names, compiled().longest));
+  dataset const labelled = encode(texts, given.text("data"), model.words, model.names, compiled().longest);
+  auto const told = judged(model.run->logits(labelled.coded()), labelled.targets);
   char line[200];
   if (compiled().regression()) {
     std::snprintf(line, sizeof line, "Pearson %.4f  Spearman %.4f  over %zu texts\n", pearson(told.numbers, told.targets), spearman(told.numbers, told.targets), texts.size());
     return tx::io::print(line);
   }
   auto const scores = told.scores();
-  std::snprintf(line, sizeof line, "accuracy %.4f  F1 %.4f  Matthews %.4f  over %zu texts\n", scores.accuracy(), scores.mean_f1(), scores.matthews(), texts.size());
-  tx::io::print(line);
+  std::snprintf(line, sizeof line, "accuracy %.4f  F1 %.4f  Matthews %.4f  ", scores.accuracy(), scores.mean_f1(), scores.matthews());
+  std::string first = line;
+  if (auto const area = told.area_under_curve()) {
+    std::snprintf(line, sizeof line, "AUC %.4f  ", *area);
+    first += line;
+  }
+  tx::io::print(first + "over " + std::to_string(texts.size()) + " texts\n");
   std::size_t width = 0;
   for (auto const& name : model.names) width = std::max(width, name.size());
   for (std::size_t k = 0; k < model.names.size(); ++k) {

@@ -1,5 +1,8 @@
 #include "evaluate.hpp"
 
+#include <tx/train/loop/area_under_curve.hpp>
+#include <tx/train/loop/ranking.hpp>
+
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -7,6 +10,8 @@
 
 namespace twinbert {
 namespace {
+
+using tx::train::area_under_curve;
 
 // Each text once: `texts` in order of first appearance, `of` their places by pair.
 struct distinct {
@@ -48,72 +53,7 @@ struct encoded_pairs {
   }
 };
 
-void normalize(std::vector<float>& vectors, std::size_t hidden) {
-  for (std::size_t at = 0; at < vectors.size(); at += hidden) {
-    float const square =
-        std::inner_product(vectors.data() + at, vectors.data() + at + hidden, vectors.data() + at, 0.0f);
-    float const scale = 1 / std::sqrt(square + 1e-12f);
-    for (std::size_t i = 0; i < hidden; ++i) vectors[at + i] *= scale;
-  }
-}
-
-struct ranking {
-  double recall = 0;  // share of queries whose own document beats every other
-  double auc = 0;     // share of other documents that it beats, mean over queries
-};
-
-// Every query against every document; a query's own document is `own`.
-ranking rank(std::vector<float> queries, std::vector<float> documents, std::span<std::size_t const> own) {
-  auto const hidden = static_cast<std::size_t>(compiled().hidden);
-  normalize(queries, hidden);
-  normalize(documents, hidden);
-  std::size_t const count = documents.size() / hidden;
-  std::vector<float> columns(documents.size());  // [hidden, documents]: the inner loop runs over documents
-  for (std::size_t d = 0; d < count; ++d)
-    for (std::size_t i = 0; i < hidden; ++i) columns[i * count + d] = documents[d * hidden + i];
-  std::vector<float> scores(count);
-  ranking r;
-  for (std::size_t q = 0; q < own.size(); ++q) {
-    std::ranges::fill(scores, 0.0f);
-    for (std::size_t i = 0; i < hidden; ++i) {
-      float const x = queries[q * hidden + i];
-      float const* const column = columns.data() + i * count;
-      for (std::size_t d = 0; d < count; ++d) scores[d] += x * column[d];
-    }
-    float const mine = scores[own[q]];
-    auto const above = std::ranges::count_if(scores, [&](float s) { return s > mine; });
-    auto const level = std::ranges::count(scores, mine) - 1;
-    r.recall += above == 0 && level == 0;
-    r.auc += count < 2
-                 ? 1
-                 : 1 - (static_cast<double>(above) + 0.5 * static_cast<double>(level)) / static_cast<double>(count - 1);
-  }
-  r.recall /= static_cast<double>(own.size());
-  r.auc /= static_cast<double>(own.size());
-  return r;
-}
-
 }  // namespace
-
-double area_under_curve(std::span<float const> scores, std::span<float const> labels) {
-  std::vector<std::size_t> order(scores.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  std::ranges::sort(order, [&](std::size_t a, std::size_t b) { return scores[a] < scores[b]; });
-  double above = 0;
-  double matches = 0, others = 0;
-  for (std::size_t i = 0; i < order.size();) {  // runs of equal scores
-    double run_matches = 0, run_others = 0;
-    float const level = scores[order[i]];
-    for (; i < order.size() && !(scores[order[i]] > level); ++i)
-      (labels[order[i]] >= 0.5f ? run_matches : run_others) += 1;
-    above += run_matches * (others + 0.5 * run_others);
-    matches += run_matches;
-    others += run_others;
-  }
-  if (matches == 0 || others == 0)
-    throw tx::value_error("AUC needs pairs that match (label 0.5 or more) and pairs that do not");
-  return above / (matches * others);
-}
 
 std::vector<float> encode_texts(engine& e, tokenizer const& t, side s, std::span<std::string_view const> texts) {
   auto const& d = compiled();
@@ -146,7 +86,7 @@ quality evaluate(engine& e, tokenizer const& t, std::span<tx::text::pair const> 
   if (labelled) result.auc = area_under_curve(all.scores(e, all.queries.of, all.documents.of), labels);
   bool const all_match = std::ranges::find(own, all.documents.texts.size()) == own.end();
   if (compiled().cosine_score && all_match && (recall || !labelled)) {
-    ranking const r = rank(all.query_vectors, all.document_vectors, own);
+    auto const r = tx::train::ranked_by_cosine(all.query_vectors, all.document_vectors, static_cast<std::size_t>(compiled().hidden), own);
     result.recall = r.recall;
     result.queries = own.size();
     result.documents = all.documents.texts.size();

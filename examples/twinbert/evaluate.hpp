@@ -13,10 +13,6 @@
 
 namespace twinbert {
 
-// The share of (match, other) pairs where the match has the higher score, ties counting half; labels from 0.5 on are
-// matches. Throws value_error unless there are both.
-double area_under_curve(std::span<float const> scores, std::span<float const> labels);
-
 // One score per pair, in order.
 std::vector<float> score_pairs(engine& e, tokenizer const& t, std::span<tx::text::pair const> pairs);
 // Vectors [texts, hidden].

@@ -1,6 +1,7 @@
 #include "run.hpp"
 
 #include <tx/io/safetensors.hpp>
+#include <tx/text/pairs.hpp>
 
 #include <nlohmann/json.hpp>
 
@@ -34,7 +35,7 @@ TEST_CASE_METHOD(bert_test, "finetune leaves a folder that predict, eval and emb
   double accuracy = 0;
   REQUIRE(std::sscanf(eval.out.c_str(), "accuracy %lf", &accuracy) == 1);
   CHECK(accuracy == 1);
-  CHECK_THAT(eval.out, Catch::Contains("F1 1.0000  Matthews 1.0000  over 16 texts") && Catch::Contains("  does not  precision 1.0000  recall 1.0000  F1 1.0000  of 8 texts"));
+  CHECK_THAT(eval.out, Catch::Contains("F1 1.0000  Matthews 1.0000  AUC 1.0000  over 16 texts") && Catch::Contains("  does not  precision 1.0000  recall 1.0000  F1 1.0000  of 8 texts"));
 
   write("texts", "count the few tokens\ntoo the few tokens\n");
   ran const told = (*this)("predict --model @model --text @texts");
@@ -66,6 +67,19 @@ TEST_CASE_METHOD(bert_test, "JSON lines and pairs of texts", "[bert]") {
   ran const told = (*this)("predict --model @model --text @texts");
   REQUIRE(told.code == 0);
   CHECK_THAT(told.out, Catch::EndsWith("\tthe few\tthe tokens\n"));
+
+  // Pairs with the probability of the second label, as pairs with labels from 0 to 1 are read.
+  ran const scored = (*this)("predict --model @model --text @texts --scores");
+  REQUIRE(scored.code == 0);
+  auto const pairs = tx::text::parse_pairs(scored.out);
+  REQUIRE(pairs.size() == 1);
+  CHECK(pairs[0].document == "the tokens");
+  int label = -1;
+  double probability = -1;
+  REQUIRE(std::sscanf(told.out.c_str(), "%d %lf", &label, &probability) == 2);
+  CHECK(pairs[0].label == Approx(label == 1 ? probability : 1 - probability).margin(1e-6));
+  write("texts", "the few\n");
+  CHECK_THAT((*this)("predict --model @model --text @texts --scores").error, Catch::Contains("--scores are of pairs of texts, by a program of two labels. FIX:"));
 }
 
 TEST_CASE_METHOD(bert_test, "vectors are transformers', pooled as sentence-transformers' folder says", "[bert]") {

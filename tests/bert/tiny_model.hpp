@@ -10,10 +10,20 @@ struct config {
 };
 using family = tx::nn::bert_family;
 inline constexpr char const* model_type = "bert";
-inline constexpr char const* architecture = "BertForSequenceClassification";
+inline constexpr char const* model_class = "Bert";
 inline constexpr int labels = 2;
+inline constexpr int tags = 3;
 inline constexpr int predictions = 4;
+inline constexpr bool contrast_first = false;
 inline constexpr int batch = 8;
 inline constexpr int train_longest = 12, longest = 30;
+
+// A teacher of the same kind, which the tests can train.
+namespace teacher {
+using model::config;
+using model::family;
+using model::model_type;
+inline constexpr bool hidden_states = true;
+}  // namespace teacher
 
 }  // namespace bert::model

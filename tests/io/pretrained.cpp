@@ -128,3 +128,16 @@ TEST_CASE("what a folder of sentence-transformers says", "[pretrained]") {
   pooling(R"({"pooling_mode_mean_tokens": true})");
   CHECK_THROWS_WITH(of(), Catch::Contains("a module 'sentence_transformers.models.Dense' is not known"));
 }
+
+TEST_CASE("what is written of a text's vector is what is read") {
+  temp_folder const folder;
+  for (bool const first : {false, true})
+    for (bool const unit : {false, true}) {
+      tx::io::sentence_modules{.first_token = first, .normalize = unit, .longest = 40}.save(folder.path, 24);
+      auto const said = tx::io::sentence_modules::of(folder.path);
+      CHECK((said.first_token == first && said.normalize == unit && said.longest == 40));
+      CHECK(std::filesystem::is_directory(folder / "2_Normalize") == unit);
+      std::filesystem::remove_all(folder / "2_Normalize");
+    }
+  CHECK_THAT(tx::io::read_text(folder / "1_Pooling" / "config.json"), Catch::Contains("\"word_embedding_dimension\": 24"));
+}

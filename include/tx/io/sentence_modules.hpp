@@ -37,6 +37,23 @@ struct sentence_modules {
     return out;
   }
 
+  // Writes what of() reads, and sentence-transformers opens, into the folder of an encoder whose vectors have `width` numbers.
+  void save(std::filesystem::path const& folder, int width) const {
+    nlohmann::json modules = nlohmann::json::array();
+    auto const add = [&](std::string const& type, std::string const& path) {
+      modules.push_back({{"idx", modules.size()}, {"name", std::to_string(modules.size())}, {"path", path}, {"type", "sentence_transformers.models." + type}});
+    };
+    add("Transformer", "");
+    add("Pooling", "1_Pooling");
+    if (normalize) add("Normalize", "2_Normalize");
+    ensure_directory(folder / "1_Pooling");
+    if (normalize) ensure_directory(folder / "2_Normalize");  // it has nothing to say, and is looked for
+    nlohmann::json const pooling{{"word_embedding_dimension", width}, {"pooling_mode_cls_token", first_token}, {"pooling_mode_mean_tokens", !first_token}};
+    write_file_atomic(folder / "1_Pooling" / "config.json", pooling.dump(2) + '\n');
+    if (longest > 0) write_file_atomic(folder / "sentence_bert_config.json", nlohmann::json{{"max_seq_length", longest}, {"do_lower_case", false}}.dump(2) + '\n');
+    write_file_atomic(folder / "modules.json", modules.dump(2) + '\n');
+  }
+
  private:
   static bool is_first_token(std::filesystem::path const& path) {
     nlohmann::json const config = read_json(path);

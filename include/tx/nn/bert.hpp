@@ -78,6 +78,11 @@ struct bert {
   constexpr auto packed(typed_handle auto const& ids, typed_handle auto const& positions, typed_handle auto const& offsets, typed_handle auto const&... types) const {
     return encoder(embeddings.packed(ids, positions, types...), texts_at<Longest>(offsets));
   }
+  // The same, and the hidden states behind each layer: scanned{last [tokens, hidden], all [layers, tokens, hidden]}
+  template <int Longest>
+  constexpr auto packed_states(typed_handle auto const& ids, typed_handle auto const& positions, typed_handle auto const& offsets, typed_handle auto const&... types) const {
+    return encoder.outputs(embeddings.packed(ids, positions, types...), texts_at<Longest>(offsets));
+  }
 };
 
 // How Hugging Face builds models for tasks on BERT: what the heads of sequence_classifier.hpp and its neighbours take for a Family.

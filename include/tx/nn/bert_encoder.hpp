@@ -18,6 +18,11 @@ struct bert_encoder {
   constexpr auto operator()(typed_handle auto const& x, packed_texts<Longest, Offsets> const& texts) const {
     return layer(x, texts);
   }
+  // The same, and what each layer gave: scanned{last, all [layers, tokens, hidden]}. Nothing is peeled.
+  template <int Longest, typed_handle Offsets>
+  constexpr auto outputs(typed_handle auto const& x, packed_texts<Longest, Offsets> const& texts) const {
+    return layer.outputs(x, texts);
+  }
 };
 
 template <class Config, class Layer, peel Peel>

@@ -53,6 +53,11 @@ struct distilbert {
   constexpr auto packed(typed_handle auto const& ids, typed_handle auto const& positions, typed_handle auto const& offsets) const {
     return transformer(embeddings.packed(ids, positions), texts_at<Longest>(offsets));
   }
+  // The same, and the hidden states behind each layer: scanned{last [tokens, hidden], all [layers, tokens, hidden]}
+  template <int Longest>
+  constexpr auto packed_states(typed_handle auto const& ids, typed_handle auto const& positions, typed_handle auto const& offsets) const {
+    return transformer.outputs(embeddings.packed(ids, positions), texts_at<Longest>(offsets));
+  }
 };
 
 struct distilbert_family {

@@ -30,6 +30,11 @@ struct electra {
   constexpr auto packed(typed_handle auto const& ids, typed_handle auto const& positions, typed_handle auto const& offsets, typed_handle auto const&... types) const {
     return encoder(embeddings_project(embeddings.packed(ids, positions, types...)), texts_at<Longest>(offsets));
   }
+  // The same, and the hidden states behind each layer: scanned{last [tokens, hidden], all [layers, tokens, hidden]}
+  template <int Longest>
+  constexpr auto packed_states(typed_handle auto const& ids, typed_handle auto const& positions, typed_handle auto const& offsets, typed_handle auto const&... types) const {
+    return encoder.outputs(embeddings_project(embeddings.packed(ids, positions, types...)), texts_at<Longest>(offsets));
+  }
 };
 
 struct electra_family {

@@ -8,6 +8,15 @@
 
 namespace tx::nn {
 
+// What a head says, and what it has said it of: behind each layer [layers, tokens, hidden].
+template <class Logits, class States>
+struct with_hidden_states {
+  Logits logits;
+  States hidden_states;
+};
+template <class Logits, class States>
+with_hidden_states(Logits, States) -> with_hidden_states<Logits, States>;
+
 template <class Family, class Config, int Labels, class Pooler = typename Family::template pooler<Config>>
 struct sequence_classifier {
   static_assert(Labels > 0, "tx::nn::sequence_classifier: there are no labels. FIX: at least 1");
@@ -20,6 +29,13 @@ struct sequence_classifier {
   template <int Longest>
   constexpr auto packed(typed_handle auto const& ids, typed_handle auto const& positions, typed_handle auto const& offsets, typed_handle auto const&... types) const {
     return head(encoder.body.pooler.packed(encoder.body.template packed<Longest>(ids, positions, offsets, types...), offsets));
+  }
+  // The same with the hidden states beside the logits, for distillation and probes.
+  template <int Longest>
+  constexpr auto packed_with_states(typed_handle auto const& ids, typed_handle auto const& positions, typed_handle auto const& offsets,
+                                    typed_handle auto const&... types) const {
+    auto const states = encoder.body.template packed_states<Longest>(ids, positions, offsets, types...);
+    return with_hidden_states{head(encoder.body.pooler.packed(states.carry, offsets)), states.out};
   }
 };
 

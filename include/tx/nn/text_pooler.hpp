@@ -24,6 +24,16 @@ namespace tx::nn {
 
 struct no_pooler {};
 
+// Which of the packed tokens are a text's own: x [tokens, ...], offsets [texts + 1] -> bool [texts, tokens]
+template <typed_handle X, typed_handle Offsets>
+constexpr auto own_tokens(X const& x, Offsets const& offsets) {
+  constexpr int texts = Offsets::dims[0] - 1;
+  constexpr value_info at{dtype::i32, extents(texts, X::dims.at(0))};
+  auto const starts = slice<0, 0, texts>(offsets), ends = slice<0, 1, texts>(offsets);
+  tensor_of<at> const token{x.g, iota(*x.g, at.dims, 1).id};
+  return logical_and(less_equal(reshape<texts, 1>(starts), token), less(token, reshape<texts, 1>(ends)));
+}
+
 template <class Config>
 struct first_token {
   static constexpr peel last_layer = peel::last;  // one row of it is read
@@ -59,11 +69,9 @@ struct mean_token {
   template <typed_handle X, typed_handle Offsets>
   constexpr auto packed(X const& x, Offsets const& offsets) const {
     constexpr int texts = Offsets::dims[0] - 1;
-    constexpr value_info at{dtype::i32, extents(texts, X::dims.at(0))};
     auto const starts = slice<0, 0, texts>(offsets), ends = slice<0, 1, texts>(offsets);
-    tensor_of<at> const token{x.g, iota(*x.g, at.dims, 1).id};
-    auto const own = logical_and(less_equal(reshape<texts, 1>(starts), token), less(token, reshape<texts, 1>(ends)));  // [texts, tokens]
-    auto const total = matmul(cast<typename X::element_type>(own), x);                                                // [texts, hidden]
+    auto const own = own_tokens(x, offsets);                                // [texts, tokens]
+    auto const total = matmul(cast<typename X::element_type>(own), x);     // [texts, hidden]
     return total / cast<typename X::element_type>(maximum(reshape<texts, 1>(ends - starts), 1));
   }
 };

@@ -1,0 +1,68 @@
+// The programs of vectors that are trained by pairs of texts: a step with the batch's other texts for negatives, and the vectors.
+#include TX_BERT_MODEL_HEADER
+
+#include "encoder_alone.hpp"
+#include "packed_texts.hpp"
+
+#include <tx/nn/losses.hpp>
+
+namespace bert {
+namespace detail {
+
+inline constexpr int both_sides = 2 * model::batch;  // texts of a step: the first of each pair, then the second
+using pair_tokens = per_token<both_sides * model::train_longest>;
+using pair_batch = tx::text::packed_batch<both_sides, model::train_longest, both_sides * model::train_longest>;
+
+template <int Longest>
+constexpr auto vectors_of(encoder_alone const& m, auto const& ids, auto const& positions, auto const& o, auto const&... types) {
+  auto const hidden = m.encoder.body.template packed<Longest>(ids, positions, o, types...);
+  if constexpr (model::contrast_first) return first_of(hidden, o);
+  else return mean_of(hidden, o);
+}
+constexpr auto loss_of_vectors(auto const& vectors) {
+  auto const first = tx::slice<0, 0, model::batch>(vectors);
+  return tx::nn::in_batch_softmax_loss(first, tx::slice<0, model::batch, model::batch>(vectors));
+}
+inline constexpr auto contrast = [] {
+  if constexpr (typed)
+    return [](encoder_alone const& m, pair_tokens ids, pair_tokens positions, offsets<both_sides> o, pair_tokens types) {
+      return loss_of_vectors(vectors_of<model::train_longest>(m, ids, positions, o, types));
+    };
+  else
+    return [](encoder_alone const& m, pair_tokens ids, pair_tokens positions, offsets<both_sides> o) {
+      return loss_of_vectors(vectors_of<model::train_longest>(m, ids, positions, o));
+    };
+}();
+inline constexpr auto contrasted = [] {
+  if constexpr (typed)
+    return [](encoder_alone const& m, asked_tokens ids, asked_tokens positions, offsets<judged> o, asked_tokens types) {
+      return vectors_of<model::longest>(m, ids, positions, o, types);
+    };
+  else
+    return [](encoder_alone const& m, asked_tokens ids, asked_tokens positions, offsets<judged> o) { return vectors_of<model::longest>(m, ids, positions, o); };
+}();
+using contrastive_programs = head_programs<contrastive, tx::train_step<encoder_alone, contrast, tx::adamw>, tx::function<contrasted, encoder_alone>>;
+
+class compiled_contrastive final : public contrastive_programs {
+ public:
+  compiled_contrastive(std::uint64_t seed, int threads) : contrastive_programs(seed, tx::run_options{threads}, true) {}
+
+  float train(std::span<coded_text const> first, std::span<coded_text const> second, step_settings const& s, std::string const& trace) override {
+    std::vector<coded_text> texts(first.begin(), first.end());
+    texts.insert(texts.end(), second.begin(), second.end());
+    return learned<typed>(step(), batch_, texts, s, trace);
+  }
+  std::vector<float> embed(std::span<coded_text const> texts) override {
+    return said_of<typed>(texts, asked(), [](judged_batch const& b) { return b.texts() * model::config::hidden; });
+  }
+  bool first_token() const override { return model::contrast_first; }
+
+ private:
+  pair_batch batch_{};
+};
+
+}  // namespace detail
+
+std::unique_ptr<contrastive> make_contrastive(std::uint64_t seed, int threads) { return std::make_unique<detail::compiled_contrastive>(seed, threads); }
+
+}  // namespace bert

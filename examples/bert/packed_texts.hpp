@@ -1,0 +1,70 @@
+// Arguments of programs of packed texts, as many as a step learns from or as are asked for at a time, and what programs of all heads do with them. Included
+// behind the model's header.
+#pragma once
+
+#include "packing.hpp"
+
+#include <tx/backends/cpu.hpp>
+#include <tx/train/adamw.hpp>
+#include <tx/train/step.hpp>
+
+#include <optional>
+
+namespace bert::detail {
+
+inline constexpr bool typed = model::config::types > 1;
+inline constexpr int judged = 32;  // texts that are asked for together
+inline constexpr int judged_tokens = judged * model::train_longest > model::longest ? judged * model::train_longest : model::longest;
+
+template <int Tokens>
+using per_token = tx::tensor<tx::i32, tx::dyn<Tokens>>;
+template <int Texts>
+using offsets = tx::tensor<tx::i32, Texts + 1>;
+using step_tokens = per_token<model::batch * model::train_longest>;
+using asked_tokens = per_token<judged_tokens>;
+
+using step_batch = tx::text::packed_batch<model::batch, model::train_longest, model::batch * model::train_longest>;
+using judged_batch = tx::text::packed_batch<judged, model::longest, judged_tokens>;
+template <class Program>
+using runner = tx::executor<Program, tx::cpu>;
+
+// What a program that takes judged_batch says of all texts; numbers(batch) is how many numbers that are of a batch.
+template <bool Typed>
+std::vector<float> said_of(std::span<coded_text const> texts, auto& program, auto&& numbers) {
+  std::vector<float> out;
+  for_each_batch<judged_batch>(texts, [&](judged_batch const& b) {
+    auto const& v = run_packed<Typed>(program, b).value;
+    out.insert(out.end(), v.begin(), v.begin() + numbers(b));
+  });
+  return out;
+}
+
+// One step of an executor on texts and on what is wanted of them, if anything is said. Returns the loss.
+template <bool Typed, class Step, class Batch, class... Wanted>
+float learned(tx::executor<Step, tx::cpu>& run, Batch& batch, std::span<coded_text const> texts, step_settings const& s, std::string const& trace, Wanted const&... wanted) {
+  batch.clear();
+  for (coded_text const& t : texts) batch.add(t.ids, t.types);
+  return traced_step<Step>(run, s, trace, [&] { return static_cast<float>(run_packed<Typed>(run, batch, wanted...).loss); });
+}
+
+// The programs of a head: its step, if it trains, and what it is asked by, of the same parameters.
+template <class Base, class Step, class Asked>
+class head_programs : public run_of<Base, head_programs<Base, Step, Asked>> {
+ public:
+  head_programs(std::uint64_t seed, tx::run_options const& o, bool trains) {
+    if (trains) step_.emplace(tx::seed(seed), o);
+    if (step_) asked_.emplace(*step_, o);
+    else asked_.emplace(tx::seed(seed), o);
+  }
+  std::vector<named_tensor> tensors(int k) const override { return step_ ? plain(step_->tensors(k)) : plain(asked_->tensors()); }
+  auto& step() const { return *step_; }
+
+ protected:
+  auto& asked() { return *asked_; }
+
+ private:
+  mutable std::optional<runner<Step>> step_;
+  std::optional<runner<Asked>> asked_;
+};
+
+}  // namespace bert::detail

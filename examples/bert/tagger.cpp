@@ -1,0 +1,56 @@
+// The programs of a model with a head for each token: a step of training, and the head's logits.
+#include TX_BERT_MODEL_HEADER
+
+#include "packed_texts.hpp"
+
+#include <tx/nn/token_classifier.hpp>
+#include <tx/ops/cross_entropy.hpp>
+
+namespace bert {
+namespace detail {
+
+using tagging_network = tx::nn::token_classifier<model::family, model::config, model::tags>;
+inline constexpr tx::label_options first_pieces{.ignore_index = no_label};
+
+inline constexpr auto tagging_loss = [] {
+  if constexpr (typed)
+    return [](tagging_network const& m, step_tokens ids, step_tokens positions, offsets<model::batch> o, step_tokens types, step_tokens labels) {
+      return tx::cross_entropy(m.packed<model::train_longest>(ids, positions, o, types), labels, first_pieces);
+    };
+  else
+    return [](tagging_network const& m, step_tokens ids, step_tokens positions, offsets<model::batch> o, step_tokens labels) {
+      return tx::cross_entropy(m.packed<model::train_longest>(ids, positions, o), labels, first_pieces);
+    };
+}();
+inline constexpr auto tagging = [] {
+  if constexpr (typed)
+    return [](tagging_network const& m, asked_tokens ids, asked_tokens positions, offsets<judged> o, asked_tokens types) {
+      return m.packed<model::longest>(ids, positions, o, types);
+    };
+  else
+    return [](tagging_network const& m, asked_tokens ids, asked_tokens positions, offsets<judged> o) { return m.packed<model::longest>(ids, positions, o); };
+}();
+using tagger_programs = head_programs<tagger, tx::train_step<tagging_network, tagging_loss, tx::adamw>, tx::function<tagging, tagging_network>>;
+
+class compiled_tagger final : public tagger_programs {
+ public:
+  using tagger_programs::tagger_programs;
+
+  float train(std::span<coded_text const> texts, std::span<std::int32_t const> labels, step_settings const& s, std::string const& trace) override {
+    return learned<typed>(step(), batch_, texts, s, trace, labels);
+  }
+  std::vector<float> logits(std::span<coded_text const> texts) override {
+    return said_of<typed>(texts, asked(), [](judged_batch const& b) { return b.tokens() * model::tags; });
+  }
+
+ private:
+  step_batch batch_{};
+};
+
+}  // namespace detail
+
+std::unique_ptr<tagger> make_tagger(std::uint64_t seed, int threads, bool trains) {
+  return std::make_unique<detail::compiled_tagger>(seed, tx::run_options{threads}, trains);
+}
+
+}  // namespace bert

@@ -1,0 +1,62 @@
+// ranked_by_cosine(queries, documents, width, own): how well each query's vector finds its own document among all, a measure to validate by.
+#pragma once
+
+#include <tx/core/error.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <span>
+#include <vector>
+
+namespace tx::train {
+
+// Means over queries.
+struct ranking {
+  double recall = 0;           // share whose own document beats every other
+  double auc = 0;              // share of other documents that it beats, ties counting half
+  double reciprocal_rank = 0;  // 1 over its place, behind those it ties with
+};
+
+namespace detail {
+inline void to_length_one(std::vector<float>& vectors, std::size_t width) {
+  for (std::size_t at = 0; at < vectors.size(); at += width) {
+    float const square = std::inner_product(vectors.data() + at, vectors.data() + at + width, vectors.data() + at, 0.0f);
+    float const scale = 1 / std::sqrt(square + 1e-12f);
+    for (std::size_t i = 0; i < width; ++i) vectors[at + i] *= scale;
+  }
+}
+}  // namespace detail
+
+// Vectors [queries, width] and [documents, width]; own: of each query the number of its document. Throws value_error for another number of those, and for one
+// that is none of the documents.
+inline ranking ranked_by_cosine(std::vector<float> queries, std::vector<float> documents, std::size_t width, std::span<std::size_t const> own) {
+  std::size_t const count = documents.size() / width;
+  if (own.empty() || queries.size() != own.size() * width || std::ranges::any_of(own, [&](std::size_t d) { return d >= count; }))
+    throw value_error("ranked_by_cosine: each query has a document of its own among the documents. FIX: as many numbers as queries, below the number of documents");
+  detail::to_length_one(queries, width);
+  detail::to_length_one(documents, width);
+  std::vector<float> columns(documents.size());  // [width, documents]: the inner loop runs over documents
+  for (std::size_t d = 0; d < count; ++d)
+    for (std::size_t i = 0; i < width; ++i) columns[i * count + d] = documents[d * width + i];
+  std::vector<float> scores(count);
+  ranking r;
+  for (std::size_t q = 0; q < own.size(); ++q) {
+    std::ranges::fill(scores, 0.0f);
+    for (std::size_t i = 0; i < width; ++i) {
+      float const x = queries[q * width + i];
+      float const* const column = columns.data() + i * count;
+      for (std::size_t d = 0; d < count; ++d) scores[d] += x * column[d];
+    }
+    float const mine = scores[own[q]];
+    auto const above = std::ranges::count_if(scores, [&](float s) { return s > mine; });
+    auto const level = std::ranges::count(scores, mine) - 1;
+    r.recall += above == 0 && level == 0;
+    r.auc += count < 2 ? 1 : 1 - (static_cast<double>(above) + 0.5 * static_cast<double>(level)) / static_cast<double>(count - 1);
+    r.reciprocal_rank += 1 / static_cast<double>(above + level + 1);
+  }
+  for (double* x : {&r.recall, &r.auc, &r.reciprocal_rank}) *x /= static_cast<double>(own.size());
+  return r;
+}
+
+}  // namespace tx::train

@@ -1,0 +1,26 @@
+// Against ranks worked out by hand.
+#include <tx/train/loop/ranking.hpp>
+
+#include <catch2/catch.hpp>
+
+TEST_CASE("each query's place among documents by cosine, whatever the lengths of vectors", "[loop]") {
+  std::vector<float> const documents{5, 0, 0, 0.1f, -3, 0, 2, 2};  // east, north, west, north-east
+  std::vector<float> const queries{9, 1, 1, 2, 0, -1};
+  std::vector<std::size_t> const own{0, 1, 3};
+  // (9, 1): east first. (1, 2): north-east, then its own north. (0, -1): east and west level at 0, then its own north-east, then north.
+  auto const r = tx::train::ranked_by_cosine(queries, documents, 2, own);
+  CHECK(r.recall == Approx(1.0 / 3));
+  CHECK(r.reciprocal_rank == Approx((1 + 1.0 / 2 + 1.0 / 3) / 3));
+  CHECK(r.auc == Approx((1 + 2.0 / 3 + 1.0 / 3) / 3));
+}
+
+TEST_CASE("a document that stands twice is not found by its vector", "[loop]") {
+  std::vector<float> const documents{1, 0, 1, 0}, query{1, 0};
+  std::vector<std::size_t> const own{1};
+  auto const r = tx::train::ranked_by_cosine(query, documents, 2, own);
+  CHECK(r.recall == 0);
+  CHECK(r.auc == Approx(0.5));
+  CHECK(r.reciprocal_rank == Approx(0.5));
+  std::vector<std::size_t> const beyond{2};
+  CHECK_THROWS_AS(tx::train::ranked_by_cosine(query, documents, 2, beyond), tx::value_error);
+}
