@@ -23,7 +23,9 @@ class name_path {
     while ((number /= 10) > 0);
     append(std::string_view(digits + first, static_cast<std::size_t>(12 - first)));
   }
-  constexpr void cut(int size) { text_.resize(size); }
+  constexpr void cut(int size) {
+    while (text_.size() > size) text_.pop_back();  // GCC takes a resize for one that may grow
+  }
 
  private:
   vec<char> text_{};
