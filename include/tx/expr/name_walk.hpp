@@ -1,6 +1,7 @@
 // Going through the tensors of a model by the names that files have for them, while compiling or when the program runs.
 #pragma once
 
+#include <tx/config.hpp>
 #include <tx/core/vec.hpp>
 #include <tx/expr/model_walk.hpp>
 #include <tx/expr/named_module.hpp>
@@ -12,19 +13,20 @@ class name_path {
  public:
   constexpr std::string_view view() const { return {text_.data(), static_cast<std::size_t>(text_.size())}; }
   constexpr int size() const { return text_.size(); }
-  constexpr void append(std::string_view part) {
+  // Out of line: where these are put into a walk that is unrolled, GCC warns of sizes that it takes for possible.
+  TX_COLD constexpr void append(std::string_view part) {
     if (!text_.empty()) text_.push_back('.');
     for (char const c : part) text_.push_back(c);
   }
-  constexpr void append(int number) {
+  TX_COLD constexpr void append(int number) {
     char digits[12] = {};
     int first = 12;
     do digits[--first] = static_cast<char>('0' + number % 10);
     while ((number /= 10) > 0);
     append(std::string_view(digits + first, static_cast<std::size_t>(12 - first)));
   }
-  constexpr void cut(int size) {
-    while (text_.size() > size) text_.pop_back();  // GCC takes a resize for one that may grow
+  TX_COLD constexpr void cut(int size) {
+    while (text_.size() > size) text_.pop_back();
   }
 
  private:
