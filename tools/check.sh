@@ -2,8 +2,9 @@
 # Usage: check.sh
 # What `make check` runs beyond `make test`: drawn programs, layering, the API reference, each header on its own, clang, slow tests, compile cost, other
 # compilers, aarch64, nvcc, fuzzing for FUZZ_SECONDS (60) a target, sanitizers. A failing step does not stop the next one; the last line is `N passed, N failed`.
-# With CHECK_MINUTES, a step that would begin later than so many minutes from now is left out, and the last lines name it. The longest come last, the
-# sanitizers' programs, each day with another one first: what one day's slow machine leaves out is another day's first.
+# With CHECK_MINUTES, a step that would begin later than so many minutes from now is left out, one that is at work ten minutes after that is ended, and the
+# last lines name them. The longest come last, the sanitizers' programs, each day with another one first: what one day's slow machine leaves out is another
+# day's first.
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 1
 jobs=${JOBS:-$(nproc)}
@@ -15,6 +16,11 @@ failed=0
 failures=()
 left_out=()
 
+# within_limit COMMAND...: 124 where it had to be ended
+within_limit() {
+  local left=$(((CHECK_MINUTES + 10) * 60 - SECONDS))
+  timeout --kill-after=10 $((left > 1 ? left : 1)) "$@"
+}
 in_time() {  # in_time NAME: else it is one of those left out
   [ $SECONDS -lt $((CHECK_MINUTES * 60)) ] && return
   left_out+=("$1")
@@ -22,6 +28,7 @@ in_time() {  # in_time NAME: else it is one of those left out
 }
 
 verdict() {  # verdict NAME STATUS SECONDS
+  if [ "$2" = 124 ]; then left_out+=("$1") && echo "== $1: ended after $3 s" && return; fi
   if [ "$2" = 0 ]; then passed=$((passed + 1)); else failed=$((failed + 1)) failures+=("$1"); fi
   [ "$2" = 0 ] && echo "== $1: passed in $3 s" || echo "== $1: FAILED in $3 s"
 }
@@ -60,14 +67,15 @@ all_beside() {
 
 build() {  # build PRESET TARGET...
   cmake --preset "$1" >"$log" 2>&1 || { cat "$log"; return 1; }
-  cmake --build --preset "$1" -j "$jobs" --target "${@:2}"
+  within_limit cmake --build --preset "$1" -j "$jobs" --target "${@:2}"
 }
 tests() {  # tests PRESET LABEL [NAMES]: counts each test
   local name="$1, label $2${3:+, $3}" counts total bad status
   in_time "tests ($name)" || return
   echo "== tests ($name)"
-  tools/run_tests.sh "$1" -j 2 -L "$2" ${3:+-R "$3"} | tee "$log"
+  within_limit tools/run_tests.sh "$1" -j 2 -L "$2" ${3:+-R "$3"} | tee "$log"
   status=$?
+  if [ "$status" = 124 ]; then left_out+=("tests ($name)") && return; fi
   counts=$(tail -n 1 "$log")
   total=${counts##*out of }
   bad=$(sed -E 's/.*passed, ([0-9]+) tests?.*/\1/' <<<"$counts")
@@ -166,10 +174,11 @@ tests thread everyday '^threads[.]'
 sanitized() {  # sanitized PROGRAM LABEL
   step "build ($1, sanitize)" build sanitize "$1" && tests sanitize "$2" "^${1#*_}[.]"
 }
-programs=($(cd tests && for folder in */; do ls "$folder"*.cpp >/dev/null 2>&1 && echo "test_${folder%/}"; done | grep -vE '_(fail|fuzz|parity|refused|gpt)$'))
+programs=($(cd tests && for folder in */; do ls "$folder"*.cpp >/dev/null 2>&1 && echo "test_${folder%/}"; done | grep -vE '_(fail|fuzz|parity|refused|bert|gpt)$'))
 first=$(($(date -u +%s) / 86400 % ${#programs[@]}))
 for program in "${programs[@]:first}" "${programs[@]:0:first}"; do sanitized "$program" everyday; done
 sanitized thorough_nn check
+sanitized test_bert check
 
 for step in "${left_out[@]}"; do echo "== left out, as $CHECK_MINUTES minutes were over: $step"; done
 for failure in "${failures[@]}"; do echo "== failed: $failure"; done

@@ -1,5 +1,5 @@
 // Ways to divide one batch among ranks and shards, on a small model: all compute the same bits.
-#include "within.hpp"
+#include "../within.hpp"
 
 #include <tx/backends/cpu.hpp>
 #include <tx/backends/reference.hpp>

@@ -1,5 +1,5 @@
 // Every option of a step at once: parts of a batch within shards on ranks, clipped, recomputed, in halves, beside a frozen part and a teacher.
-#include "within.hpp"
+#include "../within.hpp"
 
 #include <tx/backends/cpu.hpp>
 #include <tx/dist/distributed.hpp>

@@ -1,5 +1,5 @@
 // TwinBERT on two ranks, each with half of a batch, against one rank with all of it.
-#include "within.hpp"
+#include "../within.hpp"
 
 #include <tx/backends/cpu.hpp>
 #include <tx/dist/distributed.hpp>
