@@ -56,6 +56,7 @@ struct learned_texts {
 };
 learned_texts texts_of(options const& given, tx::text::tokenizer const& words, std::string const& from) {
   if (given.has("text") == given.has("shards")) throw tx::value_error("one of --text and --shards: files of sentences, or a folder that bert shards has written");
+  if (given.has("text") && given.has("together")) throw tx::value_error("--together is of --shards: all documents of --text are in memory together");
   if (given.has("text")) return {documents_in_memory(read_documents(given.all("text"), words)), {"--text", sums_of(given.all("text"))}};
   auto shards = tx::io::token_shards::open(given.text("shards"), tx::io::shard_check::all);
   if (shards.tokenizer() != tx::text::tokenizer_fingerprint(from))

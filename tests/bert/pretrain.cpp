@@ -125,6 +125,7 @@ TEST_CASE_METHOD(pretrain_test, "texts that cannot be learned from", "[pretraini
 
   std::string const dev = " --dev @texts --config @folder --out @model";
   refused("--text @texts --shards @none" + dev, "one of --text and --shards");
+  refused("--text @texts --together 5" + dev, "--together is of --shards");
   refused("--shards @folder" + dev, "folder has no shards of token ids. FIX: ");
   REQUIRE((*this)("shards --text @one --model @folder --out @few").code == 0);
   refused("--shards @few" + dev, "the shards have 1 documents. FIX: at least 2");
