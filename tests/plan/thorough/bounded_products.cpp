@@ -1,5 +1,5 @@
 // Products that sum over a bounded extent, as the gradient of a weight does: those rows count that are there, also inside a repeat.
-#include "../furthest.hpp"
+#include "../../furthest.hpp"
 
 #include <tx/backends/cpu.hpp>
 #include <tx/backends/reference.hpp>

@@ -1,5 +1,5 @@
 // Rates that fall from layer to layer, against plain loops: of repeated blocks, peeled ones, what lies below them, in parts, shards and clipped.
-#include "check_steps.hpp"
+#include "../check_steps.hpp"
 
 #include <tx/backends/cpu.hpp>
 #include <tx/backends/reference.hpp>
