@@ -86,7 +86,7 @@ int main(int argc, char** argv) {
   try {
     write(o);
     for (bool const held : {true, false})
-      for (std::size_t const threads : {0, 1, 2}) measure(o, threads, held);
+      for (std::size_t const threads : {0u, 1u, 2u}) measure(o, threads, held);
   } catch (std::exception const& e) {
     std::fprintf(stderr, "bench_batches: %s\n", e.what());
   }

@@ -39,7 +39,7 @@ void check_same(token_shards const& shards, id_documents const& all) {
 
 TEST_CASE("texts and documents come back, in shards of any size and ids of both widths", "[shards]") {
   for (std::int32_t const vocabulary : {1, 100, 65536, 65537, 2'000'000'000})
-    for (std::uint64_t const bytes : {1, 40, 1 << 20}) {
+    for (std::uint64_t const bytes : {1u, 40u, 1u << 20}) {
       temp_folder folder;
       auto all = drawn_documents(50, vocabulary);
       all[7][0] = {vocabulary - 1};

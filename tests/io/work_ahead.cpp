@@ -37,8 +37,8 @@ struct squares {
 }  // namespace
 
 TEST_CASE("results come in the order of their jobs", "[ahead]") {
-  for (std::size_t const threads : {0, 1, 2, 7})
-    for (std::size_t const ahead : {0, 1, 3, 50}) {
+  for (std::size_t const threads : {0u, 1u, 2u, 7u})
+    for (std::size_t const ahead : {0u, 1u, 3u, 50u}) {
       INFO(threads << " threads, " << ahead << " ahead");
       squares s(100, {.threads = threads, .ahead = ahead});
       CHECK(s.all.threads() == threads);
@@ -66,7 +66,7 @@ TEST_CASE("work is done before it is asked for, and no more than is wanted", "[a
 }
 
 TEST_CASE("what a thread throws comes where its result would have, again and again", "[ahead]") {
-  for (std::size_t const threads : {0, 1, 4}) {
+  for (std::size_t const threads : {0u, 1u, 4u}) {
     squares makes(100, {.threads = threads, .ahead = 8}, -1, 20);
     for (long k = 0; k < 20; ++k) REQUIRE(*makes.all.next() == k * k);
     CHECK_THROWS_WITH(makes.all.next(), "no result");

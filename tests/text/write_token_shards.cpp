@@ -57,7 +57,7 @@ TEST_CASE_METHOD(texts_test, "shards are the same for any number of threads, ove
   text += "no end";
   auto const a = file("a", text), b = file("b", sentence(3) + '\n');
   auto const told = write({a, b}, "one", {.threads = 1, .shard_bytes = 100'000});
-  for (std::size_t const threads : {2, 7}) {
+  for (std::size_t const threads : {2u, 7u}) {
     std::string const to = "threads" + std::to_string(threads);
     write({a, b}, to.c_str(), {.threads = threads, .shard_bytes = 100'000});
     CHECK(tree_of(path / "one") == tree_of(path / to));
@@ -95,7 +95,7 @@ TEST_CASE_METHOD(texts_test, "texts that are none name their line", "[shards]") 
   std::size_t lines = 1;
   for (; text.size() < 2 * detail::piece_bytes; ++lines) text += sentence(static_cast<int>(lines)) + '\n';
   auto const bad = file("bad", text + "few \xff\n" + text);
-  for (std::size_t const threads : {1, 4}) {
+  for (std::size_t const threads : {1u, 4u}) {
     std::string const to = "out" + std::to_string(threads);
     CHECK_THROWS_WITH(write({bad}, to.c_str(), {.threads = threads}), bad + ':' + std::to_string(lines + 1) + ": not UTF-8");
     CHECK_THROWS_AS(tx::io::token_shards::open(path / to), tx::format_error);  // no set was finished

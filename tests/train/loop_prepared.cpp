@@ -72,7 +72,7 @@ TEST_CASE_METHOD(shards_test, "every text is in one batch of each epoch, and bat
 TEST_CASE_METHOD(shards_test, "batches do not depend on threads, and differ by seed", "[prepared]") {
   prepared<source> at_once(source(shards, {.seed = 5, .window = 64}), {.threads = 0});
   batches const wanted = taken(at_once, 100);
-  for (std::size_t const threads : {1, 2, 5}) {
+  for (std::size_t const threads : {1u, 2u, 5u}) {
     prepared<source> all(source(shards, {.seed = 5, .window = 64}), {.threads = threads, .ahead = 3});
     CHECK(taken(all, 100) == wanted);
   }
@@ -143,7 +143,7 @@ TEST_CASE("damage that a thread meets reaches the step that would have learned f
   tx::io::write_file_atomic(path, bytes);
   auto const shards = tx::io::token_shards::open(folder.path);
   std::vector<std::vector<std::vector<tx::i32>>> before;
-  for (std::size_t const threads : {0, 2}) {
+  for (std::size_t const threads : {0u, 2u}) {
     prepared<source> all(source(shards, {.seed = 1, .window = 200}), {.threads = threads});
     batches good;
     std::string message;
