@@ -46,7 +46,7 @@ tx::train::ranking ranked(contrastive& run, coded_pairs const& pairs) {
     if (fresh) distinct.push_back({t.ids, t.types});
     own.push_back(at->second);
   }
-  return tx::train::ranked_by_cosine(run.embed(pairs.first.coded()), run.embed(distinct), static_cast<std::size_t>(compiled().hidden), own);
+  return tx::train::ranked_by_cosine(run.embed(coded_texts(pairs.first.texts)), run.embed(distinct), static_cast<std::size_t>(compiled().hidden), own);
 }
 
 }  // namespace

@@ -39,7 +39,7 @@ std::vector<std::string> label_names(std::span<tx::text::labelled_text const> te
   return names;
 }
 
-std::vector<coded_text> dataset::coded() const {
+std::vector<coded_text> coded_texts(std::span<tx::text::encoding const> texts) {
   std::vector<coded_text> out;
   for (auto const& t : texts) out.push_back({t.ids, t.types});
   return out;

@@ -66,7 +66,7 @@ void distil_command(std::span<std::string const> arguments) {
   tx::train::run_folder const holds(f.out, folder_options(given));
   if (given.has("model")) begin_with(folder, run.student());
   if (given.has("teacher-layers")) copy_teacher_layers(run.student(), run.teacher());
-  judgement const teachers = judged(run.teacher_logits(unseen.coded()), unseen.targets);
+  judgement const teachers = judged(run.teacher_logits(coded_texts(unseen.texts)), unseen.targets);
   std::fprintf(stderr, "%zu texts, %zu for validation; the teacher: %s\n", learned.texts.size(), unseen.texts.size(), score_line(teachers).c_str());
 
   auto of_student = labelled_examples(run, learned, unseen, sum_of(folder.config_path().string()),
@@ -74,7 +74,7 @@ void distil_command(std::span<std::string const> arguments) {
   of_student.common.insert({{"--teacher", sum_of(teacher.config_path().string())}, {"--temperature", std::to_string(run.learns.temperature)},
                             {"--hard", std::to_string(run.learns.hard)}, {"--hidden", std::to_string(run.learns.hidden)}});
   auto const result = finetuned(run, given, f, of_student);
-  tx::io::print("student " + score_line(judged(run.logits(unseen.coded()), unseen.targets)) + "; teacher " + score_line(teachers) + "; over " + std::to_string(unseen.texts.size()) +
+  tx::io::print("student " + score_line(judged(run.logits(coded_texts(unseen.texts)), unseen.targets)) + "; teacher " + score_line(teachers) + "; over " + std::to_string(unseen.texts.size()) +
                 " texts, " + run_told(result, f));
 }
 

@@ -98,7 +98,7 @@ examples labelled_examples(classifier& run, dataset const& learned, dataset cons
                 }
                 return examples::learned{static_cast<double>(run.train(texts, targets, settings, trace)), tokens};
               },
-          .validate = [&run, &unseen] { return judged(run.logits(unseen.coded()), unseen.targets).value(); },
+          .validate = [&run, &unseen] { return judged(run.logits(coded_texts(unseen.texts)), unseen.targets).value(); },
           .measure = {.name = judged_by(), .label = judged_by(), .higher_is_better = true},
           .improved = std::move(improved),
           .common = {{"--model", model_sum}}};

@@ -15,15 +15,9 @@ namespace {
 
 using command_line::option;
 
-std::vector<coded_text> coded(tagged_dataset const& data) {
-  std::vector<coded_text> out;
-  for (auto const& t : data.texts) out.push_back({t.ids, t.types});
-  return out;
-}
-
 // The label of each word, by its first token; each has one (check_whole).
 std::vector<std::vector<std::string>> told_tags(tagger& run, tagged_dataset const& data, std::span<std::string const> names) {
-  auto const logits = run.logits(coded(data));
+  auto const logits = run.logits(coded_texts(data.texts));
   std::vector<std::vector<std::string>> out;
   std::size_t before = 0;  // tokens of the texts before
   for (std::size_t t = 0; t < data.texts.size(); ++t) {

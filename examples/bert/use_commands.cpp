@@ -54,7 +54,7 @@ void predict_command(std::span<std::string const> arguments) {
   if (scores && (compiled().labels != 2 || !texts.front().pair))
     throw tx::value_error("--scores are of pairs of texts, by a program of two labels. FIX: text<TAB>text, and tx_add_bert(... HEADS sequence=2)");
   dataset const unlabelled = encode(texts, given.text("text"), model.words, model.names, compiled().longest);
-  auto const told = judged(model.run->logits(unlabelled.coded()), {});
+  auto const told = judged(model.run->logits(coded_texts(unlabelled.texts)), {});
   std::string out;
   if (scores) {
     auto const second = told.second();
@@ -89,7 +89,7 @@ void eval_command(std::span<std::string const> arguments) {
   trained model(given);
   auto const texts = tx::text::read_labelled_texts(given.text("data"));
   dataset const labelled = encode(texts, given.text("data"), model.words, model.names, compiled().longest);
-  auto const told = judged(model.run->logits(labelled.coded()), labelled.targets);
+  auto const told = judged(model.run->logits(coded_texts(labelled.texts)), labelled.targets);
   char line[200];
   if (compiled().regression()) {
     std::snprintf(line, sizeof line, "Pearson %.4f  Spearman %.4f  over %zu texts\n", pearson(told.numbers, told.targets), spearman(told.numbers, told.targets), texts.size());
@@ -142,7 +142,7 @@ void embed_command(std::span<std::string const> arguments) {
   auto const texts = tx::text::read_labelled_texts(given.text("text"), labels::none);
   int const longest = said.longest > 0 ? std::min(said.longest, compiled().longest) : compiled().longest;
   auto const coded = encode(texts, given.text("text"), words, {}, longest);
-  auto const vectors = run->embed(coded.coded(), mean ? embedder::pooling::mean : embedder::pooling::first);
+  auto const vectors = run->embed(coded_texts(coded.texts), mean ? embedder::pooling::mean : embedder::pooling::first);
   auto const width = static_cast<std::size_t>(compiled().hidden);
   std::string out;
   for (std::size_t t = 0; t < texts.size(); ++t) {

@@ -10,7 +10,6 @@
 #include <tx/run/rate_schedule.hpp>
 
 #include <array>
-#include <limits>
 #include <span>
 #include <string>
 
@@ -180,7 +179,7 @@ class run_settings : public std::conditional_t<(Groups >= 0), update_settings<Gr
   }
 
   static void check(int group, char const* what, float value) {
-    if (!(value >= 0 && value <= std::numeric_limits<float>::max())) refuse(group, what, value);
+    if (!is_rate(value)) refuse(group, what, value);
   }
   [[noreturn]] TX_COLD static void refuse(int group, char const* what, float value) {
     throw value_error("executor: settings.groups[" + std::to_string(group) + "]" + what + " is " + std::to_string(value) +

@@ -15,13 +15,10 @@
 #include <tx/train/layer_decay.hpp>
 #include <tx/train/optimizer.hpp>
 
-#include <limits>
-
 namespace tx::detail {
 
-constexpr bool is_learning_rate(float rate) { return rate >= 0 && rate <= std::numeric_limits<float>::max(); }
 // What the rates of all groups are multiples of; see run/settings.hpp.
-constexpr void declare_learning_rate(graph& g) { declare_setting(g, declared_setting{"learning_rate", 1e-3f, is_learning_rate, "a finite number, at least 0"}); }
+constexpr void declare_learning_rate(graph& g) { declare_setting(g, declared_setting{"learning_rate", 1e-3f, is_rate, "a finite number, at least 0"}); }
 
 // The optimizer's update of a leaf: elements from `first` on, of a parameter group. own_rank: axes of a tensor, without those of repeats,
 // -1 for rows of many. share: of the group's rate, a number or one for each block of a repeat; not valid: all of it.
