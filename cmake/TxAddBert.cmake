@@ -28,7 +28,7 @@ endfunction()
 # What a program is compiled for, of the encoder that CONFIG describes, as lines of C++: PREFIX_source. Beside it PREFIX_family, PREFIX_class, PREFIX_room
 # (tokens of a text at most) and PREFIX_layers.
 function(tx_bert_encoder PREFIX NAME CONFIG)
-  cmake_path(ABSOLUTE_PATH CONFIG BASE_DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR} OUTPUT_VARIABLE path)
+  cmake_path(ABSOLUTE_PATH CONFIG BASE_DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR} NORMALIZE OUTPUT_VARIABLE path)
   if(NOT EXISTS ${path})
     message(FATAL_ERROR "tx_add_bert(${NAME}): there is no ${path}. FIX: the config.json of a model's folder")
   endif()

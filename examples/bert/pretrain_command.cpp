@@ -4,6 +4,7 @@
 #include "pretraining_batches.hpp"
 #include "training.hpp"
 
+#include <tx/io/metrics.hpp>
 #include <tx/io/pretrained.hpp>
 #include <tx/io/save_model_folder.hpp>
 #include <tx/io/standard_streams.hpp>
@@ -38,6 +39,7 @@ std::vector<option> pretrain_options() {
                               {"masked", "SHARE", "of tokens, to be told (default: 0.15)"},
                               {"whole-words", "", "all tokens of a word are masked, or none"},
                               {"short", "SHARE", "of pairs that are made shorter (default: 0.1)"},
+                              {"batches", "FILE", "each batch that it learns from, a JSON object a line, for another program to learn from the same"},
                               {"validations", "N", "times that --dev is looked at, in the last half (default: 4)"}});
 }
 
@@ -122,8 +124,17 @@ void pretrain_command(std::span<std::string const> arguments) {
               {"--masked", std::to_string(masking.share)}, {"--whole-words", std::to_string(masking.whole_words)}, {"--short", std::to_string(pairing.short_share)},
               {"--steps", std::to_string(lasts.steps)}};
   tx::train::loop loop(run, batches, o);
+  std::optional<tx::io::file_handle> told_batches;
   loop.run({.lasts = lasts, .validations = {.count = given.integer("validations", 4, 1, 100'000)}}, [&](tx::train::moment const& now) -> tx::train::step_told {
     auto const& b = batches.next();
+    if (given.has("batches")) {
+      if (!told_batches) {
+        tx::io::cut_metrics(given.text("batches"), now.step);
+        told_batches.emplace(given.text("batches"), O_WRONLY | O_APPEND | O_CREAT, "append to");
+      }
+      std::string const line = "{\"step\":" + std::to_string(now.step + 1) + ",\"texts\":" + b.as_json() + "}\n";
+      told_batches->write_all(std::as_bytes(std::span(line)));
+    }
     settings.rate = top * root_schedule(now.steps > 0 ? (static_cast<double>(now.done) + 0.5) / static_cast<double>(now.steps) : 0, warmup);
     auto const told = run.train(b.batch, settings, trace_of(given, now));
     return {told.loss, {{"texts", static_cast<double>(d.batch)}, {"tokens", static_cast<double>(b.tokens)}}, settings.rate};

@@ -2,6 +2,8 @@
 
 #include <tx/train/loop/permutation.hpp>
 
+#include <nlohmann/json.hpp>
+
 #include <algorithm>
 
 namespace bert {
@@ -121,6 +123,15 @@ void pair_batches::make(job const& pairs, pretraining_batch& to) const {
     to.batch.others.push_back(p.pair.other);
     to.tokens += t.types.size();
   }
+}
+
+std::string pretraining_batch::as_json() const {
+  nlohmann::json of_texts = nlohmann::json::array();
+  for (std::size_t t = 0; t < texts.size(); ++t) {
+    masked_text const& m = texts[t].masked;
+    of_texts.push_back({{"ids", m.ids}, {"types", texts[t].types}, {"places", m.places}, {"words", m.words}, {"other", batch.others[t] != 0}});
+  }
+  return of_texts.dump();
 }
 
 held_out::held_out(document_source const& documents, pair_options const& pairing, mask_options const& masking, special_ids const& special) {

@@ -48,6 +48,9 @@ struct pretraining_batch {
   pretraining_batch() = default;
   pretraining_batch(pretraining_batch&&) = default;
   pretraining_batch& operator=(pretraining_batch&&) = default;
+
+  // [{"ids": [...], "types": [...], "places": [...], "words": [...], "other": false}, ...], names as in masked_text.
+  std::string as_json() const;
 };
 
 // Batches in the order of passes over the documents, as tx::train::prepared takes them. The place is a pass, a window and a pair in it; everything else

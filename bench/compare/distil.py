@@ -1,0 +1,114 @@
+#!/usr/bin/env python3
+"""Usage: distil.py --teacher bert --student small_bert --twinbert twinbert --pairs DIR --model DIR [--texts 12000] [--epochs 2] [--seeds 1,2,3]
+
+How much a small BERT learns from a large one that reads query and document together. The teacher, MiniLM, is fine-tuned to tell whether a document is a
+query's; the student (bench/small_bert) begins with two of MiniLM's layers as they were before that, and learns from labels alone, and from labels and the
+teacher's scores and hidden states. Beside them `twinbert --layers 0`, a bag of word vectors that learns from all pairs. AUC of each over test.section.tsv.
+--pairs: what examples/twinbert/data/fetch.sh makes. --model: MiniLM's folder, as examples/bert/data/fetch.sh makes it.
+"""
+import argparse
+import os
+import pathlib
+import random
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+HERE = pathlib.Path(__file__).parent
+
+
+def rows(path):
+    return [line.rstrip("\n").split("\t") for line in open(path, encoding="utf-8")]
+
+
+def write_labelled(path, pairs):
+    with open(path, "w", encoding="utf-8") as out:
+        out.write("".join(f"{'its' if own else 'other'}\t{query}\t{document}\n" for query, document, own in pairs))
+
+
+def of_labels(path):
+    return [(query, document, label == "1") for query, document, label in rows(path)]
+
+
+def with_negatives(pairs, count):
+    """Half of them with the document of another query, drawn."""
+    draw = random.Random(1)
+    out = []
+    for i in draw.sample(range(len(pairs)), count // 2):
+        query, document = pairs[i][:2]
+        other = document
+        while other == document:
+            other = pairs[draw.randrange(len(pairs))][1]
+        out += [(query, document, True), (query, other, False)]
+    return out
+
+
+def some_layers(model, folder, layers):
+    """MiniLM with these layers alone."""
+    import transformers
+
+    whole = transformers.AutoModel.from_pretrained(model)
+    config = transformers.BertConfig.from_json_file(HERE.parent / "small_bert" / "config.json")
+    config.architectures = ["BertModel"]
+    small = transformers.BertModel(config)
+    small.embeddings.load_state_dict(whole.embeddings.state_dict())
+    small.pooler.load_state_dict(whole.pooler.state_dict())
+    for to, at in enumerate(layers):
+        small.encoder.layer[to].load_state_dict(whole.encoder.layer[at].state_dict())
+    small.save_pretrained(folder)
+    for name in ("tokenizer.json", "tokenizer_config.json", "vocab.txt"):
+        if (model / name).exists():
+            shutil.copy(model / name, folder / name)
+
+
+def run(*command):
+    done = subprocess.run(list(map(str, command)), capture_output=True, text=True)
+    if done.returncode != 0:
+        sys.exit(f"{' '.join(map(str, command))}\n{done.stdout}{done.stderr}")
+    return done.stdout.strip()
+
+
+def area(text):
+    return float(re.search(r"AUC ([0-9.]+)", text)[1])
+
+
+def main():
+    p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    for name in ("teacher", "student", "twinbert", "pairs", "model"):
+        p.add_argument("--" + name, type=pathlib.Path, required=True)
+    p.add_argument("--texts", type=int, default=12000, help="that teacher and students learn from")
+    p.add_argument("--epochs", type=float, default=2, help="of the students; the teacher has one")
+    p.add_argument("--seeds", default="1,2,3")
+    p.add_argument("--threads", type=int, default=os.cpu_count())
+    o = p.parse_args()
+    for name in ("teacher", "student", "twinbert"):
+        setattr(o, name, getattr(o, name).resolve())
+    with tempfile.TemporaryDirectory() as name:
+        work = pathlib.Path(name)
+        write_labelled(work / "train.tsv", with_negatives(rows(o.pairs / "train.tsv"), o.texts))
+        write_labelled(work / "dev.tsv", of_labels(o.pairs / "dev.section.tsv")[:2000])
+        write_labelled(work / "test.tsv", of_labels(o.pairs / "test.section.tsv"))
+        data = ("--data", work / "train.tsv", "--dev", work / "dev.tsv", "--threads", o.threads)
+
+        bag = work / "bag"
+        run(o.twinbert, "train", "--pairs", o.pairs / "train.tsv", "--dev", o.pairs / "dev.section.tsv", "--out", bag, "--layers", 0, "--threads", o.threads)
+        print("bag of words, of all pairs: ", run(o.twinbert, "eval", "--model", bag, "--pairs", o.pairs / "test.section.tsv").splitlines()[-1].strip(), flush=True)
+
+        run(o.teacher, "finetune", "--model", o.model, "--out", work / "teacher", "--epochs", 1, *data)
+        print(f"teacher: {run(o.teacher, 'eval', '--model', work / 'teacher', '--data', work / 'test.tsv')}", flush=True)
+        some_layers(o.model, work / "begin", (0, 5))
+        for seed in o.seeds.split(","):
+            found = {}
+            for how, more in (("labels alone", ("--hard", 1, "--hidden", 0)), ("taught", ())):
+                out = work / "student"
+                told = run(o.student, "distil", "--teacher", work / "teacher", "--model", work / "begin", "--out", out, "--epochs", o.epochs, "--seed", seed, *data, *more)
+                found[how] = area(run(o.student, "eval", "--model", out, "--data", work / "test.tsv"))
+                print(f"seed {seed}, {how}: AUC {found[how]:.4f} (while training: {told})", flush=True)
+                shutil.rmtree(out)
+            print(f"seed {seed}: {found['taught'] - found['labels alone']:+.4f} by the teacher", flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,144 @@
+#!/usr/bin/env python3
+"""Usage: pretrain.py --tx small_bert --texts train.tsv --dev dev.tsv --model DIR --reviews DIR [--seconds 600 | --steps N] [--seeds 1,2,3]
+
+A small BERT (bench/small_bert) pre-trained from nothing by `small_bert pretrain`, and by PyTorch from the same weights and the same batches with LAMB: the
+losses of both, step by step. Then what tx has trained and the same network untrained are fine-tuned alike on labelled sentences: accuracy of both.
+--texts, --dev: name<TAB>description[<TAB>...], as examples/twinbert/data/fetch.sh makes them; a description's sentences are a document. --model: a folder whose
+tokenizer is taken. --reviews: train.tsv and dev.tsv as examples/bert/data/fetch.sh makes them.
+"""
+import argparse
+import json
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+
+RATE, DECAY, WARMUP = 2e-3, 0.01, 0.2843
+HERE = pathlib.Path(__file__).parent
+
+
+def write_documents(source, target):
+    with open(source, encoding="utf-8") as f, open(target, "w", encoding="utf-8") as out:
+        for row in f:
+            sentences = [s for s in re.split(r"(?<=[.!?])\s+", row.rstrip("\n").split("\t")[1]) if s]
+            if len(sentences) > 1:
+                out.write("".join(s + "\n" for s in sentences) + "\n")
+
+
+def fresh_folder(tokenizer_of, folder, seed):
+    """Weights as transformers draws them, with a tokenizer."""
+    import torch
+    import transformers
+
+    torch.manual_seed(seed)
+    config = transformers.BertConfig.from_json_file(HERE.parent / "small_bert" / "config.json")
+    transformers.BertForPreTraining(config).save_pretrained(folder)
+    for name in ("tokenizer.json", "tokenizer_config.json", "vocab.txt"):
+        if (tokenizer_of / name).exists():
+            shutil.copy(tokenizer_of / name, folder / name)
+
+
+class Lamb:
+    """You et al., arXiv 1904.00962, algorithm 2, with decay for matrices alone."""
+
+    def __init__(self, named):
+        self.all = [(p, 0.0 if n.endswith("bias") or "LayerNorm" in n else DECAY) for n, p in named]
+        self.means = [(p.new_zeros(p.shape), p.new_zeros(p.shape)) for p, _ in self.all]
+        self.done = 0
+
+    def step(self, rate):
+        self.done += 1
+        for (p, decay), (mean, square) in zip(self.all, self.means):
+            mean.mul_(0.9).add_(p.grad, alpha=0.1)
+            square.mul_(0.999).addcmul_(p.grad, p.grad, value=0.001)
+            direction = (mean / (1 - 0.9**self.done)) / ((square / (1 - 0.999**self.done)).sqrt() + 1e-6) + decay * p
+            wanted, length = p.norm().item(), direction.norm().item()
+            p.sub_(direction, alpha=rate * (wanted / length if wanted > 0 and length > 0 else 1.0))
+
+
+def by_pytorch(folder, batches, steps, threads):
+    """The losses of so many steps, and the seconds they took."""
+    import torch
+    import transformers
+
+    torch.set_num_threads(threads)
+    model = transformers.BertForPreTraining.from_pretrained(folder).train()  # its dropout is 0
+    optimizer, losses, start = Lamb(list(model.named_parameters())), [], time.perf_counter()
+    for done, line in enumerate(open(batches, encoding="utf-8")):
+        texts = json.loads(line)["texts"]
+        longest = max(len(t["ids"]) for t in texts)
+        ids, types, mask = (torch.zeros((len(texts), longest), dtype=torch.long) for _ in range(3))
+        labels = torch.full((len(texts), longest), -100, dtype=torch.long)
+        for i, t in enumerate(texts):
+            n = len(t["ids"])
+            ids[i, :n], types[i, :n], mask[i, :n] = torch.tensor(t["ids"]), torch.tensor(t["types"]), 1
+            labels[i, t["places"]] = torch.tensor(t["words"])
+        others = torch.tensor([int(t["other"]) for t in texts])
+        hidden, pooled = model.bert(ids, attention_mask=mask, token_type_ids=types, return_dict=False)
+        told = labels >= 0  # the head for masked words alone, as tx has it
+        loss = torch.nn.functional.cross_entropy(model.cls.predictions(hidden[told]), labels[told]) + torch.nn.functional.cross_entropy(model.cls.seq_relationship(pooled), others)
+        model.zero_grad(set_to_none=True)
+        loss.backward()
+        torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+        share = (done + 0.5) / steps
+        with torch.no_grad():
+            optimizer.step(RATE * (share / WARMUP if share < WARMUP else ((1 - share) / (1 - WARMUP)) ** 0.5))
+        losses.append(loss.item())
+    return losses, time.perf_counter() - start
+
+
+def run(*command):
+    done = subprocess.run(list(map(str, command)), capture_output=True, text=True)
+    if done.returncode != 0:
+        sys.exit(f"{' '.join(map(str, command))}\n{done.stdout}{done.stderr}")
+    return done.stdout
+
+
+def pretrained(o, fresh, work, out, steps, more=()):
+    text = run(o.tx, "pretrain", "--text", work / "texts", "--dev", work / "dev", "--model", fresh, "--out", out, "--rate", RATE, "--decay", DECAY, "--warmup", WARMUP,
+               "--dropout", 0, "--passes", 0, "--threads", o.threads, "--steps", steps, "--validations", 1, *more)
+    print(f"tx        {text.strip()}", flush=True)
+    return float(re.search(r"in ([0-9.]+) s", text)[1])
+
+
+def main():
+    p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    for name in ("tx", "texts", "dev", "model", "reviews"):
+        p.add_argument("--" + name, type=pathlib.Path, required=True)
+    p.add_argument("--seconds", type=float, default=600)
+    p.add_argument("--steps", type=int, default=0)
+    p.add_argument("--seeds", default="1,2,3", help="of fine-tuning")
+    p.add_argument("--threads", type=int, default=os.cpu_count())
+    o = p.parse_args()
+    o.tx = o.tx.resolve()
+    with tempfile.TemporaryDirectory() as name:
+        work = pathlib.Path(name)
+        write_documents(o.texts, work / "texts")
+        write_documents(o.dev, work / "dev")
+        fresh_folder(o.model, work / "fresh", 1)
+        steps = o.steps or int(60 * o.seconds / pretrained(o, work / "fresh", work, work / "trial", 60))
+        seconds = pretrained(o, work / "fresh", work, work / "out", steps, ("--batches", work / "batches"))
+        theirs, their_seconds = by_pytorch(work / "fresh", work / "batches", steps, o.threads)
+        ours = {row["step"]: row["loss"] for row in map(json.loads, open(work / "out" / "metrics.jsonl", encoding="utf-8")) if "loss" in row}
+        print(f"{steps} steps: tx {seconds:.1f} s with writing of batches and validation, PyTorch {their_seconds:.1f} s with reading of batches")
+        worst = 0.0
+        for step, loss in sorted(ours.items()):
+            worst = max(worst, abs(loss - theirs[step - 1]) / theirs[step - 1])
+            if step == 1 or step == steps or step % max(1, steps // 10 // 10 * 10) == 0:
+                print(f"step {step:6}  tx {loss:.4f}  PyTorch {theirs[step - 1]:.4f}")
+        print(f"losses of {len(ours)} steps differ by {100 * worst:.3f}% at most", flush=True)
+        for seed in o.seeds.split(","):
+            told = []
+            for start in ("out", "fresh"):
+                text = run(o.tx, "finetune", "--model", work / start, "--data", o.reviews / "train.tsv", "--dev", o.reviews / "dev.tsv", "--out", work / "tuned", "--seed", seed, "--threads", o.threads)
+                told.append(float(re.search(r"accuracy ([0-9.]+)", text)[1]))
+                shutil.rmtree(work / "tuned")
+            print(f"fine-tuned, seed {seed}: accuracy {told[0]:.4f} after pre-training, {told[1]:.4f} without", flush=True)
+
+
+if __name__ == "__main__":
+    main()
