@@ -48,11 +48,12 @@ class run {
 
   tx::train::loop_result operator()() {
     for (auto const& reason : loop_.left_out()) std::fprintf(stderr, "left out: %s\n", reason.c_str());
-    if (options_.layers && options_.bag_steps > 0 && !place_.last_phase) {
-      phase({.steps = options_.bag_steps}, {.at_end = false}, false);
-      place_.bag = engine_.read();
-      engine_.reset_optimizer();  // what it gathered was for another model
-      loop_.begin_phase();
+    if (options_.layers && options_.bag_steps > 0) {
+      if (!place_.last_phase) phase({.steps = options_.bag_steps}, {.at_end = false}, false);
+      if (loop_.begin_phase()) {
+        place_.bag = engine_.read();
+        engine_.reset_optimizer();  // what it gathered was for another model
+      }
     }
     place_.last_phase = true;
     bool const timed = options_.seconds > 0;

@@ -18,3 +18,9 @@ TEST_CASE("one kind of examples has no area", "[loop]") {
   CHECK_THROWS_WITH(tx::train::area_under_curve(scores, all), Catch::Contains("AUC needs positive examples") && Catch::Contains("FIX: data with both"));
   CHECK_THROWS_AS(tx::train::area_under_curve(scores, none), tx::value_error);
 }
+
+TEST_CASE("scores that are no numbers have no area, and each has a label", "[loop]") {
+  std::vector<float> const scores{0.9f, std::nanf(""), 0.4f}, labels{1, 0, 0}, few{1, 0};
+  CHECK(std::isnan(tx::train::area_under_curve(scores, labels)));
+  CHECK_THROWS_WITH(tx::train::area_under_curve(scores, few), Catch::Contains("3 scores with 2 labels. FIX"));
+}

@@ -208,3 +208,26 @@ TEST_CASE("a step may be saved once more where its save has failed", "[loop]") {
   CHECK(names_in(folder / "c") == names{"checkpoint-000005"});
   CHECK_NOTHROW(saves.wait());
 }
+
+TEST_CASE("a save that has failed is tried again before the best state is written and the failure told of", "[loop]") {
+  temp_folder folder;
+  run_of_loop r{folder / "run"};
+  r.saves = {.every = 10, .best = true};
+  std::atomic<bool> reached{false}, failed{false};
+  watched_calls const watch([&](std::string const& call, bool done) {
+    if (done || failed || call.find("checkpoints/.saving") == std::string::npos) return 0;
+    while (!reached) std::this_thread::yield();
+    failed = true;
+    return ENOSPC;
+  });
+  std::string const told = io_error_of([&] {
+    r(100, [&](std::int64_t step) {
+      if (step < 14) return;
+      reached = true;  // the save of step 10 fails now, and step 15 is validated before anybody asks for another
+      while (!failed) std::this_thread::yield();
+      std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    });
+  });
+  CHECK_THAT(told, Catch::Contains("No space left on device"));
+  CHECK(names_in(folder / "run/checkpoints") == names{"best", "checkpoint-000015"});
+}

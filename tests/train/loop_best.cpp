@@ -37,6 +37,7 @@ TEST_CASE("the best state is kept, and nothing else is read for it", "[loop]") {
 
   best_state<float> highest(measure{"auc", "AUC", true});
   CHECK(highest.offer(std::nan(""), 1, read(1)));
+  CHECK_FALSE(highest.offer(std::nan(""), 1, read(1)));
   CHECK(highest.offer(0.5, 2, read(2)));  // anything is better than no number
   CHECK_FALSE(highest.offer(0.25, 3, read(3)));
   through_a_file([&](to_save& out) { highest.save(out); },

@@ -37,6 +37,7 @@ TEST_CASE("a run by the clock is over when its time is, or after its steps", "[l
 TEST_CASE("seconds may become a number of steps, which a resumed run keeps", "[loop]") {
   pace way({.steps = 5000, .seconds = 30, .fixed = true});
   CHECK(way.steps() == 5000);
+  CHECK(way.fixed_steps() == 0);  // not found out yet, so a run that is resumed now finds it out
   CHECK(way.share(2500, 1e9) == 0.5);
   CHECK(way.measure(20, 2));
   CHECK(way.steps() == 300);
@@ -54,6 +55,10 @@ TEST_CASE("seconds may become a number of steps, which a resumed run keeps", "[l
   resumed.restore(300);
   CHECK_FALSE(resumed.measure(20, 7));
   CHECK(resumed.steps() == 300);
+  pace before({.steps = 5000, .seconds = 30, .fixed = true});
+  before.restore(0);
+  CHECK(before.measure(20, 2));
+  CHECK(before.steps() == 300);
   pace longer({.steps = 500});
   longer.restore(300);  // a number of steps is what it is given
   CHECK(longer.steps() == 500);

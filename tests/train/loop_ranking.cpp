@@ -24,3 +24,18 @@ TEST_CASE("a document that stands twice is not found by its vector", "[loop]") {
   std::vector<std::size_t> const beyond{2};
   CHECK_THROWS_AS(tx::train::ranked_by_cosine(query, documents, 2, beyond), tx::value_error);
 }
+
+TEST_CASE("vectors that are no numbers are not ranked at all", "[loop]") {
+  float const nan = std::numeric_limits<float>::quiet_NaN();
+  std::vector<float> const documents{1, 0, 0, 1}, query{1, 0};
+  std::vector<std::size_t> const own{0};
+  for (auto const& [queries, all] : {std::pair{std::vector<float>{nan, 0}, documents}, {query, {1, 0, 0, nan}}, {query, {1, 0, INFINITY, 1}}}) {
+    auto const r = tx::train::ranked_by_cosine(queries, all, 2, own);
+    CHECK(std::isnan(r.recall));
+    CHECK(std::isnan(r.auc));
+    CHECK(std::isnan(r.reciprocal_rank));
+  }
+  std::vector<float> const three{1, 0, 1};
+  CHECK_THROWS_WITH(tx::train::ranked_by_cosine(query, three, 2, own), Catch::Contains("not whole vectors of width 2. FIX"));
+  CHECK_THROWS_AS(tx::train::ranked_by_cosine(query, documents, 0, own), tx::value_error);
+}

@@ -23,6 +23,7 @@ struct recipe {
   int signal_at = -1;         // in this one
   bool or_begin = false;
   loop_options options{};
+  std::function<void(toy_run&, std::int64_t)> after = [](toy_run&, std::int64_t) {};  // a step, told which
 
   left run() const {
     left l;
@@ -36,13 +37,15 @@ struct recipe {
     bool const begins = !o.resume;
     if (or_begin) o.resume = o.or_begin = true;
     l.run.key = !begins ? 99 : 5;  // a resumed run has the seed it began with
-    o.validate = [&] { return std::abs(static_cast<double>(l.run.blocks[0][1]) - 0.4); };
+    if (!o.validate) o.validate = [&] { return std::abs(static_cast<double>(l.run.blocks[0][1]) - 0.4); };
     loop loop(l.run, data, o);
     loop.run(lasts, [&](moment const& now) -> step_told {
       if (now.step == kill_at) throw killed();
       if (now.step == signal_at) ::raise(SIGTERM);
       CHECK(now.share == static_cast<double>(now.done) / static_cast<double>(now.steps));
-      return {l.run.step(std::get<0>(data.next())[0]), {{"rows", 4}}, 0.1};
+      double const loss = l.run.step(std::get<0>(data.next())[0]);
+      after(l.run, now.step + 1);
+      return {loss, {{"rows", 4}}, 0.1};
     });
     l.result = loop.finish();
     for (auto const& line : lines_of(folder / "metrics.jsonl"))
@@ -129,41 +132,100 @@ TEST_CASE("patience ends a run early with its best state, and the best is a chec
   CHECK(again.told == l.told);
 }
 
-TEST_CASE("phases follow each other under one count of steps, and a run resumes in either", "[loop]") {
+TEST_CASE("phases follow each other under one count of steps, and a run resumes in any", "[loop]") {
   temp_folder folder;
-  struct which {
-    bool second = false;
-    void save(to_save& out) const { out.put("second", second); }
-    void restore(saved const& in) { second = in.value<int>("second") != 0; }
-  };
   auto const train = [&](std::filesystem::path const& path, std::int64_t kill_at) {
     toy_run run;
-    which w;
-    loop l(run, w, {.folder = path, .resume = tx::io::has_checkpoint(path / "checkpoints"), .checkpoints = {.every = 7}, .report = {.line = false}});
-    auto const step = [&](moment const& now) -> step_told {
-      if (now.step == kill_at) throw killed();
-      CHECK(now.done == (w.second ? now.step - 20 : now.step));
-      CHECK(now.steps == (w.second ? 30 : 20));
-      return {run.step(w.second ? 1.0f : 0.5f)};
+    loop l(run, {.folder = path, .resume = tx::io::has_checkpoint(path / "checkpoints"), .checkpoints = {.every = 7}, .report = {.line = false}});
+    auto const steps_of = [&](std::int64_t first, std::int64_t count, float given) {
+      return [&run, kill_at, first, count, given](moment const& now) -> step_told {
+        if (now.step == kill_at) throw killed();
+        CHECK(now.done == now.step - first);
+        CHECK(now.steps == count);
+        return {run.step(given)};
+      };
     };
-    if (!w.second) {
-      l.run({{.steps = 20}}, step);
-      run.steps = 0;  // the optimizer begins anew
-      l.begin_phase();
-      w.second = true;
-    }
-    l.run({{.steps = 30}}, step);
+    l.run({{.steps = 20}}, steps_of(0, 20, 0.5f));
+    if (l.begin_phase()) run.steps = 0;  // the optimizer begins anew
+    l.run({{.steps = 5}}, steps_of(20, 5, 0.75f));
+    l.begin_phase();
+    l.run({{.steps = 25}}, steps_of(25, 25, 1.0f));
     CHECK(l.finish().steps == 50);
     CHECK(run.steps == 30);
     return run;
   };
   auto const whole = train(folder / "whole", -1);
   CHECK(names_in(folder / "whole/checkpoints") == std::vector<std::string>{"checkpoint-000049", "checkpoint-000050"});
-  for (std::int64_t const at : {8, 20, 21, 27, 45}) {
+  for (std::int64_t const at : {8, 20, 21, 24, 27, 45}) {
     auto const path = folder.path / std::to_string(at);
     CHECK_THROWS_AS(train(path, at), killed);
     CHECK(train(path, -1) == whole);
   }
+}
+
+TEST_CASE("a run of so many seconds that is stopped before they are counted in steps has them when it is resumed", "[loop]") {
+  temp_folder folder;
+  hand_clock clock;
+  auto const train = [&](bool resume) {
+    toy_run run;
+    loop l(run, {.folder = folder.path, .resume = resume, .report = {.line = false}, .now = clock.function()});
+    std::int64_t told = 0;
+    l.run({{.steps = 10'000, .seconds = 30, .fixed = true}}, [&](moment const& now) -> step_told {
+      if (!resume && now.step == 10) ::raise(SIGTERM);
+      clock.at += 0.25;
+      told = now.steps;
+      return {run.step(1)};
+    });
+    CHECK(told == 120);
+    return l.finish().steps;
+  };
+  CHECK_THROWS_AS(train(false), stopped);
+  CHECK(train(true) == 120);
+}
+
+TEST_CASE("a run that begins anew leaves no best state of the one that was killed before", "[loop]") {
+  temp_folder folder;
+  recipe r{folder / "run", {{.steps = 40}, {.steps = 10}}};
+  r.or_begin = true;
+  r.options.checkpoints = {.every = 1000, .best = true};
+  r.kill_at = 30;
+  CHECK_THROWS_AS(r.run(), killed);
+  CHECK(tx::io::has_checkpoint(folder / "run/checkpoints/best"));
+  CHECK_FALSE(tx::io::has_checkpoint(folder / "run/checkpoints"));
+  r.kill_at = -1;
+  left const l = r.run();
+  toy_run best;
+  CHECK(tx::io::load_checkpoint(folder / "run/checkpoints/best", best).step == l.result.best_step);
+  CHECK(names_in(folder / "run/checkpoints/best") == std::vector<std::string>{tx::io::detail::checkpoint_path({}, l.result.best_step).string()});
+}
+
+TEST_CASE("parameters that are NaN end a run at the next validation, and the best state stays", "[loop]") {
+  temp_folder folder;
+  recipe r{folder / "run", {{.steps = 100}, {.steps = 10}}};
+  r.options.validate = [] { return 0.5; };
+  int improved = 0;
+  r.options.improved = [&] { ++improved; };
+  r.after = [](toy_run& run, std::int64_t step) {
+    if (step == 20) run.blocks[0][2] = std::nanf("");
+  };
+  CHECK_THROWS_WITH(r.run(), Catch::Contains("step 20: a parameter is NaN. FIX"));
+  CHECK(improved == 1);
+}
+
+TEST_CASE("metrics that somebody moved away end no run", "[loop]") {
+  temp_folder folder;
+  toy_run run;
+  {
+    loop l(run, {.folder = folder / "run", .checkpoints = {.every = 10}, .report = {.line = false}});
+    l.run({{.steps = 40}}, [&](moment const& now) -> step_told {
+      if (now.step == 15) std::filesystem::rename(folder / "run/metrics.jsonl", folder / "elsewhere");
+      return {run.step(1)};
+    });
+    CHECK(l.finish().steps == 40);
+    CHECK(lines_of(folder / "elsewhere").back().at("step") == 40);
+  }
+  toy_run resumed;
+  CHECK_NOTHROW(loop(resumed, {.folder = folder / "run", .resume = true, .report = {.line = false}}));
 }
 
 TEST_CASE("the clock ends a run, and time before it was resumed counts", "[loop]") {

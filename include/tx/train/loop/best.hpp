@@ -23,10 +23,10 @@ class best_state {
  public:
   explicit best_state(measure m) : measure_(std::move(m)) {}
 
-  // Keeps what read() returns if there was nothing before or it is better. Returns whether it did.
+  // Keeps what read() returns if there was nothing before or it is better; any number is better than NaN. Returns whether it did.
   template <class Read>
   bool offer(double value, std::int64_t step, Read&& read) {
-    if (known() && !std::isnan(value_) && !measure_.better(value, value_)) return false;
+    if (known() && (std::isnan(value) || (!std::isnan(value_) && !measure_.better(value, value_)))) return false;
     value_ = value;
     step_ = step;
     parameters_ = read();

@@ -40,6 +40,11 @@ class checkpoints {
         throw value_error(folder.string() + " has checkpoints of another run. FIX: resume that run, remove_checkpoints, or another folder");
   }
 
+  // Of a run that was ended before it had saved anything but its best state.
+  void forget() const {
+    if (wanted()) io::remove_checkpoints_after(best_folder(), -1);
+  }
+
   // Named by its step of the run, also where the optimizer has begun anew since. No second one of the same step. In the background it is
   // on the disk after wait(), and what writing throws comes out of a later call (see io::checkpoint_writer).
   template <class Run>

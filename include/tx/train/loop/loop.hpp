@@ -6,9 +6,16 @@
 //   auto const result = tx::train::fit(run, data, {tx::train::in_epochs(10, 60'000, 128)},          // <tx/train/loop/fit.hpp>
 //                                      {.folder = "runs/first", .checkpoints = {.every = 500}, .validate = [&] { return dev_loss(run); }});
 //
-// Runs of several phases, or with steps of their own, are a loop's run() for each phase and its finish().
+// Runs of several phases, or with steps of their own, are a loop's run() for each phase and its finish():
+//
+//   tx::train::loop l(run, data, options);
+//   l.run({{.steps = 1000}}, step);
+//   if (l.begin_phase()) run.reset_optimizer();   // not again where a resumed run had begun the second
+//   l.run({{.steps = 5000}}, step);
+//   l.finish();
 #pragma once
 
+#include <tx/core/elements.hpp>
 #include <tx/io/run_lock.hpp>
 #include <tx/io/stop_signals.hpp>
 #include <tx/train/loop/options.hpp>
@@ -33,9 +40,10 @@ class loop {
     begin_ = options_.now();
     if (!options_.resume)
       checkpoints_.begin();
-    else if (options_.or_begin && !checkpoints_.some())
+    else if (options_.or_begin && !checkpoints_.some()) {
       report_.forget();
-    else
+      checkpoints_.forget();
+    } else
       restore();
     report_.open(options_.resume ? std::optional(step_) : std::nullopt);
   }
@@ -43,9 +51,11 @@ class loop {
     requires std::same_as<Data, no_place const>
       : loop(run, nowhere, std::move(options)) {}
 
-  // Runs a phase, or what a resumed run has left of it. step(moment) does one step and returns a step_told. Throws stopped after a signal.
+  // Runs a phase, or what a resumed run has left of it: nothing of those before the one that it was in. step(moment) does one step and returns a step_told.
+  // Throws stopped after a signal.
   template <class Step>
   void run(phase const& p, Step&& step) {
+    if (passed_ < phase_) return;
     pace way(p.lasts);
     way.restore(std::exchange(resumed_steps_, 0));
     std::int64_t const first = step_ - done_;
@@ -66,16 +76,20 @@ class loop {
     result_.stopped_early = patience_.over();
   }
 
-  // What follows is the next phase, from its first step on.
-  void begin_phase() {
+  // What follows is the next phase, from its first step on. Returns false where the run that goes on had begun it before.
+  bool begin_phase() {
+    if (passed_++ < phase_) return false;
+    ++phase_;
     done_ = validated_ = 0;
     from_ = elapsed();
     patience_.begin_anew();
+    return true;
   }
 
   // Looks how good the run is now: whether it is the best so far.
   bool validate() {
     validated_step_ = step_;
+    check_numbers();
     if (!options_.validate) {
       if (options_.improved) options_.improved();
       return true;
@@ -86,7 +100,10 @@ class loop {
     bool const better = best_.offer(value, step_, [&] { return run_.read(); });
     patience_.seen(better);
     if (better && options_.improved) options_.improved();
-    if (better && checkpoints_.of_the_best()) checkpoints_.save_best(run_, step_, state());
+    if (better && checkpoints_.of_the_best()) {
+      if (checkpoints_.failed()) checkpoints_.save(run_, step_, state());  // else the best state alone would be written before the failure is told of
+      checkpoints_.save_best(run_, step_, state());
+    }
     return better;
   }
 
@@ -143,6 +160,17 @@ class loop {
     report_.step(step_, told, options_.now() - start, elapsed());
   }
 
+  // A step's loss may be the last number of a run: what it updates need be none any more, and no measure tells that of parameters.
+  void check_numbers() const {
+    if constexpr (validated) {
+      auto const parameters = run_.read();
+      using number = typename decltype(parameters)::value_type;
+      auto const count = static_cast<std::int64_t>(parameters.size());
+      if (first_not_finite(dtype_v<number>, std::as_bytes(std::span(parameters)).data(), count, false) < count)
+        throw value_error("step " + std::to_string(step_) + ": a parameter is NaN. FIX: a lower rate of learning; tx::finite_guard names the op");
+    }
+  }
+
   // A save that has failed is told of by the next, so there is one at once.
   void save_if_asked() {
     int const signal = signals_.received();
@@ -157,6 +185,7 @@ class loop {
   to_save state() const {
     to_save out;
     out.put("step", step_);
+    out.put("phase", phase_);
     out.put("done", done_);
     out.put("steps", fixed_steps_);
     out.put("validated", validated_);
@@ -181,6 +210,8 @@ class loop {
         throw value_error(name + " is not what the saved run had (" + before + ", now " + value + "). FIX: resume with the same options and files");
     }
     step_ = in.value("step", from.step);
+    if (in.has("done") && !in.has("phase")) throw format_error(from.path.string() + " was saved by an earlier version, which did not say in which phase. FIX: begin anew");
+    phase_ = in.value<std::int64_t>("phase", 0);
     done_ = in.value("done", from.step);
     resumed_steps_ = in.value<std::int64_t>("steps", 0);
     validated_ = in.value<std::int64_t>("validated", 0);
@@ -205,6 +236,7 @@ class loop {
   train::patience patience_;
   double begin_ = 0, from_ = 0;                            // on the clock; when the phase began, from then on
   std::int64_t step_ = 0;                                  // of all phases
+  std::int64_t phase_ = 0, passed_ = 0;                    // the one that the run is in; those that begin_phase() has been told of
   std::int64_t done_ = 0, validated_ = 0;                  // steps and validations of this one
   std::int64_t fixed_steps_ = 0, resumed_steps_ = 0;       // that it has
   std::int64_t validated_step_ = -1;                       // of the last validation

@@ -57,7 +57,7 @@ struct phase {
 struct moment {
   std::int64_t step;   // steps of the run that are done
   std::int64_t done;   // of the phase
-  std::int64_t steps;  // that the phase has, as far as that is known; 0: not yet
+  std::int64_t steps;  // that the phase has, or at most, as far as that is known; 0: nothing is
   double share;        // of the phase that is done
 };
 

@@ -52,11 +52,11 @@ class pace {
     return true;
   }
 
-  // As many as there will be, as far as that is known; 0: not yet.
+  // As many as there will be, or at most, as far as that is known; 0: nothing is.
   std::int64_t steps() const { return expected_ > 0 ? expected_ : unmeasured_ && by_clock() ? 0 : length_.steps; }
   // The same, of a run that goes on: what was found out from a time stays so. A number of steps is what it is given now, so a run that has ended may
-  // be made longer.
-  std::int64_t fixed_steps() const { return by_clock() ? 0 : length_.steps; }
+  // be made longer. 0: not found out yet, or the clock ends it.
+  std::int64_t fixed_steps() const { return by_clock() || unmeasured_ ? 0 : length_.steps; }
   void restore(std::int64_t fixed_steps) {
     if (fixed_steps <= 0 || length_.seconds <= 0) return;
     length_.steps = fixed_steps;

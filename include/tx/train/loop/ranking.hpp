@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numeric>
 #include <span>
 #include <vector>
@@ -28,12 +29,19 @@ inline void to_length_one(std::vector<float>& vectors, std::size_t width) {
 }
 }  // namespace detail
 
-// Vectors [queries, width] and [documents, width]; own: of each query the number of its document. Throws value_error for another number of those, and for one
-// that is none of the documents.
+// Vectors [queries, width] and [documents, width]; own: of each query the number of its document. All NaN where a vector's numbers are not finite: then
+// nothing is known of the order. Throws value_error for vectors that are not all of this width, for another number of own documents, and for one that is none.
 inline ranking ranked_by_cosine(std::vector<float> queries, std::vector<float> documents, std::size_t width, std::span<std::size_t const> own) {
+  if (width == 0 || queries.size() % width != 0 || documents.size() % width != 0)
+    throw value_error("ranked_by_cosine: numbers that are not whole vectors of width " + std::to_string(width) + ". FIX: queries and documents of one width, above 0");
   std::size_t const count = documents.size() / width;
   if (own.empty() || queries.size() != own.size() * width || std::ranges::any_of(own, [&](std::size_t d) { return d >= count; }))
     throw value_error("ranked_by_cosine: each query has a document of its own among the documents. FIX: as many numbers as queries, below the number of documents");
+  auto const finite = [](std::vector<float> const& vectors) { return std::ranges::all_of(vectors, [](float x) { return std::isfinite(x); }); };
+  if (!finite(queries) || !finite(documents)) {
+    double const unknown = std::numeric_limits<double>::quiet_NaN();
+    return {unknown, unknown, unknown};
+  }
   detail::to_length_one(queries, width);
   detail::to_length_one(documents, width);
   std::vector<float> columns(documents.size());  // [width, documents]: the inner loop runs over documents

@@ -95,7 +95,9 @@ class report {
   void save(to_save& out) const {
     loss_.save(out, "loss");
     seconds_.save(out, "spent");
-    if (!options_.metrics.empty()) out.put("metrics", std::filesystem::file_size(options_.metrics));
+    std::error_code absent;  // somebody may have moved the file away
+    auto const size = options_.metrics.empty() ? 0 : std::filesystem::file_size(options_.metrics, absent);
+    if (!options_.metrics.empty() && !absent) out.put("metrics", size);
   }
   // Takes back what the file of metrics says of steps that are to come again.
   void restore(saved const& in, std::int64_t step) {
