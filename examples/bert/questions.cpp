@@ -27,6 +27,7 @@ question question_of(nlohmann::json const& json, std::string const& where, std::
   for (auto const& [key, value] : json.items())
     if (key != "id" && key != "title" && key != "question" && key != "context" && key != "answers") fail("the key " + tx::io::shown(key) + " is not known; known are id, title, question, context and answers");
   question q{json.contains("id") ? text_of("id") : std::to_string(number), text_of("question"), text_of("context"), {}};
+  q.where = where;
   if (!answered && !json.contains("answers")) return q;
   auto const answers = json.find("answers");
   if (answers == json.end() || !answers->is_object() || !answers->contains("text") || !answers->contains("answer_start")) fail("answers are missing, or have no text and answer_start");
@@ -77,14 +78,16 @@ std::vector<question> read_questions(std::string const& file, bool answered) { r
 
 coded_question encode(question const& q, tx::text::tokenizer const& words, int longest) {
   coded_question out;
-  out.text = words.encode(q.text, q.context, {.most = static_cast<std::size_t>(longest), .how = tx::text::truncation::only_second, .ranges = true});
-  // Tokens that are put around texts have empty ranges: the context is what stands between the last two of those.
-  auto const empty = [](tx::text::text_range r) { return r.begin == r.end; };
+  try {
+    out.text = words.encode(q.text, q.context, {.most = static_cast<std::size_t>(longest), .how = tx::text::truncation::only_second, .ranges = true});
+  } catch (tx::value_error const&) {
+    throw tx::format_error(q.where + ": the question leaves no room for its context among " + std::to_string(longest) + " tokens. FIX: a shorter question, or a program with other LENGTHS");
+  }
   auto const& ranges = out.text.ranges;
-  auto const end = std::ranges::find_if_not(ranges.rbegin(), ranges.rend(), empty);
-  auto const begin = std::find_if(end, ranges.rend(), empty);
-  out.end = static_cast<int>(ranges.rend() - end);
-  out.context = static_cast<int>(ranges.rend() - begin);
+  auto const& sources = out.text.sources;
+  auto const begin = std::ranges::find(sources, tx::text::token_source::second);
+  out.context = static_cast<int>(begin - sources.begin());
+  out.end = static_cast<int>(std::find_if(begin, sources.end(), [](tx::text::token_source s) { return s != tx::text::token_source::second; }) - sources.begin());
   if (q.answers.empty()) return out;
   std::size_t const until = q.begin + q.answers.front().size();
   for (int k = out.context; k < out.end; ++k) {

@@ -13,6 +13,7 @@ struct question {
   std::string id, text, context;
   std::vector<std::string> answers;  // all that are right; none: the context has no answer
   std::size_t begin = 0;             // of the first answer in the context, in bytes
+  std::string where{};               // the file and line it stands in
 };
 
 // A JSON object a line: "question", "context", perhaps "id" (else the line's number), "title", and "answers": {"text": [...], "answer_start": [...]}, the
@@ -25,6 +26,7 @@ struct coded_question {
   int context = 0, end = 0;       // tokens of the context, [context, end)
   std::int32_t first = 0, last = 0;  // tokens of the answer; 0, the text's first, where there is none, or none that is not cut
 };
+// Throws format_error naming the question's line where it leaves no room for a context.
 coded_question encode(question const& q, tx::text::tokenizer const& words, int longest);
 
 // The answer that logits [tokens, 2] tell: the span of at most 30 tokens of the context whose first and last token have most together; "" where the text's

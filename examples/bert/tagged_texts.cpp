@@ -52,7 +52,7 @@ tagged_dataset encode_words(std::span<tagged_text const> texts, std::string cons
     std::vector<int> first(t.words.size(), -1);
     for (std::size_t k = 0; k < encoded.ids.size(); ++k) {
       auto const range = encoded.ranges[k];
-      if (range.begin == range.end) continue;  // put around the text
+      if (range.begin == range.end) continue;  // put around the text, or nothing but spaces
       // By its last byte, as the first may be the space before a word.
       auto const word = static_cast<std::size_t>(std::ranges::lower_bound(ends, range.end) - ends.begin());
       if (first[word] < 0) first[word] = static_cast<int>(k);

@@ -120,6 +120,20 @@ TEST_CASE("an answer's tokens are those that it touches, and its text what stand
   CHECK(bert::told_answer(q, whole, logits, true) == "the");
 }
 
+TEST_CASE("a context has all its tokens, also those that are nothing but spaces", "[answer]") {
+  auto const words = tx::text::tokenizer::load(TX_TEST_DIR "/../text/tokenizers/roberta.json");
+  auto const q = bert::parse_questions(line_of("one  two  three", "one", 0), "file", true).at(0);
+  auto const coded = bert::encode(q, words, 64);
+  auto const text_of = [&](int from, int to) {
+    return q.context.substr(coded.text.ranges[static_cast<std::size_t>(from)].begin, coded.text.ranges[static_cast<std::size_t>(to)].end - coded.text.ranges[static_cast<std::size_t>(from)].begin);
+  };
+  CHECK(text_of(coded.context, coded.end - 1) == "one  two  three");
+  CHECK(coded.end == static_cast<int>(coded.text.ids.size()) - 1);  // </s> behind it
+  REQUIRE(coded.first >= coded.context);
+  CHECK(text_of(coded.first, coded.last) == "one");
+  CHECK_THROWS_WITH(bert::encode(q, words, 5), Catch::StartsWith("file:1: the question leaves no room for its context among 5 tokens. FIX: "));
+}
+
 TEST_CASE("answers are compared as SQuAD compares them", "[answer]") {
   auto const of = [](std::string const& told, strings const& answers) { return bert::scores_of(told, answers); };
   CHECK(of("The Beatles!", {"beatles"}).exact == 1);

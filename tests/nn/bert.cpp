@@ -111,6 +111,12 @@ TEST_CASE("masked tokens change nothing, whatever the type of the mask") {
   compare(r.run({words, values(10, 1)})[0], recorded<model, unmasked>().run({words})[0]);
 }
 
+TEST_CASE("a classifier of the mean of all tokens leaves masked ones out") {
+  using mean_model = tx::nn::sequence_classifier<tx::nn::bert_family, tiny, 3, tx::nn::mean_token<tiny>>;
+  values const half{1, 1, 1, 0, 0, 1, 1, 1, 0, 0};
+  compare(recorded<mean_model, logits>().run({words, half})[0], recorded<mean_model, shorter>().run({{1, 2, 3, 6, 7, 8}})[0]);
+}
+
 TEST_CASE("a row without valid tokens gives numbers") {
   recorded<model, loss> r;
   r.differentiate();

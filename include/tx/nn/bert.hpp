@@ -37,7 +37,7 @@ template <class Config>
 struct bert_mean_pooler {
   linear<Config::hidden, Config::hidden> dense;
 
-  constexpr auto operator()(typed_handle auto const& x) const { return tanh(dense(mean_token<Config>{}(x))); }
+  constexpr auto operator()(typed_handle auto const& x, typed_handle auto const&...) const { return tanh(dense(mean_token<Config>{}(x))); }
 };
 
 namespace detail {

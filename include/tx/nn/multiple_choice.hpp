@@ -14,7 +14,9 @@ struct multiple_choice {
   named_module<"", typename Family::template choice_head<Config>> head;
 
   // ids, key mask, token types, each [batch * Choices, seq], the choices of one text beside each other -> logits [batch, Choices]
-  constexpr auto operator()(typed_handle auto const&... inputs) const { return chosen(encoder.body.pooler(encoder(inputs...))); }
+  constexpr auto operator()(typed_handle auto const& ids, typed_handle auto const&... mask_and_types) const {
+    return chosen(pooled_hidden(encoder.body.pooler, encoder(ids, mask_and_types...), mask_and_types...));
+  }
   // Packed texts, the choices of one behind each other: ids, positions [tokens], offsets [batch * Choices + 1], perhaps types -> [batch, Choices]
   template <int Longest>
   constexpr auto packed(typed_handle auto const& ids, typed_handle auto const& positions, typed_handle auto const& offsets, typed_handle auto const&... types) const {

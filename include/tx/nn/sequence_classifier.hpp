@@ -24,7 +24,9 @@ struct sequence_classifier {
   named_module<"", typename Family::template sequence_head<Config, Labels>> head;
 
   // ids, key mask, token types, each [batch, seq], the last two optional -> logits [batch, Labels]
-  constexpr auto operator()(typed_handle auto const&... inputs) const { return head(encoder.body.pooler(encoder(inputs...))); }
+  constexpr auto operator()(typed_handle auto const& ids, typed_handle auto const&... mask_and_types) const {
+    return head(pooled_hidden(encoder.body.pooler, encoder(ids, mask_and_types...), mask_and_types...));
+  }
   // Packed texts: ids, positions [tokens], offsets [texts + 1], perhaps types [tokens] -> logits [texts, Labels]
   template <int Longest>
   constexpr auto packed(typed_handle auto const& ids, typed_handle auto const& positions, typed_handle auto const& offsets, typed_handle auto const&... types) const {

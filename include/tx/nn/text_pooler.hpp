@@ -34,6 +34,10 @@ constexpr auto own_tokens(X const& x, Offsets const& offsets) {
   return logical_and(less_equal(reshape<texts, 1>(starts), token), less(token, reshape<texts, 1>(ends)));
 }
 
+// What a pooler makes of what an encoder made of these inputs: ids, and perhaps a key mask, which tells the pooler too what is padding.
+constexpr auto pooled_hidden(auto const& pooler, typed_handle auto const& hidden) { return pooler(hidden); }
+constexpr auto pooled_hidden(auto const& pooler, typed_handle auto const& hidden, typed_handle auto const& mask, typed_handle auto const&...) { return pooler(hidden, mask); }
+
 template <class Config>
 struct first_token {
   static constexpr peel last_layer = peel::last;  // one row of it is read

@@ -28,18 +28,23 @@
 
 namespace tx::text {
 
+// Which text a token is of.
+enum class token_source : std::uint8_t { around, first, second };  // around: the template's
+
 struct encoding {
   std::vector<std::int32_t> ids, types;  // of as many tokens
   // If options ask for it, where each token lies in its text, in bytes: the first text, or the second for tokens of that. Those of the template are empty, at 0.
   // A token of a part of what a character became, or of a part of its bytes, has the range of the whole character, so ranges may overlap.
+  // One that is trimmed of spaces and is nothing else has an empty range too, where it stands: sources tell such tokens from the template's.
   std::vector<text_range> ranges;
+  std::vector<token_source> sources;  // with the ranges
 };
 
 struct encode_options {
   std::size_t most = 0;  // tokens, those of the template too; 0: as many as there are
   truncation how = truncation::longest_first;
   bool special_tokens = true;  // the template's
-  bool ranges = false;         // encoding::ranges is wanted
+  bool ranges = false;         // encoding::ranges and sources are wanted
 };
 
 struct decode_options {
@@ -204,10 +209,16 @@ class tokenizer {
         auto const& from = p.kind == template_part::what::first ? first : second;
         auto const n = static_cast<std::ptrdiff_t>(p.kind == template_part::what::first ? of_first : of_second);
         out.ids.insert(out.ids.end(), from.ids.begin(), from.ids.begin() + n);
-        if (o.ranges) out.ranges.insert(out.ranges.end(), from.ranges.begin(), from.ranges.begin() + n);
+        if (o.ranges) {
+          out.ranges.insert(out.ranges.end(), from.ranges.begin(), from.ranges.begin() + n);
+          out.sources.resize(out.ids.size(), p.kind == template_part::what::first ? token_source::first : token_source::second);
+        }
       }
       out.types.resize(out.ids.size(), p.type);
-      if (o.ranges) out.ranges.resize(out.ids.size());
+      if (o.ranges) {
+        out.ranges.resize(out.ids.size());
+        out.sources.resize(out.ids.size());
+      }
     }
     return out;
   }
