@@ -89,7 +89,7 @@ void learn_answers(command_line::options const& given) {
                     .validate = [&] { return scored_answers(run, unseen, must).f1; },
                     .measure = {.name = "f1", .label = "F1", .higher_is_better = true},
                     .improved = [&] { tx::io::save_model_folder(f.out, run.tensors(), folder, {{"architectures", {compiled().model_class + "ForQuestionAnswering"}}}); },
-                    .common = {{"--model", sum_of(folder.config_path().string())}, {"--must-answer", std::to_string(must)}}};
+                    .common = {{"--model", sum_of(folder)}, {"--must-answer", std::to_string(must)}}};
   auto const result = finetuned(run, given, f, of);
   tx::io::print(answer_line(scored_answers(run, unseen, must), unseen.questions.size()) + ", " + run_told(result, f));
 }

@@ -107,7 +107,7 @@ void contrast_command(std::span<std::string const> arguments) {
                           said.save(f.out, compiled().hidden);
                           tx::io::save_model_folder(f.out, run.tensors(), folder, {{"architectures", {compiled().model_class + "Model"}}});
                         },
-                    .common = {{"--model", sum_of(folder.config_path().string())}}};
+                    .common = {{"--model", sum_of(folder)}}};
   auto const result = finetuned(run, given, f, of);
   tx::io::print(line() + " over " + std::to_string(unseen.size()) + " pairs, " + run_told(result, f));
 }

@@ -69,10 +69,10 @@ void distil_command(std::span<std::string const> arguments) {
   judgement const teachers = judged(run.teacher_logits(coded_texts(unseen.texts)), unseen.targets);
   std::fprintf(stderr, "%zu texts, %zu for validation; the teacher: %s\n", learned.texts.size(), unseen.texts.size(), score_line(teachers).c_str());
 
-  auto of_student = labelled_examples(run, learned, unseen, sum_of(folder.config_path().string()),
+  auto of_student = labelled_examples(run, learned, unseen, sum_of(folder),
                                       [&] { tx::io::save_model_folder(f.out, run.student(), folder, trained_config("SequenceClassification", labels)); });
-  of_student.common.insert({{"--teacher", sum_of(teacher.config_path().string())}, {"--temperature", std::to_string(run.learns.temperature)},
-                            {"--hard", std::to_string(run.learns.hard)}, {"--hidden", std::to_string(run.learns.hidden)}});
+  of_student.common.insert({{"--teacher", sum_of(teacher)}, {"--temperature", exact(run.learns.temperature)},
+                            {"--hard", exact(run.learns.hard)}, {"--hidden", exact(run.learns.hidden)}});
   auto const result = finetuned(run, given, f, of_student);
   tx::io::print("student " + score_line(judged(run.logits(coded_texts(unseen.texts)), unseen.targets)) + "; teacher " + score_line(teachers) + "; over " + std::to_string(unseen.texts.size()) +
                 " texts, " + run_told(result, f));

@@ -46,7 +46,7 @@ void finetune_command(std::span<std::string const> arguments) {
                d.regression() ? "numbers to tell" : (std::to_string(labels.size()) + " labels").c_str());
 
   auto const result = finetuned(run, given, f,
-                                labelled_examples(run, learned, unseen, sum_of(folder.config_path().string()),
+                                labelled_examples(run, learned, unseen, sum_of(folder),
                                                   [&] { tx::io::save_model_folder(f.out, run.tensors(), folder, trained_config("SequenceClassification", labels)); }));
   tx::io::print(score_line(judged(run.logits(coded_texts(unseen.texts)), unseen.targets)) + " over " + std::to_string(unseen.texts.size()) + " texts, " + run_told(result, f));
 }

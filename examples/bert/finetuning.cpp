@@ -6,6 +6,7 @@
 #include <tx/train/loop/epochs.hpp>
 #include <tx/train/loop/loop.hpp>
 
+#include <algorithm>
 #include <cstdio>
 
 namespace bert {
@@ -68,7 +69,7 @@ finetuning::finetuning(options const& given)
       out(given.text("out")),
       seed(static_cast<std::uint64_t>(given.integer("seed", 1, 0))),
       threads(static_cast<int>(given.integer("threads", 0, 0, 1024))),
-      longest(static_cast<int>(given.integer("length", compiled().train_longest, 4, compiled().train_longest))),
+      longest(static_cast<int>(given.integer("length", compiled().train_longest, std::min(8, compiled().train_longest), compiled().train_longest))),
       settings{given.number("rate", 1e-4, 0, 1), given.number("decay", 0.01, 0, 1), given.number("dropout", 0.1, 0, 0.9)},
       warmup(given.number("warmup", 0.1, 0, 0.99)) {
   if (given.has("steps") && given.has("epochs")) throw tx::value_error("--steps and --epochs exclude each other");
@@ -113,14 +114,15 @@ tx::train::loop_result finetuned(trained_run& run, options const& given, finetun
   o.improved = e.improved;
   tx::train::length const lasts = given.has("steps") ? tx::train::length{.steps = given.integer("steps", 1, 1)}
                                                      : tx::train::in_epochs(given.number("epochs", 3, 1e-3, 1e6), e.count, batch);
+  std::int64_t const validations = given.integer("validations", 3, 1, 100'000);
   o.common = {{"--seed", std::to_string(f.seed)}, {"--data", sum_of(f.data)}, {"--dev", sum_of(f.dev)}, {"--steps", std::to_string(lasts.steps)},
-              {"--rate", std::to_string(f.settings.rate)}, {"--warmup", std::to_string(f.warmup)}, {"--decay", std::to_string(f.settings.decay)},
-              {"--dropout", std::to_string(f.settings.dropout)}, {"--length", std::to_string(f.longest)}};
+              {"--rate", exact(f.settings.rate)}, {"--warmup", exact(f.warmup)}, {"--decay", exact(f.settings.decay)}, {"--dropout", exact(f.settings.dropout)},
+              {"--length", std::to_string(f.longest)}, {"--validations", std::to_string(validations)}, {"--patience", std::to_string(o.patience)}};
   o.common.insert(e.common.begin(), e.common.end());
 
   drawn_examples order(e.count, f.seed);
   tx::train::loop loop(run, order, o);
-  loop.run({.lasts = lasts, .validations = {.count = given.integer("validations", 3, 1, 100'000)}}, [&](tx::train::moment const& now) -> tx::train::step_told {
+  loop.run({.lasts = lasts, .validations = {.count = validations}}, [&](tx::train::moment const& now) -> tx::train::step_told {
     step_settings settings = f.settings;
     settings.rate *= linear_schedule((static_cast<double>(now.done) + 0.5) / static_cast<double>(lasts.steps), f.warmup);
     auto const told = e.learn(order.next(batch), settings, trace_of(given, now));

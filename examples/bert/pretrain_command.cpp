@@ -114,18 +114,19 @@ void pretrain_command(std::span<std::string const> arguments) {
                static_cast<unsigned long long>(texts.documents->documents()), batches.source().pairs_in_window(), static_cast<unsigned long long>(texts.documents->windows()),
                static_cast<unsigned long long>(unseen->documents()), words.size());
 
+  std::int64_t const validations = given.integer("validations", 4, 1, 100'000);
   tx::train::length const lasts{.steps = given.integer("steps", 10'000, 1), .seconds = given.number("seconds", 0, 0, 1e9), .fixed = true};
   pretrainer::told last;
   auto o = loop_options(given, out);
   o.validate = [&] { return (last = dev.judged(run)).loss; };
   o.improved = [&] { tx::io::save_model_folder(out, run.tensors(), folder, {{"architectures", {"BertForPreTraining"}}}); };
-  o.common = {{"--seed", std::to_string(seed)}, texts.common, {"--dev", sums_of(given.all("dev"))}, {"--rate", std::to_string(top)}, {"--warmup", std::to_string(warmup)},
-              {"--decay", std::to_string(settings.decay)}, {"--dropout", std::to_string(settings.dropout)}, {"--passes", std::to_string(passes)},
-              {"--masked", std::to_string(masking.share)}, {"--whole-words", std::to_string(masking.whole_words)}, {"--short", std::to_string(pairing.short_share)},
-              {"--steps", std::to_string(lasts.steps)}};
+  o.common = {{"--seed", std::to_string(seed)}, texts.common, {"--dev", sums_of(given.all("dev"))}, {"--rate", exact(top)}, {"--warmup", exact(warmup)},
+              {"--decay", exact(settings.decay)}, {"--dropout", exact(settings.dropout)}, {"--passes", std::to_string(passes)},
+              {"--masked", exact(masking.share)}, {"--whole-words", std::to_string(masking.whole_words)}, {"--short", exact(pairing.short_share)},
+              {"--steps", std::to_string(lasts.steps)}, {"--validations", std::to_string(validations)}, {given.has("model") ? "--model" : "--config", sum_of(folder)}};
   tx::train::loop loop(run, batches, o);
   std::optional<tx::io::file_handle> told_batches;
-  loop.run({.lasts = lasts, .validations = {.count = given.integer("validations", 4, 1, 100'000)}}, [&](tx::train::moment const& now) -> tx::train::step_told {
+  loop.run({.lasts = lasts, .validations = {.count = validations}}, [&](tx::train::moment const& now) -> tx::train::step_told {
     auto const& b = batches.next();
     if (given.has("batches")) {
       if (!told_batches) {

@@ -87,7 +87,7 @@ void learn_tags(command_line::options const& given) {
                         },
                     .measure = {.name = entities ? "f1" : "accuracy", .label = entities ? "F1" : "accuracy", .higher_is_better = true},
                     .improved = [&] { tx::io::save_model_folder(f.out, run.tensors(), folder, trained_config("TokenClassification", names)); },
-                    .common = {{"--model", sum_of(folder.config_path().string())}}};
+                    .common = {{"--model", sum_of(folder)}}};
   auto const result = finetuned(run, given, f, of);
   tx::io::print(tag_line(scored_tags(run, unseen, dev_texts, names), entities) + ", " + run_told(result, f));
 }

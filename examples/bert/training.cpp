@@ -1,8 +1,10 @@
 #include "training.hpp"
 
 #include <tx/io/crc64.hpp>
+#include <tx/text/write_token_shards.hpp>
 
 #include <algorithm>
+#include <charconv>
 
 namespace bert {
 
@@ -38,5 +40,12 @@ std::string trace_of(command_line::options const& given, tx::train::moment const
 }
 
 std::string sum_of(std::string const& file) { return std::to_string(tx::io::sum_file(file).crc64); }
+
+std::string sum_of(tx::io::model_folder const& folder) { return sum_of(folder.config_path().string()) + ' ' + tx::io::hex_digits(tx::text::tokenizer_fingerprint(folder.path())); }
+
+std::string exact(double x) {
+  char digits[32];
+  return {digits, std::to_chars(digits, digits + sizeof digits, x).ptr};
+}
 
 }  // namespace bert

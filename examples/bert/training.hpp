@@ -3,6 +3,7 @@
 
 #include "../command_line/options.hpp"
 
+#include <tx/io/model_folder.hpp>
 #include <tx/train/loop/options.hpp>
 #include <tx/train/loop/run_folder.hpp>
 
@@ -18,5 +19,9 @@ tx::train::loop_options loop_options(command_line::options const& given, std::fi
 std::string trace_of(command_line::options const& given, tx::train::moment const& now);
 // Of a file's bytes: what a run and one that resumes it must have in common.
 std::string sum_of(std::string const& file);
+// The same of a model's configuration and its tokenizer.
+std::string sum_of(tx::io::model_folder const& folder);
+// A number by as many digits as tell it from every other.
+std::string exact(double x);
 
 }  // namespace bert

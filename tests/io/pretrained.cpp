@@ -1,5 +1,6 @@
 // Weights of another task into a model with a head of its own, and a folder that is saved.
 #include "named_tensor.hpp"
+#include "system_calls.hpp"
 #include "temp_folder.hpp"
 
 #include <tx/io/pretrained.hpp>
@@ -100,6 +101,41 @@ TEST_CASE("a saved folder has the tokenizer's files and a changed configuration"
   // In place: the tokenizer's files are there already.
   tx::io::save_model_folder(out / "model", m.tensors(), saved, {});
   CHECK(tx::io::read_text(out / "model/vocab.txt") == "[PAD]\n");
+}
+
+TEST_CASE("a folder that is written over has a configuration only while it is whole, and no tokenizer but the new one", "[pretrained]") {
+  file_of folder, other;
+  temp_folder out;
+  classifier m;
+  tx::io::write_file_atomic(folder / "vocab.txt", "[PAD]\n");
+  tx::io::write_file_atomic(folder / "tokenizer.json", "{}");
+  tx::io::write_file_atomic(other / "vocab.txt", "[UNK]\n");
+  auto const save = [&](file_of const& from, nlohmann::json const& changes) { tx::io::save_model_folder(out / "model", m.tensors(), from.open(), changes); };
+  save(folder, {});
+  bool reached = false, had_configuration = true;
+  auto const fail_at_weights = [&](std::string const& call, bool done) {
+    if (done || !call.starts_with("rename") || call.find("model.safetensors") == std::string::npos) return 0;
+    reached = true;
+    had_configuration = std::filesystem::exists(out / "model/config.json");
+    return EIO;
+  };
+  {
+    watched_calls const watch(fail_at_weights);
+    CHECK_THROWS_AS(save(folder, {}), tx::io_error);  // the same but for its weights, which the folder has or has not
+    CHECK(reached);
+    CHECK(had_configuration);
+    CHECK_THROWS_AS(save(folder, {{"num_labels", 3}}), tx::io_error);
+    CHECK_FALSE(had_configuration);
+  }
+  save(folder, {});
+  {
+    watched_calls const watch(fail_at_weights);
+    CHECK_THROWS_AS(save(other, {}), tx::io_error);
+    CHECK_FALSE(had_configuration);
+  }
+  save(other, {});
+  CHECK(tx::io::read_text(out / "model/vocab.txt") == "[UNK]\n");
+  CHECK_FALSE(std::filesystem::exists(out / "model/tokenizer.json"));
 }
 
 TEST_CASE("what a folder of sentence-transformers says", "[pretrained]") {

@@ -2,6 +2,7 @@
 #include "small_shards.hpp"
 
 #include "same_files.hpp"
+#include "size_limit.hpp"
 #include "system_calls.hpp"
 
 #include <tx/io/token_shards.hpp>
@@ -87,6 +88,20 @@ TEST_CASE("what is in a set follows from its texts, and has a fingerprint of its
   write_shards(d.path, all, {.vocabulary = 300, .shard_bytes = 50});
   std::set<std::uint64_t> const prints{token_shards::open(a.path).fingerprint(), token_shards::open(c.path).fingerprint(), token_shards::open(d.path).fingerprint()};
   CHECK(prints.size() == 3);
+}
+
+TEST_CASE("a set that found no room is finished when there is some", "[shards]") {
+  temp_folder folder;
+  tx::io::token_shard_writer out(folder.path, {.vocabulary = 9});
+  out.add(std::vector{8, 1, 3});
+  {
+    size_limit const full(100);
+    CHECK_THROWS_AS(out.finish(), tx::io_error);
+  }
+  CHECK_THROWS_WITH(token_shards::open(folder.path), Contains("FIX"));
+  out.finish();
+  check_same(token_shards::open(folder.path), {{{8, 1, 3}}});
+  CHECK_THROWS_WITH(out.finish(), Contains("finished"));
 }
 
 TEST_CASE("what a writer refuses", "[shards]") {

@@ -99,15 +99,17 @@ auto base_parameters(Parameters const& parameters) {
   return detail::parameters_that(parameters, [](std::string const& name) { return !detail::is_adapter(name); });
 }
 
-// Makes the folder, or writes over what is in it, the configuration last. Throws value_error where the parameters are not as described.
+// Makes the folder, or writes over what is in it. A folder with a configuration is whole: that is written last, and another one that was there goes first. Throws value_error where the parameters are not as described.
 template <class Parameters>
 void save_adapter(std::filesystem::path const& to, Parameters const& parameters, adapter_description const& d) {
   auto const own = detail::adapter_parameters(parameters, d);
   std::vector<detail::tensor_place> places;
   detail::append_places(places, own, std::string(detail::adapter_prefix));
   ensure_directory(to);
+  std::string const config = detail::adapter_config(d, detail::target_modules(parameters)).dump(2) + '\n';
+  if (!detail::has_text(to / "adapter_config.json", config)) detail::remove_file(to / "adapter_config.json");
   write_safetensors(to / "adapter_model.safetensors", detail::infos_of(places), {{"format", "pt"}});
-  write_file_atomic(to / "adapter_config.json", detail::adapter_config(d, detail::target_modules(parameters)).dump(2) + '\n');
+  write_file_atomic(to / "adapter_config.json", config);
 }
 
 // Fills the adapters, and what was trained whole, from a folder. Throws format_error for another rank, alpha or kind of adapter, and what

@@ -2,6 +2,7 @@
 // reason.
 #pragma once
 
+#include <tx/config.hpp>
 #include <tx/core/error.hpp>
 
 #include <fcntl.h>
@@ -204,5 +205,19 @@ inline void ensure_directory(std::filesystem::path const& path) {
   if (std::filesystem::is_directory(path, status)) return;
   throw_io_error("create the folder", path, code ? code.value() : status ? status.value() : ENOTDIR);
 }
+
+namespace detail {
+// Whether a file has this text; false where there is none.
+TX_COLD inline bool has_text(std::filesystem::path const& file, std::string const& text) {
+  std::error_code absent;
+  return std::filesystem::file_size(file, absent) == text.size() && !absent && read_text(file) == text;
+}
+// Nothing is done where there is none.
+TX_COLD inline void remove_file(std::filesystem::path const& file) {
+  std::error_code code;
+  std::filesystem::remove(file, code);
+  if (code) throw_io_error("remove", file, code.value());
+}
+}  // namespace detail
 
 }  // namespace tx::io

@@ -60,7 +60,7 @@ class token_shard_writer {
     if (texts_.size() > (documents_.empty() ? 0 : documents_.back())) documents_.push_back(static_cast<std::uint32_t>(texts_.size()));
   }
 
-  // Writes what is left. Without it there is no set.
+  // Writes what is left. Without it there is no set. May be called again where it has thrown.
   void finish() {
     check_open();
     end_document();
@@ -75,23 +75,25 @@ class token_shard_writer {
   bool full() const { return ids_.size() >= options_.shard_bytes && !documents_.empty() && documents_.back() == texts_.size(); }
 
   void write(bool last) {
-    header_.ids_sum = crc64_of(ids_);
-    header_.last = last ? 1 : 0;
-    header_.texts = texts_.size();
-    header_.documents = documents_.size();
+    token_shard_header header = header_;
+    header.ids_sum = crc64_of(ids_);
+    header.last = last ? 1 : 0;
+    header.texts = texts_.size();
+    header.documents = documents_.size();
     std::array<std::byte, 4> const zeros{};
-    auto const filled = std::span(zeros).first(static_cast<std::size_t>(header_.index_begin() - sizeof header_) - ids_.size());
+    auto const filled = std::span(zeros).first(static_cast<std::size_t>(header.index_begin() - sizeof header) - ids_.size());
     crc64 index;
     index.add(filled);
     for (auto const* ends : {&texts_, &documents_}) index.add(std::as_bytes(std::span(*ends)));
-    header_.index_sum = index.value();
-    header_.sum = header_sum(header_);
-    atomic_file file(folder_ / token_shard_name(header_.number));
-    file.write(std::as_bytes(std::span(&header_, 1)));
+    header.index_sum = index.value();
+    header.sum = header_sum(header);
+    atomic_file file(folder_ / token_shard_name(header.number));
+    file.write(std::as_bytes(std::span(&header, 1)));
     file.write(ids_);
     file.write(filled);
     for (auto const* ends : {&texts_, &documents_}) file.write(std::as_bytes(std::span(*ends)));
     file.commit();
+    header_ = header;
     begin_next();
   }
   void begin_next() {
