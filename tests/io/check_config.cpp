@@ -96,6 +96,11 @@ TEST_CASE("configurations that say too little, or nothing", "[check_config]") {
     CHECK_THROWS_WITH(tx::io::check_config<minilm>(folder_of(config).open()), Catch::Contains(reason));
   };
   refused(with(file_of_minilm, "hidden_size", "\"384\""), "hidden_size is '384' in the file and 384 in the program");
+  // What transformers takes where a file does not say.
+  std::string usual = file_of_minilm;
+  for (std::string const name : {"max_position_embeddings", "type_vocab_size"}) usual.replace(usual.find(name), name.size(), "not_" + name);
+  CHECK_NOTHROW(tx::io::check_config<minilm>(folder_of(usual).open()));
+  CHECK_THROWS_WITH(tx::io::check_config<roberta>(folder_of(usual).open()), Catch::Contains("max_position_embeddings is 512 in the file and 514"));
   refused(R"({"model_type": "bert"})", "hidden_size is not given in the file and 384 in the program (hidden)");
   refused("{}", "its model_type is ''");
   refused("[]", "is no JSON object");

@@ -16,14 +16,16 @@ namespace tx::io {
 
 namespace detail {
 
-// A number of a configuration: what config.json calls it, in files of DistilBERT too, and what a program's configuration does.
+// A number of a configuration: what config.json calls it, in files of DistilBERT too, and what a program's configuration does. `otherwise`: what a file means
+// that does not say; 0: it has to. cmake/TxAddBert.cmake takes the same.
 struct config_field {
   char const *bert, *distilbert, *member;
+  int otherwise = 0;
 };
 inline constexpr config_field config_fields[] = {
     {"num_hidden_layers", "n_layers", "layers"}, {"hidden_size", "dim", "hidden"},           {"num_attention_heads", "n_heads", "heads"},
-    {"intermediate_size", "hidden_dim", "ffn"},  {"vocab_size", "vocab_size", "vocabulary"}, {"max_position_embeddings", "max_position_embeddings", "positions"},
-    {"type_vocab_size", nullptr, "types"}};
+    {"intermediate_size", "hidden_dim", "ffn"},  {"vocab_size", "vocab_size", "vocabulary"}, {"max_position_embeddings", "max_position_embeddings", "positions", 512},
+    {"type_vocab_size", nullptr, "types", 2}};
 
 template <class Config>
 constexpr std::array<int, std::size(config_fields)> config_numbers() {
@@ -65,6 +67,8 @@ class config_comparison {
     } else if (auto const at = config_.find(name); at != config_.end()) {
       if (at->is_number_integer()) said = at->get<std::int64_t>();
       else differs(name, shown_value(*at), std::to_string(compiled), field.member);
+    } else if (field.otherwise > 0) {
+      said = field.otherwise;
     } else {
       differs(name, "not given", std::to_string(compiled), field.member);
     }

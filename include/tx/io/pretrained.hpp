@@ -31,8 +31,10 @@ pretrained_report load_pretrained(model_folder const& folder, Parameters const& 
   pretrained_report report;
   std::vector<detail::tensor_place> places;
   detail::append_places(places, parameters);
-  std::set<std::string> known;
+  std::set<std::string> known, parts;  // names in the file; parts of the encoder: "embeddings", "encoder"
+  auto const part_of = [](std::string_view name) { return std::string(name.substr(0, name.find('.'))); };
   for (auto const& p : places) {
+    if (p.name.starts_with(prefix)) parts.insert(part_of(std::string_view(p.name).substr(prefix.size())));
     bool found = false;
     for (std::string const& name : detail::names_in_file(options, p.name)) found = found || (known.insert(name), files.find(name) != nullptr);
     if (found) continue;
@@ -42,7 +44,7 @@ pretrained_report load_pretrained(model_folder const& folder, Parameters const& 
   std::string const pooler = alone ? "pooler." : prefix + "pooler.";
   for (tensor_info const* t : files.tensors()) {
     if (known.contains(t->name)) continue;
-    bool const of_encoder = alone ? t->name.starts_with("embeddings.") || t->name.starts_with("encoder.") || t->name.starts_with("transformer.") : t->name.starts_with(prefix);
+    bool const of_encoder = alone ? parts.contains(part_of(t->name)) : t->name.starts_with(prefix);
     if (of_encoder && !t->name.starts_with(pooler)) continue;  // a part that the model lacks is refused below
     report.unused.push_back(t->name);
     options.ignore.push_back(t->name);
