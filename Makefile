@@ -11,7 +11,7 @@
 # make gpt     fetches the same texts, trains a language model of bytes on them for GPT_SECONDS into runs/gpt and has it write
 # make bert    fetches a pretrained encoder (MiniLM) and sentences of film reviews, trains it to tell good from bad ones into runs/bert, scores it
 # make bench   builds the benchmarks; with PEERS=1 also installs PyTorch, JAX, ONNX Runtime and OpenVINO under build/ and compares
-#              training steps, inference, an epoch of unequal texts, tokenizers, fine-tuning and vectors of sentences; POOLS, DTYPES, DROPOUTS and MODELS choose
+#              training steps, inference, an epoch of unequal texts, tokenizers, fine-tuning, vectors of sentences, pre-training and distillation; POOLS, DTYPES, DROPOUTS and MODELS choose
 # make parity  film reviews and package descriptions through tokenizers of each kind, and through those of Hugging Face: the same ids, places and texts
 # make format  clang-format over all sources
 # make clean   removes build/; runs/ and .cache/ stay
@@ -115,10 +115,13 @@ ifdef PEERS
 	@build/peers/bin/python bench/compare/encode.py --tx $(bin)/bench_encode
 	@build/peers/bin/python bench/compare/epoch.py --tx $(bin)/bench_epoch
 	@build/peers/bin/python bench/compare/text_to_ids.py --tx $(bin)/bench_tokenize
-	@$(compile) --target bert
+	@$(compile) --target bert small_bert twinbert twinbert_data
 	@examples/bert/data/fetch.sh $(BERT_DATA)
+	@TWINBERT_DATA=$(CURDIR)/$(bin)/twinbert_data examples/twinbert/data/fetch.sh $(DATA)
 	@build/peers/bin/python bench/compare/finetune.py --tx $(bin)/bert --data $(BERT_DATA) --steps 30
 	@build/peers/bin/python bench/compare/embed.py --tx $(bin)/bert --model $(BERT_DATA)/minilm --texts $(BERT_DATA)/dev.tsv
+	@build/peers/bin/python bench/compare/pretrain.py --tx $(bin)/small_bert --texts $(DATA)/train.tsv --dev $(DATA)/dev.tsv --model $(BERT_DATA)/minilm --reviews $(BERT_DATA)
+	@build/peers/bin/python bench/compare/distil.py --teacher $(bin)/bert --student $(bin)/small_bert --twinbert $(bin)/twinbert --pairs $(DATA) --model $(BERT_DATA)/minilm
 endif
 
 parity: configure

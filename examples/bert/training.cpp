@@ -3,7 +3,6 @@
 #include <tx/io/crc64.hpp>
 #include <tx/text/write_token_shards.hpp>
 
-#include <algorithm>
 #include <charconv>
 
 namespace bert {
@@ -35,8 +34,7 @@ tx::train::loop_options loop_options(command_line::options const& given, std::fi
 }
 
 std::string trace_of(command_line::options const& given, tx::train::moment const& now) {
-  std::int64_t const wanted = now.steps > 0 ? std::min<std::int64_t>(10, now.steps - 1) : 10;  // past the first, slow ones
-  return given.has("profile") && now.done == wanted ? given.text("profile") : "";
+  return given.has("profile") && now.is_to_profile() ? given.text("profile") : "";
 }
 
 std::string sum_of(std::string const& file) { return std::to_string(tx::io::sum_file(file).crc64); }

@@ -89,7 +89,7 @@ class run {
                           options_.dropout,      options_.clip};
     batches& b = place_.pairs;
     b.next();
-    bool const traced = place_.last_phase && now.done == std::min<std::int64_t>(10, options_.steps - 1);  // past the first, slow ones
+    bool const traced = place_.last_phase && now.is_to_profile();
     auto const loss = static_cast<double>(
         engine_.train(b.queries(), b.documents(), b.labels(), s, layers, traced ? options_.profile : ""));
     if (!std::isfinite(loss))

@@ -25,7 +25,7 @@ class steps_of {
   step_told operator()(moment const& m) {
     auto const& batch = data_.next();
     double const rate = run_.settings.rate_at(run_.steps_run());
-    bool const traced = !profile_.empty() && m.done == (m.steps > 0 ? std::min<std::int64_t>(10, m.steps - 1) : 10);
+    bool const traced = !profile_.empty() && m.is_to_profile();
     exec::kernel_log log;
     if (traced) run_.profile(&log);
     step_told told{std::apply([&](auto const&... arguments) { return static_cast<double>(static_cast<float>(run_(arguments...).loss)); }, batch)};

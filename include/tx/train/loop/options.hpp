@@ -6,6 +6,7 @@
 #include <tx/train/loop/pace.hpp>
 #include <tx/train/loop/report.hpp>
 
+#include <algorithm>
 #include <chrono>
 #include <functional>
 #include <map>
@@ -59,6 +60,9 @@ struct moment {
   std::int64_t done;   // of the phase
   std::int64_t steps;  // that the phase has, or at most, as far as that is known; 0: nothing is
   double share;        // of the phase that is done
+
+  // The one step of a phase to profile: past the first, slow ones, or the last where there are no more.
+  bool is_to_profile() const { return done == (steps > 0 ? std::min<std::int64_t>(10, steps - 1) : 10); }
 };
 
 struct loop_result {
