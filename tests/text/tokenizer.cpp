@@ -300,3 +300,20 @@ TEST_CASE("parts of a tokenizer.json that are not known are refused by name", "[
 }
 
 }  // namespace
+
+TEST_CASE("each token says which text it is of, also one that is trimmed to nothing", "[tokenizer]") {
+  auto const words = tx::text::tokenizer::load(TX_TEST_DIR "/tokenizers/roberta.json");
+  auto const both = words.encode("one  two", "three", {.ranges = true});
+  auto const begin = words.special_id("<s>"), end = words.special_id("</s>");
+  REQUIRE(both.sources.size() == both.ids.size());
+  std::vector<std::int32_t> first, second;
+  for (std::size_t k = 0; k < both.ids.size(); ++k) {
+    bool const around = both.ids[k] == begin || both.ids[k] == end;
+    CHECK((both.sources[k] == tx::text::token_source::around) == around);
+    if (both.sources[k] == tx::text::token_source::first) first.push_back(both.ids[k]);
+    if (both.sources[k] == tx::text::token_source::second) second.push_back(both.ids[k]);
+  }
+  CHECK(first == words.ids_of("one  two"));
+  CHECK(second == words.ids_of("three"));
+  CHECK(words.encode("one").sources.empty());
+}
