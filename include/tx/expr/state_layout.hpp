@@ -24,8 +24,10 @@ class state_kinds {
  public:
   constexpr state_kinds(int count = 0) : count_(count) {}
   template <std::same_as<per>... More>
-    requires(sizeof...(More) < max_states)
-  constexpr state_kinds(per first, More... more) : kinds_{first, more...}, count_(1 + static_cast<int>(sizeof...(More))) {}
+  constexpr state_kinds(per first, More... more) {
+    static_assert(sizeof...(More) < max_states, "tx::state_kinds: an optimizer has at most 4 states. FIX: keep two numbers in one, or compute one anew");
+    for (per const kind : {first, more...}) kinds_[count_++] = kind;
+  }
 
   constexpr operator int() const { return count_; }
   constexpr per of(int state) const { return state < max_states ? kinds_[state] : per::element; }

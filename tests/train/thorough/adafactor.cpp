@@ -49,7 +49,7 @@ struct inner {
   param<tensor<double, 3, 4>, init::uniform<1, 2>> up;
   param<tensor<double, 4, 3>, init::uniform<1, 2>> down;
   param<tensor<double, 2, 3, 3>, init::uniform<1, 2>> cube;
-  constexpr auto operator()(auto const& h) const { return h + matmul(matmul(h, up), down) + reshape<4, 3>(sum<0>(matmul(h, cube))); }
+  constexpr auto operator()(auto const& h) const { return h + matmul(matmul(h, up), down) + matmul(h, reshape<3, 3>(sum<0>(cube * cube))); }
 };
 struct pair {
   repeat<2, inner> two;
