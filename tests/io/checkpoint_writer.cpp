@@ -27,7 +27,7 @@ using run = small_run<float>;
 struct far_run : run {
   static constexpr bool remote = true;
   std::vector<float> read(int k) const { return blocks[static_cast<std::size_t>(k)]; }
-  static std::vector<named_tensor<float>> tensors_of(std::span<float> all) {
+  static std::vector<named_tensor<float>> tensors_of(std::span<float> all, int) {
     return {{"hidden.weight", {3, 4}, all.first(12)}, {"hidden.scale", {}, all.last(1)}};
   }
 };

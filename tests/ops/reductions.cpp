@@ -36,6 +36,29 @@ TEST_CASE("sums over any axes") {
   }
 }
 
+TEST_CASE("rows of a transposed matrix are summed as columns, as they lie") {
+  number_source numbers(14);
+  array const x = numbers.spread(make_dims({5, 7}), -2, 2);
+  check_op("sum of transposed", {x}, [](vars const& v) { return tx::sum<-1>(tx::transpose(v[0])); },
+           [](arrays const& v) {
+             array columns = summed(v[0], {0});
+             columns.dims = make_dims({7, 1});
+             return columns;
+           });
+  auto const has = [](tx::shape const& dims, tx::op_info const& wanted) {
+    tx::graph g;
+    tx::var const leaf = tx::emit_leaf(g, tx::input_info, {tx::dtype::f64, dims}, tx::of_input(0));
+    g.outputs.push_back({tx::sum<-1>(tx::transpose(leaf)).id});
+    g = tx::passes::simplify(g);
+    int found = 0;
+    for (int i = 0; i < g.size(); ++i) found += g[i].op == &wanted;
+    return found;
+  };
+  CHECK(has(tx::shape{2, {}, {5, 7}}, tx::transpose_info) == 0);
+  CHECK(has(tx::shape{2, {}, {5, 7}}, tx::col_sum_info) == 1);
+  CHECK(has(tx::shape{3, {}, {2, 5, 7}}, tx::row_sum_info) == 1);  // several matrices have rows alone
+}
+
 TEST_CASE("means") {
   number_source numbers(12);
   array const x = numbers.spread(make_dims({2, 3, 1, 7}), -2, 2);

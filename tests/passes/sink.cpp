@@ -4,7 +4,9 @@
 #include <tx/nn/linear.hpp>
 #include <tx/ops/mean.hpp>
 #include <tx/ops/tanh.hpp>
+#include <tx/train/adafactor.hpp>
 #include <tx/train/lamb.hpp>
+#include <tx/train/novograd.hpp>
 #include <tx/train/sgd.hpp>
 #include <tx/train/step.hpp>
 
@@ -73,6 +75,26 @@ TEST_CASE("an update moves into the backward loop, and its gradient is never sta
   graph const norms = recorded<net, lamb>();  // one number for each layer
   CHECK(updates(norms).inside > 10);
   CHECK(stacked_gradients(norms, all_weights) == 0);
+}
+
+TEST_CASE("states of a number per row, column or tensor move into the loop with the update, and columns are summed as they lie", "[sink]") {
+  graph const factored = recorded<net, adafactor>(), norms = recorded<net, novograd>();
+  for (graph const& g : {factored, norms}) {
+    CHECK(updates(g).inside > 10);
+    CHECK(updates(g).outside == 0);
+    CHECK(stacked_gradients(g, all_weights) == 0);
+  }
+  int columns = 0, rows = 0;
+  for (int i = 0; i < factored.size(); ++i) {
+    if (factored[i].when != phase::update) continue;
+    CHECK(factored[i].op != &transpose_info);
+    if (factored[i].op == &result_info) columns += factored.info(i).dims == shape{3, {}, {layers, 1, width}}, rows += factored.info(i).dims == shape{3, {}, {layers, width, 1}};
+  }
+  CHECK(columns == 1);
+  CHECK(rows == 1);
+  graph const deep = recorded<nested, adafactor>();
+  CHECK(stacked_gradients(deep, 2 * all_weights) == 0);
+  CHECK(updates(deep).outside == 0);
 }
 
 TEST_CASE("an update that waits for the norm stays outside, and what it waits with is stacked once", "[sink]") {

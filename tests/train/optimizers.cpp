@@ -1,11 +1,10 @@
 // Every optimizer's graph, interpreted in f64, against plain loops and against PyTorch's steps
 // (tests/parity/optimizers.py).
 #include "../furthest.hpp"
-#include "../nn/evaluate.hpp"
 #include "../parity/numbers.hpp"
+#include "interpreted.hpp"
 #include "plain_optimizers.hpp"
 
-#include <tx/passes/rewrite.hpp>
 #include <tx/train/adagrad.hpp>
 #include <tx/train/adam.hpp>
 #include <tx/train/adamw.hpp>
@@ -18,47 +17,6 @@
 namespace {
 
 using namespace tx;
-
-// An optimizer on tensors [own] or, one for each iteration of a repeat, [iterations, own].
-template <class Optimizer>
-class interpreted {
- public:
-  interpreted(shape const& dims, int own_rank) {
-    var leaves[count];
-    for (int k = 0; k < count; ++k)
-      leaves[k] = emit_leaf(g_, input_info, {dtype::f64, k < 2 + Optimizer::states ? dims : shape{}}, attributes{{k}});
-    update_context u{};
-    u.parameter = leaves[0];
-    u.gradient = leaves[1];
-    u.state.count = Optimizer::states;
-    for (int k = 0; k < Optimizer::states; ++k) u.state[k] = leaves[2 + k];
-    u.rate = leaves[count - 3];
-    u.decay = leaves[count - 2];
-    u.step = leaves[count - 1];
-    u.own_rank = own_rank;
-    g_.outputs.push_back({Optimizer::update(u).id});
-    for (int k = 0; k < Optimizer::states; ++k) g_.outputs.push_back({u.state[k].id});
-    for (output const& o : g_.outputs) REQUIRE(g_.info(o.value).dims == dims);
-    g_ = passes::simplify(g_);
-    states_.assign(static_cast<std::size_t>(Optimizer::states), values(static_cast<std::size_t>(dims.count())));
-  }
-  void step(values& p, values const& gradient, double rate, double decay) {
-    evaluator const result(g_, [&](node const& leaf) -> values {
-      auto const k = static_cast<int>(leaf.at.v[0]);
-      if (k < 2) return k == 0 ? p : gradient;
-      if (k < count - 3) return states_[static_cast<std::size_t>(k - 2)];
-      return {k == count - 3 ? rate : k == count - 2 ? decay : ++steps_};
-    });
-    for (std::size_t k = 0; k < states_.size(); ++k) states_[k] = result[g_.outputs[static_cast<int>(k) + 1].value];
-    p = result[g_.outputs[0].value];
-  }
-
- private:
-  static constexpr int count = 5 + Optimizer::states;
-  graph g_{};
-  std::vector<values> states_;
-  double steps_ = 0;
-};
 
 // 20 steps of some tensors that lie one after the other, all together and each by the plain loop.
 template <class Optimizer, class Plain>

@@ -106,3 +106,42 @@ inline void plain_novograd(plain_step const& u) {
     u.p[i] -= u.rate * u.s[0][i];
   });
 }
+
+// Of a matrix of so many rows; 0: of a vector or a number.
+struct plain_adafactor {
+  std::size_t rows = 0;
+  double beta1 = 0;
+  bool relative = true;
+  double clip = 1;
+
+  // Shazeer and Stern, algorithms 4 and 5, with means where they have sums. States: rows' means, columns', steps'.
+  void operator()(plain_step const& u) const {
+    std::size_t const n = u.p.size(), cols = rows > 0 ? n / rows : 1;
+    double const beta2 = 1 - std::pow(u.t, -0.8);
+    auto const mean_of = [&](std::size_t first, std::size_t apart, std::size_t count) {
+      double sum = 0;
+      for (std::size_t i = 0; i < count; ++i) sum += u.g[first + i * apart] * u.g[first + i * apart] + 1e-30;
+      return sum / static_cast<double>(count);
+    };
+    auto const move = [&](double& mean, double to) { mean = beta2 * mean + (1 - beta2) * to; };
+    auto const rms = [](values const& v) { return length_of(v) / std::sqrt(static_cast<double>(v.size())); };
+    values v(n);
+    if (rows > 0) {
+      double sum = 0;
+      for (std::size_t r = 0; r < rows; ++r) move(u.s[0][r], mean_of(r * cols, 1, cols)), sum += u.s[0][r];
+      for (std::size_t c = 0; c < cols; ++c) move(u.s[1][c], mean_of(c, cols, rows));
+      for (std::size_t i = 0; i < n; ++i) v[i] = u.s[0][i / cols] * u.s[1][i % cols] / (sum / static_cast<double>(rows));
+    } else {
+      for (std::size_t i = 0; i < n; ++i) move(u.s[0][i], mean_of(i, 1, 1)), v[i] = u.s[0][i];
+    }
+    values d(n);
+    for (std::size_t i = 0; i < n; ++i) d[i] = u.g[i] / std::sqrt(v[i]);
+    double const over = std::max(1.0, rms(d) / clip);
+    double const alpha = relative ? std::max(1e-3, rms(u.p)) * std::min(u.rate, 1 / std::sqrt(u.t)) : u.rate;
+    each_element(u, [&](std::size_t i) {
+      double step = alpha * d[i] / over;
+      if (beta1 > 0) step = u.s[2][i] = beta1 * u.s[2][i] + (1 - beta1) * step;
+      u.p[i] -= step + u.rate * u.decay * u.p[i];
+    });
+  }
+};

@@ -2,7 +2,7 @@
 #pragma once
 
 #include <tx/expr/name_walk.hpp>
-#include <tx/expr/parameter_layout.hpp>
+#include <tx/expr/state_layout.hpp>
 
 #include <string>
 #include <vector>
@@ -21,17 +21,40 @@ struct parameter_view {
   std::int64_t bytes() const { return info.count() * size_of(info.type); }
 };
 
-// All tensors of a model, by name, in declaration order with repeated blocks expanded.
-template <class Model>
-TX_COLD std::vector<parameter_view> parameters_of() {
-  std::vector<parameter_view> views;
+namespace detail {
+// Calls f.operator()<type>(name, layout entry, which block of its repeats) for each tensor.
+template <class Model, class F>
+TX_COLD void for_each_tensor(F const& f) {
   auto const add = [&]<class P>(std::string_view name, vec<int> const& iterations, int entry) {
     layout_entry const& e = layout<Model>::entries[entry];
     std::int64_t index = 0;
     for (int k = 0; k < iterations.size(); ++k) index = index * e.info.dims.dim[k] + iterations[k];
-    views.push_back({std::string(name), P::info, e.offset + index * P::info.count(), state_like<P>, layout<Model>::trains(e)});
+    f.template operator()<P>(name, entry, index);
   };
-  detail::for_each_name<Model>(add);
+  for_each_name<Model>(add);
+}
+}  // namespace detail
+
+// All tensors of a model, by name, in declaration order with repeated blocks expanded.
+template <class Model>
+TX_COLD std::vector<parameter_view> parameters_of() {
+  std::vector<parameter_view> views;
+  detail::for_each_tensor<Model>([&]<class P>(std::string_view name, int entry, std::int64_t index) {
+    layout_entry const& e = layout<Model>::entries[entry];
+    views.push_back({std::string(name), P::info, e.offset + index * P::info.count(), state_like<P>, layout<Model>::trains(e)});
+  });
+  return views;
+}
+
+// What an optimizer keeps in a state of that kind, by the parameters' names; parameters of which it keeps nothing there are left out.
+template <class Model>
+TX_COLD std::vector<parameter_view> states_of(per kind) {
+  std::vector<parameter_view> views;
+  detail::for_each_tensor<Model>([&]<class P>(std::string_view name, int entry, std::int64_t index) {
+    if (!layout<Model>::trains(layout<Model>::entries[entry]) || !detail::has_state(kind, P::info.dims.rank)) return;
+    value_info const info = detail::state_info(kind, P::info, P::info.dims.rank);
+    views.push_back({std::string(name), info, detail::place_in_state<Model>(kind, entry) + index * info.count()});
+  });
   return views;
 }
 

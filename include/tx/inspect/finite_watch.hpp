@@ -19,11 +19,8 @@ namespace exec {
 
 // What a guard knows of a model.
 struct watched_model {
-  std::vector<parameter_view> names;
-  dtype type = dtype::f32;
-  std::int64_t trained = 0;  // elements of the parameters' block that a step may change, and of a state
-  int states = 0;
-  bool trains = false;
+  std::vector<std::vector<parameter_view>> names;  // of the parameters, and of what each of the optimizer's states keeps of them
+  std::vector<std::int64_t> changes;               // bytes of each of these blocks that a step may change, from its front on; a program that trains
   std::vector<std::string> settings{};  // of its own
 };
 
@@ -43,16 +40,14 @@ class finite_watch final : public observer {
     for (std::size_t k = 0; k < arguments_.size(); ++k) {
       check_input(arguments_[k].type, f.base[base_input + k], f.extents.count(arguments_[k].dims), [&] { return "argument " + std::to_string(k); });
     }
-    for (int b = 0; b <= model_.states; ++b)
-      for (parameter_view const& v : model_.names) {
-        if (b > 0 && !v.trained) continue;
+    for (std::size_t b = 0; b < model_.names.size(); ++b)
+      for (parameter_view const& v : model_.names[b])
         check_input(v.info.type, f.base[base_block + b] + v.first_byte(), v.info.count(), [&] {
           return (b == 0 ? "parameter " : "the optimizer's state " + std::to_string(b - 1) + " of ") + v.name;
         });
-      }
     if (!options_.restore) return;
     kept_.clear();
-    for_what_changes([&](int b, std::int64_t first, std::int64_t bytes) {
+    for_what_changes([&](std::size_t b, std::int64_t first, std::int64_t bytes) {
       std::byte const* const from = f.base[base_block + b] + first;
       kept_.insert(kept_.end(), from, from + bytes);
     });
@@ -91,8 +86,6 @@ class finite_watch final : public observer {
   }
 
  private:
-  std::int64_t block_bytes() const { return model_.trained * size_of(model_.type); }
-
   // Rates and decays are the executor's to refuse.
   TX_COLD void check_settings(frame const& f) const {
     for (std::size_t k = 0; k < model_.settings.size(); ++k) {
@@ -180,10 +173,10 @@ class finite_watch final : public observer {
 
   // What is left of the parameters.
   TX_COLD std::string restore(frame const& f) const {
-    if (!model_.trains && !std::ranges::any_of(model_.names, &parameter_view::is_state)) return "parameters are as they were";
+    if (model_.changes.empty() && !std::ranges::any_of(model_.names[0], &parameter_view::is_state)) return "parameters are as they were";
     if (!options_.restore) return "parameters and states are updated in part: load or draw them again";
     std::byte const* from = kept_.data();
-    for_what_changes([&](int b, std::int64_t first, std::int64_t bytes) {
+    for_what_changes([&](std::size_t b, std::int64_t first, std::int64_t bytes) {
       std::copy_n(from, bytes, f.base[base_block + b] + first);
       from += bytes;
     });
@@ -193,8 +186,8 @@ class finite_watch final : public observer {
   // Calls f(block, first byte, bytes) for what a run may change: parameters that are trained with their optimizer's states, and states of the model.
   template <class F>
   void for_what_changes(F const& f) const {
-    for (int b = 0; b <= model_.states && model_.trains; ++b) f(b, 0, block_bytes());
-    for (parameter_view const& v : model_.names)
+    for (std::size_t b = 0; b < model_.changes.size(); ++b) f(b, 0, model_.changes[b]);
+    for (parameter_view const& v : model_.names[0])
       if (v.is_state) f(0, v.first_byte(), v.bytes());
   }
 

@@ -56,8 +56,8 @@ inline byte_range operand_range(frame const& f, called_kernel const& k, int v) {
 
 class parameter_search {
  public:
-  // names: all tensors of the model; the search begins in the last of the kernels that ran.
-  TX_COLD parameter_search(std::vector<ran_kernel> const& ran, frame const& f, std::span<parameter_view const> names)
+  // names: the tensors of each block, the parameters first; the search begins in the last of the kernels that ran.
+  TX_COLD parameter_search(std::vector<ran_kernel> const& ran, frame const& f, std::span<std::vector<parameter_view> const> names)
       : ran_(ran), f_(f), names_(names) {}
 
   // The nearest ones, several if they are equally near. value -1: of an op that sees whole operands.
@@ -107,9 +107,9 @@ class parameter_search {
 
   // What lies at an address that a kernel reads.
   TX_COLD void follow(place const& from, std::byte const* p, int base) {
-    if (base >= base_block && base < base_block + max_blocks) {
+    if (base >= base_block && base < base_block + static_cast<int>(names_.size())) {
       std::int64_t const byte = p - f_.base[base];
-      for (parameter_view const& v : names_)
+      for (parameter_view const& v : names_[static_cast<std::size_t>(base - base_block)])
         if (byte >= v.first_byte() && byte < v.first_byte() + v.bytes() &&
             std::ranges::find(found_, v.name) == found_.end()) {
           found_distance_ = from.distance;
@@ -127,7 +127,7 @@ class parameter_search {
 
   std::vector<ran_kernel> const& ran_;
   frame const& f_;
-  std::span<parameter_view const> names_;
+  std::span<std::vector<parameter_view> const> names_;
   std::vector<place> queue_{};
   std::vector<std::string> found_{};
   int found_distance_ = -1;

@@ -19,26 +19,30 @@ struct stored_names {
     std::int64_t first, end;  // bytes of the flat block
   };
   std::vector<entry> entries;
-  std::int64_t trained = 0;  // elements
-  int states = 0;
+  std::vector<std::vector<entry>> states;  // of an optimizer's
+  std::int64_t trained = 0;                // elements
 
-  // What a value that begins at this element of a block, of the value's type, is about; of several parameters the first and how many more.
-  TX_COLD std::string at(std::int64_t first, value_info const& of) const {
+  // What a value that begins at this element of the parameters, of the value's type, is about; of several parameters the first and how many more.
+  TX_COLD std::string at(std::int64_t first, value_info const& of) const { return among(entries, first, of); }
+  // The same of block k: 0 the parameters, then the optimizer's states.
+  TX_COLD std::string of_block(std::int64_t k, std::int64_t first, value_info const& of) const {
+    if (k == 0) return at(first, of);
+    auto const s = static_cast<std::size_t>(k - 1);
+    return "state " + std::to_string(s) + " of " + (s < states.size() ? among(states[s], first, of) : "");
+  }
+
+ private:
+  TX_COLD static std::string among(std::vector<entry> const& all, std::int64_t first, value_info const& of) {
     std::string name;
     int others = -1;
     first *= size_of(of.type);
     std::int64_t const end = first + of.count() * size_of(of.type);
-    for (entry const& e : entries) {
+    for (entry const& e : all) {
       if (e.end <= first || end <= e.first) continue;
       if (others++ < 0) name = e.name;
     }
     if (others > 0) name += " and " + std::to_string(others) + " more";
     return name;
-  }
-  // The same of block k: 0 the parameters, then the optimizer's states.
-  TX_COLD std::string of_block(std::int64_t k, std::int64_t first, value_info const& of) const {
-    std::string const name = at(first, of);
-    return k == 0 ? name : "state " + std::to_string(k - 1) + " of " + name;
   }
 };
 
@@ -125,10 +129,9 @@ TX_COLD std::string to_text(Graph const& g, stored_names const& names) {
 }
 
 template <class Model>
-TX_COLD stored_names names_of(int states) {
+TX_COLD stored_names names_of(state_kinds states) {
   stored_names out;
   out.trained = layout<Model>::trained;
-  out.states = states;
   auto const views = parameters_of<Model>();
   for (layout_entry const& e : layout<Model>::entries) {
     std::int64_t const size = size_of(e.info.type), first = e.offset * size, end = first + e.info.count() * size;
@@ -136,6 +139,15 @@ TX_COLD stored_names names_of(int states) {
     for (parameter_view const& v : views)
       if (v.first_byte() >= first && v.first_byte() < end) name = v.first_byte() == first ? v.name : detail::common_name(name, v.name);
     out.entries.push_back({name, first, end});
+  }
+  for (int s = 0; s < states; ++s) {
+    auto& state = out.states.emplace_back();
+    for (int k = 0; k < layout<Model>::entries.size(); ++k) {
+      layout_entry const& e = layout<Model>::entries[k];
+      if (!layout<Model>::trains(e) || !detail::has_state(states.of(s), e.rank)) continue;
+      std::int64_t const size = size_of(e.info.type), first = detail::place_in_state<Model>(states.of(s), k) * size;
+      state.push_back({out.entries[static_cast<std::size_t>(k)].name, first, first + detail::state_info(states.of(s), e.info, e.rank).count() * size});
+    }
   }
   return out;
 }

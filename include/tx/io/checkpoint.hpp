@@ -67,7 +67,7 @@ struct run_places {
       std::string const prefix = prefix_of_block(k);
       if constexpr (remote_run<Run>) {
         copies.push_back(run.read(k));
-        append_places(to, run.tensors_of(copies.back()), prefix);
+        append_places(to, run.tensors_of(copies.back(), k), prefix);
       } else {
         append_places(to, run.tensors(k), prefix);
       }

@@ -19,7 +19,7 @@ class checkpoint_snapshot {
     for (int k = 0; k <= run.states(); ++k) {
       if constexpr (detail::remote_run<Run>) {
         auto block = run.read(k);  // one at a time, so that there is no second copy of all
-        keep(k, run.tensors_of(std::span(block)));
+        keep(k, run.tensors_of(std::span(block), k));
       } else {
         keep(k, run.tensors(k));
       }

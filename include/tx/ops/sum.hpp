@@ -27,6 +27,7 @@ constexpr double combined(double a, double b) {
 
 // Axes of extent 1 reduce nothing; `nothing` is what no elements reduce to.
 constexpr int reduction_simplify(simplify_context& c, double nothing);
+constexpr int row_sum_simplify(simplify_context& c);
 constexpr int sum_simplify(simplify_context& c) { return reduction_simplify(c, 0); }
 }  // namespace detail
 
@@ -49,7 +50,7 @@ inline constexpr op_info row_sum_info{.name = "row_sum",
                                       .arity = 1,
                                       .infer = detail::row_reduce_infer,
                                       .vjp = detail::row_sum_vjp,
-                                      .simplify = detail::sum_simplify,
+                                      .simplify = detail::row_sum_simplify,
                                       .combine = detail::combined<rules::sum>};
 // [..., C] -> [C]
 inline constexpr op_info col_sum_info{.name = "col_sum",
@@ -171,6 +172,13 @@ constexpr int reduction_simplify(simplify_context& c, double nothing) {
   std::int64_t const count = c.input(0).info().count();
   if (count == 0) return broadcast_to(constant(c.g, c.info.type, nothing), c.info.dims).id;  // also of no sums, whose rows may be bounded
   return count == c.info.count() ? reshape(c.input(0), c.info.dims).id : -1;
+}
+// Rows of a transposed matrix are columns: they are read as they lie. [I, O] -> transposed [O, I] -> [O, 1]
+constexpr int row_sum_simplify(simplify_context& c) {
+  if (int const simpler = sum_simplify(c); simpler >= 0) return simpler;
+  node const& from = c.producer(0);
+  if (from.op != &transpose_info || from.info.dims.rank != 2 || from.info.dims.bounds != 0) return -1;
+  return reshape(emit(col_sum_info, {var{&c.g, c.g.input(from, 0)}}), c.info.dims).id;
 }
 constexpr void row_sum_vjp(vjp_context& c) { c.accumulate(0, broadcast_to(c.gradient, c.in_info(0).dims)); }
 constexpr void col_sum_vjp(vjp_context& c) { c.accumulate(0, broadcast_to(c.gradient, c.in_info(0).dims)); }

@@ -6,7 +6,7 @@
 //            M = result(block), W = result(block) replace m and w
 //
 // What may move reads, beside what the block stacks, only leaves (or arguments) of as many slices and numbers that do not wait for the block.
-// It keeps slices apart: elementwise ops, sums along rows, reshapes and broadcasts within a slice. A sum over all rows moves in part: each
+// It keeps slices apart: elementwise ops, sums along rows, reshapes, broadcasts and transposes within a slice. A sum over all rows moves in part: each
 // iteration adds up its slice, and what it gives is added up outside. Nothing moves that others read whole, unless it is such a sum or
 // replaces a leaf: it would have to be stacked in the gradient's place. Only nodes of phase::update move, and casts.
 #pragma once
@@ -15,6 +15,7 @@
 #include <tx/ops/broadcast.hpp>
 #include <tx/ops/cast.hpp>
 #include <tx/ops/reshape.hpp>
+#include <tx/ops/transpose.hpp>
 #include <tx/passes/rewrite.hpp>
 
 namespace tx::passes {
@@ -98,6 +99,7 @@ class sinker {
     if (is_partial_sum(id)) return true;
     if (!has_slices(n.info.dims)) return false;
     if (n.op == &reshape_info) return true;
+    if (n.op == &transpose_info) return n.at.v[0] == 0 && n.info.dims.dim[0] == slices_;
     shape const& from = n.inputs > 0 ? g_.info(g_.input(n, 0)).dims : n.info.dims;
     if (n.op == &broadcast_info) return from.rank == n.info.dims.rank && from.dim[0] == n.info.dims.dim[0];
     if (n.op->kind == op_kind::row_reduce) return from.rank > 1;
@@ -190,6 +192,11 @@ class sinker {
       var const from{&g_, slice_inside(g_.input(n, 0), {})};
       shape const to = slice_of(n.info.dims);
       return n.op == &reshape_info ? reshape(from, to).id : broadcast_to(from, to).id;
+    }
+    if (n.op == &transpose_info) {
+      attributes order{};
+      for (int a = 1; a < n.info.dims.rank; ++a) order.v[a - 1] = n.at.v[a] - 1;
+      return transpose(var{&g_, slice_inside(g_.input(n, 0), {})}, order).id;
     }
     vec<int> in{};
     for (int k = 0; k < n.inputs; ++k) in.push_back(slice_inside(g_.input(n, k), n.info.dims));

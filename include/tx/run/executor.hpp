@@ -84,8 +84,8 @@ class executor {
     static_assert(!std::is_const_v<Block> || !program::replaces_leaves,
                   "tx::executor: a program that trains, or sets a state, changes what lies in its parameter_block, and this one is const. FIX: a parameter_block that is not");
     if (parameters.states() < Step::states)
-      throw value_error("executor: the parameters keep " + std::to_string(parameters.states()) + " states; the program needs " +
-                        std::to_string(Step::states) + ". FIX: parameter_block(seed, step::states)");
+      throw value_error("executor: the parameters keep " + std::to_string(int{parameters.states()}) + " states; the program needs " +
+                        std::to_string(int{Step::states}) + ". FIX: parameter_block(seed, step::states)");
     if constexpr (!std::is_const_v<Block>) own_states(parameters);
   }
   template <class Block>
@@ -158,7 +158,7 @@ class executor {
   // nothing of the caller's.
   std::shared_ptr<void const> owner() const { return parameters_; }
   // The tensors of such a copy by name.
-  static auto tensors_of(std::span<typename block::element_type> copy) { return block::tensors_of(copy); }
+  auto tensors_of(std::span<typename block::element_type> copy, int k = 0) const { return parameters_->tensors_of(copy, own(k)); }
 
  private:
   template <class, class>
@@ -173,10 +173,12 @@ class executor {
   // States beside parameters that others made are this step's optimizer's, or nobody's yet.
   static void own_states(block& parameters) {
     if constexpr (requires { Step::optimizer_identity(); }) {
-      if (parameters.identity == nullptr) parameters.identity = Step::optimizer_identity;
-      else if (Step::states > 0 && parameters.identity() != Step::optimizer_identity())
+      if (parameters.identity != nullptr && Step::states > 0 && parameters.identity() != Step::optimizer_identity())
         throw value_error("executor: the states beside the parameters are those of the optimizer '" + parameters.identity() +
                           "'; the step's is '" + Step::optimizer_identity() + "'. FIX: parameters of its own, or the same optimizer");
+      if (!parameters.states().begin_with(Step::states))
+        throw value_error("executor: the states beside the parameters are laid out otherwise than the step's, per element, row, column or tensor. FIX: parameter_block(seed, step::states)");
+      if (parameters.identity == nullptr) parameters.identity = Step::optimizer_identity;
     }
   }
 
@@ -213,7 +215,9 @@ class executor {
     if (k == 0) return;
     if (exec::trains<Step>) throw value_error("executor: a program that trains takes block 0. FIX: leave run_options::block out");
     if (k < 0 || k > parameters_->states())
-      throw value_error("executor: there is no block " + std::to_string(k) + "; the other program keeps " + std::to_string(parameters_->states()) + " states");
+      throw value_error("executor: there is no block " + std::to_string(k) + "; the other program keeps " + std::to_string(int{parameters_->states()}) + " states");
+    if (parameters_->states().of(k - 1) != per::element)
+      throw value_error("executor: block " + std::to_string(k) + " has no number for each parameter. FIX: run_options::block of a state that has, as an average");
     if (layout<model>::trained != layout<model>::size)
       throw value_error("executor: a state has no place for parameters that are not trained. FIX: leave run_options::block out, copy the average over the first elements of read(), and write() them");
     frame_.base[exec::base_block] = parameters_->block(k);

@@ -52,7 +52,7 @@ struct typed_parameter_ref {
   }
 };
 
-// The parameters of a model and, for training, the optimizer's states of equal layout. Programs of one model share it: an executor makes
+// The parameters of a model and, for training, the optimizer's states (expr/state_layout.hpp). Programs of one model share it: an executor makes
 // one, or is given one of the caller's. A const one is only read: any number of executors may run on it at the same time.
 //
 //   tx::parameter_block<net, tx::cpu> weights{tx::seed(0), 0};            // no states: it is not trained
@@ -70,16 +70,15 @@ class parameter_block {
   template <class T>  // element_type, or a constant one
   using reference = std::conditional_t<layout<Model>::one_type, parameter_ref<T>, typed_parameter_ref<T>>;
   static constexpr std::int64_t block_bytes = exec::aligned(layout<Model>::size * size_of(layout<Model>::type));
-  static constexpr std::int64_t state_bytes = exec::aligned(layout<Model>::trained * size_of(layout<Model>::type));
-  // Bytes of the parameters and so many states.
-  static constexpr std::int64_t bytes_for(int states) { return block_bytes + state_bytes * states; }
+  // Bytes of the parameters and an optimizer's states; of so many for each element, where it is a number.
+  static constexpr std::int64_t bytes_for(state_kinds states) { return block_bytes + bytes_of(states, states); }
 
   tx::seed seed;
   std::int64_t steps = 0;  // that the parameters have been trained for
   std::string (*identity)() = nullptr;  // of the optimizer whose states they are
 
   // Fresh parameters: each drawn by its initializer, a function of the seed and its place only. States are zero.
-  parameter_block(tx::seed s, int states, std::span<std::byte> memory = {})
+  parameter_block(tx::seed s, state_kinds states, std::span<std::byte> memory = {})
       : seed(s), storage_(exec::room<Backend>(memory, bytes_for(checked(states)), "parameter_block")), states_(states) {
     exec::clear_bytes<Backend>(storage_.data(), storage_.size());
     if constexpr (exec::remote<Backend>) {
@@ -91,23 +90,25 @@ class parameter_block {
     }
   }
   // What lies in the memory already, as another block of this model left it there. The seed is that of random numbers to come.
-  parameter_block(std::span<std::byte> memory, int states, tx::seed s = tx::seed(0))
+  parameter_block(std::span<std::byte> memory, state_kinds states, tx::seed s = tx::seed(0))
       : seed(s), storage_(memory, bytes_for(checked(states)), "parameter_block"), states_(states) {}
 
   std::byte* block(int k) { return storage_.data() + start(k); }
   std::byte const* block(int k) const { return storage_.data() + start(k); }
   // Elements of a block: states have none for parameters that are not trained.
-  static constexpr std::size_t size(int k) {
-    return static_cast<std::size_t>((k == 0 ? layout<Model>::size : layout<Model>::trained) * size_of(layout<Model>::type)) / sizeof(element_type);
+  std::size_t size(int k) const {
+    std::int64_t const elements = k == 0 ? layout<Model>::size : detail::state_elements<Model>(states_.of(k - 1));
+    return static_cast<std::size_t>(elements * size_of(layout<Model>::type)) / sizeof(element_type);
   }
-  int states() const { return states_; }
+  state_kinds states() const { return states_; }
   // Of parameters of one type.
   std::span<element_type> elements(int k = 0) { return of_one_type(), all(k); }
   std::span<element_type const> elements(int k = 0) const { return of_one_type(), all(k); }
-  // Those that are trained, in a model of any types; laid out as their gradient is.
+  // Those that are trained, in a model of any types; laid out as their gradient is, as states for each element are too.
   auto trained_elements(int k = 0) {
     using T = element_t<layout<Model>::type>;
-    return std::span<T>(reinterpret_cast<T*>(all(k).data()), static_cast<std::size_t>(layout<Model>::trained));
+    std::int64_t const count = k == 0 ? layout<Model>::trained : detail::state_elements<Model>(states_.of(k - 1));
+    return std::span<T>(reinterpret_cast<T*>(all(k).data()), static_cast<std::size_t>(count));
   }
 
   // Copies of all elements, wherever they lie; k as below.
@@ -130,7 +131,7 @@ class parameter_block {
 
   void reset_optimizer() {
     steps = 0;
-    if (states_ > 0) exec::clear_bytes<Backend>(block(1), state_bytes * states_);
+    if (states_ > 0) exec::clear_bytes<Backend>(block(1), bytes_of(states_, states_));
   }
 
   // The model's states have their first values again.
@@ -141,15 +142,14 @@ class parameter_block {
   }
 
   // All tensors by name; k: 0 the parameters, 1 + s state s, of those that are trained.
-  std::vector<reference<element_type>> tensors(int k = 0) { return tensors_of(all(k)); }
-  std::vector<reference<element_type const>> tensors(int k = 0) const { return tensors_of(all(k)); }
-  // The same of a copy of a block, as read(k) makes it.
+  std::vector<reference<element_type>> tensors(int k = 0) { return tensors_of(all(k), k); }
+  std::vector<reference<element_type const>> tensors(int k = 0) const { return tensors_of(all(k), k); }
+  // The same of a copy of block k, as read(k) makes it.
   template <class T>
     requires std::is_same_v<std::remove_const_t<T>, element_type>
-  TX_COLD static std::vector<reference<T>> tensors_of(std::span<T> all) {
+  TX_COLD std::vector<reference<T>> tensors_of(std::span<T> all, int k = 0) const {
     std::vector<reference<T>> out;
-    for (auto& v : parameters_of<Model>()) {
-      if (!v.trained && all.size() < size(0)) continue;
+    for (auto& v : k == 0 ? parameters_of<Model>() : states_of<Model>(states_.of(k - 1))) {
       constexpr auto width = static_cast<std::int64_t>(sizeof(element_type));
       std::span<T> const own = all.subspan(static_cast<std::size_t>(v.first_byte() / width), static_cast<std::size_t>(v.bytes() / width));
       if constexpr (layout<Model>::one_type) out.push_back({std::move(v.name), v.info.dims, own, v.is_state});
@@ -165,15 +165,21 @@ class parameter_block {
     static_assert(layout<Model>::one_type, "tx: the parameters of this model have several types. FIX: trained_elements() of those that are trained, or tensors(), each with its type");
   }
 
-  static int checked(int states) {
+  static state_kinds checked(state_kinds states) {
     Backend::check_machine();  // before anything is computed
     if (states < 0 || states >= exec::max_blocks)
-      throw value_error("parameter_block: " + std::to_string(states) + " states. FIX: as many as the program keeps, step::states");
+      throw value_error("parameter_block: " + std::to_string(int{states}) + " states. FIX: as many as the program keeps, step::states");
     return states;
   }
 
-  static constexpr std::int64_t start(int k) { return k == 0 ? 0 : block_bytes + (k - 1) * state_bytes; }
-  static constexpr std::size_t reached(int k) {
+  // Of the first states, so many.
+  static constexpr std::int64_t bytes_of(state_kinds const& kinds, int states) {
+    std::int64_t sum = 0;
+    for (int s = 0; s < states; ++s) sum += exec::aligned(detail::state_elements<Model>(kinds.of(s)) * size_of(layout<Model>::type));
+    return sum;
+  }
+  std::int64_t start(int k) const { return k == 0 ? 0 : block_bytes + bytes_of(states_, k - 1); }
+  std::size_t reached(int k) const {
     static_assert(!exec::remote<Backend>, "tx: the host does not reach this backend's memory. FIX: read(k) and write(values, k) copy it");
     return size(k);
   }
@@ -204,7 +210,7 @@ class parameter_block {
   }
 
   exec::bytes<Backend> storage_;
-  int states_;
+  state_kinds states_;
 };
 
 }  // namespace tx

@@ -18,7 +18,7 @@ namespace tx {
 // What a group of parameters takes of the learning rate.
 struct group_settings {
   float rate = 1;   // factor of the learning rate
-  float decay = 0;  // weight decay: decoupled in adamw, lamb, lion and novograd, part of the gradient in other optimizers
+  float decay = 0;  // weight decay: decoupled in adamw, lamb, lion, novograd and adafactor, part of the gradient in other optimizers
 };
 
 // One for each group of a model's parameters.

@@ -3,7 +3,7 @@
 
 #include <tx/backends/cpu/target.hpp>
 #include <tx/expr/handed_back.hpp>
-#include <tx/expr/parameter_layout.hpp>
+#include <tx/expr/state_layout.hpp>
 #include <tx/expr/trace.hpp>
 #include <tx/passes/narrow.hpp>
 #include <tx/plan/compile.hpp>
@@ -12,11 +12,11 @@
 namespace tx {
 
 namespace exec {
-// What a program of a model needs in all, with so many blocks of state beside the parameters.
+// What a program of a model needs in all, with an optimizer's states beside the parameters.
 template <class Model>
-constexpr memory_use with_parameters(memory_use m, int states) {
+constexpr memory_use with_parameters(memory_use m, state_kinds states) {
   m.parameters = layout<Model>::size * size_of(layout<Model>::type);
-  m.optimizer = layout<Model>::trained * size_of(layout<Model>::type) * states;
+  m.optimizer = tx::detail::state_elements<Model>(states, states) * size_of(layout<Model>::type);
   m.peak = m.parameters + m.optimizer + m.arena;
   return m;
 }

@@ -24,7 +24,7 @@ struct averaged {
   static_assert(Options.decay >= 0 && Options.decay < 1, "tx::averaged: a decay is at least 0 and below 1. FIX: 0.999, say");
   static_assert(Optimizer::states < max_states,
                 "tx::averaged: the optimizer has so many states that none is left for the average. FIX: average one with fewer states");
-  static constexpr int states = Optimizer::states + 1;
+  static constexpr state_kinds states = state_kinds(Optimizer::states).and_one(per::element);
   static constexpr int block = states;  // of the average: run.tensors(block), run.elements(block)
   static constexpr bool whole_tensors = detail::sees_whole_tensors<Optimizer>;
   static std::string identity() {

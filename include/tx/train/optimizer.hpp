@@ -9,7 +9,12 @@
 //
 //   static constexpr bool whole_tensors = true
 //
-// and is shown whole tensors; update_context::norm is refused without it. What its states mean is told by
+// and is shown whole tensors; update_context's norm, rms and mean are refused without it. Then it may keep less than a number for each element,
+// one for each row, column or tensor (expr/state_layout.hpp), and state[k] has the extents of that: [iterations..., rows, 1] and so on.
+//
+//   static constexpr tx::state_kinds states{tx::per::row, tx::per::column}
+//
+// What its states mean is told by
 //
 //   static std::string identity()                         "adam(beta1 0.9, beta2 0.999)", see identity.hpp
 //
@@ -18,6 +23,7 @@
 // optimizer.
 #pragma once
 
+#include <tx/expr/state_layout.hpp>
 #include <tx/ops/add.hpp>
 #include <tx/ops/mul.hpp>
 #include <tx/ops/sqrt.hpp>
@@ -28,16 +34,16 @@
 
 namespace tx {
 
-inline constexpr int max_states = 4;
-
 // The states that an optimizer has said it keeps, and no others.
 struct optimizer_states {
   var items[max_states];
+  bool none[max_states] = {};  // one per column, of a tensor without columns
   int count = 0;
 
   constexpr var& operator[](int k) {
     if (k < 0 || k >= count)
       throw invalid("an optimizer's update reads or writes a state[k] that it does not keep. FIX: `states` in the optimizer, above the largest k");
+    if (none[k]) throw invalid("an optimizer's update reads or writes a state per column of a tensor of fewer than two axes. FIX: only where update_context::own_rank is 2 or more");
     return items[k];
   }
 };
@@ -60,13 +66,28 @@ struct update_context {
     for (int k = 0; k < own_rank; ++k) axes[k] = x.dims().rank - 1 - k;
     return sqrt(sum(x * x, axes, own_rank));
   }
+  // sqrt of the mean of squares of each tensor, likewise.
+  constexpr var rms(var x) const {
+    var const length = norm(x);
+    std::int64_t const each = length.info().count() > 0 ? x.info().count() / length.info().count() : 0;
+    return each > 0 ? length * (1 / math::sqrt(static_cast<double>(each))) : length;
+  }
+  // The mean along an axis of each tensor, -1 its last one: -2 of [iterations..., a, b] -> [iterations..., 1, b]
+  constexpr var mean(var x, int axis) const {
+    if (own_rank < 0)
+      throw invalid("update_context::mean: of many tensors. FIX: whole_tensors = true in the optimizer");
+    if (axis >= 0 || axis < -own_rank)
+      throw invalid("update_context::mean: each tensor has no such axis. FIX: -1 for the last one, down to -own_rank");
+    int const extent = x.dims()[axis];
+    return extent > 0 ? sum(x, &axis, 1) * (1.0 / extent) : sum(x, &axis, 1);
+  }
   // The gradient of loss + decay / 2 * (sum of squares of the parameter).
   constexpr var decayed_gradient() const { return gradient + parameter * decay; }
 };
 
 template <class O>
 concept optimizer = requires(update_context& u) {
-  { O::states } -> std::convertible_to<int>;
+  { O::states } -> std::convertible_to<state_kinds>;
   { O::update(u) } -> std::same_as<var>;
 };
 

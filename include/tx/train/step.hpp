@@ -39,7 +39,9 @@ struct train_step {
   using optimizer = Optimizer;
   using call = callable<std::remove_cvref_t<decltype(Loss)>, Model>;
   static constexpr dist::division division = dist::division_of<Options...>;
-  static constexpr int states = Optimizer::states;
+  static constexpr state_kinds states = Optimizer::states;
+  static_assert(states.only_elements() || detail::sees_whole_tensors<Optimizer>,
+                "tx::train_step: an optimizer keeps a state per row, column or tensor, but may be shown many tensors at once. FIX: whole_tensors = true in the optimizer");
   // What the states mean; see optimizer.hpp.
   static std::string optimizer_identity() { return detail::optimizer_identity<Optimizer>(); }
   static constexpr detail::step_options options = detail::options_of<Options...>();

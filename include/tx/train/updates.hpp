@@ -20,10 +20,16 @@ namespace tx::detail {
 // What the rates of all groups are multiples of; see run/settings.hpp.
 constexpr void declare_learning_rate(graph& g) { declare_setting(g, declared_setting{"learning_rate", 1e-3f, is_rate, "a finite number, at least 0"}); }
 
+// Where what an optimizer keeps of a leaf begins, in each state that is not laid out as the parameters are.
+struct state_starts {
+  std::int64_t of[max_states] = {};
+};
+
 // The optimizer's update of a leaf: elements from `first` on, of a parameter group. own_rank: axes of a tensor, without those of repeats,
 // -1 for rows of many. share: of the group's rate, a number or one for each block of a repeat; not valid: all of it.
 template <class Optimizer>
-constexpr void append_update(graph& g, var leaf, var gradient, std::int64_t first, int group, int own_rank, var share = {}) {
+constexpr void append_update(graph& g, var leaf, var gradient, std::int64_t first, int group, int own_rank, var share = {}, state_starts const& starts = {}) {
+  constexpr state_kinds kinds = Optimizer::states;
   g.when = phase::update;
   auto scalar_of = [&](scalar s, int k = 0) { return cast(run_time_scalar(g, s, k), leaf.type()); };
   update_context u{};
@@ -32,7 +38,11 @@ constexpr void append_update(graph& g, var leaf, var gradient, std::int64_t firs
   u.state.count = Optimizer::states;
   int state[max_states] = {};
   for (int s = 0; s < Optimizer::states; ++s) {
-    u.state[s] = emit_leaf(g, block_info, leaf.info(), of_block(1 + s, first));
+    per const kind = kinds.of(s);
+    u.state.none[s] = !has_state(kind, own_rank);
+    if (u.state.none[s]) continue;
+    value_info const info = kind == per::element ? leaf.info() : state_info(kind, leaf.info(), own_rank);
+    u.state[s] = emit_leaf(g, block_info, info, of_block(1 + s, kind == per::element ? first : starts.of[s]));
     state[s] = u.state[s].id;
   }
   u.rate = scalar_of(scalar::group_rates, 2 * group);
@@ -40,14 +50,16 @@ constexpr void append_update(graph& g, var leaf, var gradient, std::int64_t firs
   u.decay = scalar_of(scalar::group_rates, 2 * group + 1);
   u.step = scalar_of(scalar::step);
   if (sees_whole_tensors<Optimizer>) u.own_rank = own_rank;
-  auto fits = [&](var const& next) { return next.valid() && next.info() == leaf.info(); };
+  auto fits = [&](var const& next, var const& like) { return next.valid() && next.info() == like.info(); };
   var const next = Optimizer::update(u);
-  if (!fits(next))
+  if (!fits(next, leaf))
     throw invalid("an optimizer's update returns another shape or type than the parameter's. FIX: the parameter's next value, computed element by element; what norm() gives broadcasts");
   g.outputs.push_back({next.id, output_kind::assign, leaf.id});
   for (int s = 0; s < Optimizer::states; ++s) {
-    if (!fits(u.state[s]))
-      throw invalid("an optimizer's update stores a state of another shape or type than the parameter's. FIX: a number for each element in each u.state[k]");
+    if (u.state.none[s]) continue;
+    if (!fits(u.state[s], {&g, state[s]}))
+      throw invalid(kinds.of(s) == per::element ? "an optimizer's update stores a state of another shape or type than the parameter's. FIX: a number for each element in each u.state[k]"
+                                                : "an optimizer's update stores a state of another shape or type than it keeps. FIX: in u.state[k] the extents that it had");
     g.outputs.push_back({u.state[s].id, output_kind::assign, state[s]});
   }
 }
@@ -66,6 +78,22 @@ constexpr bool updates_together(step_options const& options, int group) {
   return true;
 }
 
+// Of a leaf that begins at element `first` of the parameters, all blocks of a repeat, a part of them or one.
+template <class Model, class Optimizer>
+constexpr state_starts starts_of_states(int entry, std::int64_t first) {
+  constexpr state_kinds kinds = Optimizer::states;
+  state_starts starts{};
+  if constexpr (!kinds.only_elements()) {
+    layout_entry const& e = layout<Model>::entries[entry];
+    for (int s = 0; s < kinds; ++s) {
+      std::int64_t const own = state_info(kinds.of(s), e.info, e.rank).count();
+      std::int64_t const before = first == e.offset ? 0 : (first - e.offset) / (e.info.count() / own);
+      starts.of[s] = place_in_state<Model>(kinds.of(s), entry) + before;
+    }
+  }
+  return starts;
+}
+
 // Uses up all gradients. Parameters that the loss does not depend on are updated too: they decay.
 template <class Model, class Optimizer>
 constexpr void update_parameters(graph& g, step_options const& options) {
@@ -79,8 +107,9 @@ constexpr void update_parameters(graph& g, step_options const& options) {
   // A parameter with the blocks of a repeat on its leading axes, or some of those, or one.
   auto const update_leaf = [&](var leaf, var gradient) {
     int const k = parameter_entry(g[leaf.id].at);
-    append_update<Optimizer>(g, leaf, gradient, parameter_first(g[leaf.id].at), of_model::entries[k].group, of_model::entries[k].rank,
-                             shares.of(g, leaf, k));
+    layout_entry const& e = of_model::entries[k];
+    std::int64_t const first = parameter_first(g[leaf.id].at);
+    append_update<Optimizer>(g, leaf, gradient, first, e.group, e.rank, shares.of(g, leaf, k), starts_of_states<Model, Optimizer>(k, first));
     updated[k] = 1;
   };
   auto const zeros = [&](value_info const& of) { return broadcast_to(constant(g, of.type, 0), of.dims); };

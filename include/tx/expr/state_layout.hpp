@@ -1,0 +1,100 @@
+// What an optimizer keeps of the parameters that it trains, and where. Each of its states is a flat block of its own:
+//
+//   of a parameter   [a, b]   [n]
+//   per::element     [a, b]   [n]    laid out as the parameters are
+//   per::row         [a, 1]   [n]    all axes but the last
+//   per::column      [1, b]   none   all axes but the last but one
+//   per::tensor      [1, 1]   [1]
+//
+// Vectors and scalars are not divided: all elements are rows. Extents of repeats stand before these, so each block of a repeat has its own.
+#pragma once
+
+#include <tx/expr/parameter_layout.hpp>
+
+#include <concepts>
+
+namespace tx {
+
+inline constexpr int max_states = 4;
+
+enum class per : std::uint8_t { element, row, column, tensor };
+
+// What each state of an optimizer has a number for, in their order; as a number, how many states there are. A number n is n states for each element.
+class state_kinds {
+ public:
+  constexpr state_kinds(int count = 0) : count_(count) {}
+  template <std::same_as<per>... More>
+  constexpr state_kinds(per first, More... more) {
+    static_assert(sizeof...(More) < max_states, "tx::state_kinds: an optimizer has at most 4 states. FIX: keep two numbers in one, or compute one anew");
+    for (per const kind : {first, more...}) kinds_[count_++] = kind;
+  }
+
+  constexpr operator int() const { return count_; }
+  constexpr per of(int state) const { return state < max_states ? kinds_[state] : per::element; }
+  // These, and one more behind them.
+  constexpr state_kinds and_one(per kind) const {
+    state_kinds all = *this;
+    if (count_ < max_states) all.kinds_[count_] = kind;
+    ++all.count_;
+    return all;
+  }
+  // Are the first states those of another optimizer, and is none of that one's missing?
+  constexpr bool begin_with(state_kinds const& other) const {
+    bool same = other.count_ <= count_;
+    for (int s = 0; s < other.count_ && same; ++s) same = of(s) == other.of(s);
+    return same;
+  }
+  constexpr bool only_elements() const {
+    for (int s = 0; s < count_; ++s)
+      if (of(s) != per::element) return false;
+    return true;
+  }
+
+ private:
+  per kinds_[max_states] = {};
+  int count_ = 0;
+};
+
+namespace detail {
+
+// Has a tensor, of so many axes without those of repeats, numbers in a state of that kind?
+constexpr bool has_state(per kind, int own_rank) { return kind != per::column || own_rank >= 2; }
+
+// Its state where it has one; axes of repeats stand before its own.
+constexpr value_info state_info(per kind, value_info of, int own_rank) {
+  int const rank = of.dims.rank;
+  if (kind == per::row && own_rank >= 2) of.dims.set(rank - 1, 1);
+  if (kind == per::column && own_rank >= 2) of.dims.set(rank - 2, 1);
+  if (kind == per::tensor)
+    for (int a = rank - own_rank; a < rank; ++a) of.dims.set(a, 1);
+  return of;
+}
+
+// Where an entry of a model's layout lies within a state; of the number of entries: how many elements the state has, padding included.
+template <class Model>
+constexpr std::int64_t place_in_state(per kind, int entry) {
+  using of_model = layout<Model>;
+  if (kind == per::element) return entry < of_model::entries.size() ? of_model::entries[entry].offset : of_model::trained;
+  std::int64_t const size = size_of(of_model::type), own = parameter_alignment * size, line = (own < parameter_line ? parameter_line : own) / size;
+  std::int64_t at = 0;
+  for (int k = 0; k < entry; ++k) {
+    layout_entry const& e = of_model::entries[k];
+    if (of_model::trains(e) && has_state(kind, e.rank)) at += (state_info(kind, e.info, e.rank).count() + line - 1) / line * line;
+  }
+  return at;
+}
+template <class Model>
+constexpr std::int64_t state_elements(per kind) {
+  return place_in_state<Model>(kind, layout<Model>::entries.size());
+}
+// Of the first states, so many.
+template <class Model>
+constexpr std::int64_t state_elements(state_kinds const& kinds, int states) {
+  std::int64_t sum = 0;
+  for (int s = 0; s < states; ++s) sum += state_elements<Model>(kinds.of(s));
+  return sum;
+}
+
+}  // namespace detail
+
+}  // namespace tx
