@@ -69,7 +69,7 @@ finetuning::finetuning(options const& given)
       seed(static_cast<std::uint64_t>(given.integer("seed", 1, 0))),
       threads(static_cast<int>(given.integer("threads", 0, 0, 1024))),
       longest(static_cast<int>(given.integer("length", compiled().train_longest, 4, compiled().train_longest))),
-      settings{given.number("rate", 1e-4, 0, 1), given.number("decay", 0.01, 0, 1), given.number("dropout", 0.1, 0, 0.9)},
+      settings{given.number("rate", 1e-4, 0, 1), given.number("decay", 0.01, 0, 1), given.number("dropout", 0.1, 0, 0.9), given.number("layer-decay", 1, 0.01, 1)},
       warmup(given.number("warmup", 0.1, 0, 0.99)) {
   if (given.has("steps") && given.has("epochs")) throw tx::value_error("--steps and --epochs exclude each other");
 }
@@ -115,7 +115,7 @@ tx::train::loop_result finetuned(trained_run& run, options const& given, finetun
                                                      : tx::train::in_epochs(given.number("epochs", 3, 1e-3, 1e6), e.count, batch);
   o.common = {{"--seed", std::to_string(f.seed)}, {"--data", sum_of(f.data)}, {"--dev", sum_of(f.dev)}, {"--steps", std::to_string(lasts.steps)},
               {"--rate", std::to_string(f.settings.rate)}, {"--warmup", std::to_string(f.warmup)}, {"--decay", std::to_string(f.settings.decay)},
-              {"--dropout", std::to_string(f.settings.dropout)}, {"--length", std::to_string(f.longest)}};
+              {"--dropout", std::to_string(f.settings.dropout)}, {"--length", std::to_string(f.longest)}, {"--layer-decay", std::to_string(f.settings.layer_decay)}};
   o.common.insert(e.common.begin(), e.common.end());
 
   drawn_examples order(e.count, f.seed);

@@ -1,6 +1,7 @@
 // The model of tests/parity/data/folder, as tx_add_bert would write it.
 #pragma once
 
+#include <tx/expr/by_name.hpp>
 #include <tx/nn/bert.hpp>
 
 namespace bert::model {
@@ -17,6 +18,17 @@ inline constexpr int predictions = 4;
 inline constexpr bool contrast_first = false;
 inline constexpr int batch = 8;
 inline constexpr int train_longest = 12, longest = 30;
+
+// FROZEN bert.embeddings.position_embeddings.* LAYER_DECAY
+struct tuning {
+  static constexpr int rank = 0;
+  static constexpr double alpha = 1;
+  using adapted = tx::names<>;
+  using trained = tx::names<>;
+  using frozen = tx::names<"bert.embeddings.position_embeddings.*">;
+  static constexpr bool layer_decay = true;
+  static constexpr tx::fixed_string below = "bert.embeddings*";
+};
 
 // A teacher of the same kind, which the tests can train.
 namespace teacher {

@@ -1,0 +1,60 @@
+#!/usr/bin/env bash
+# Usage: add_bert.sh CMAKE SOURCE_DIR
+# What tx_add_bert writes of its words into the model's header, and which words it refuses. CMake runs it as a script, which ends before the targets.
+set -uo pipefail
+cmake=$1
+root=$2
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+failed=0
+
+cat > "$folder/small.json" <<'END'
+{"model_type": "bert", "num_hidden_layers": 2, "hidden_size": 16, "num_attention_heads": 2, "intermediate_size": 24, "vocab_size": 142,
+ "max_position_embeddings": 40}
+END
+cat > "$folder/distilled.json" <<'END'
+{"model_type": "distilbert", "n_layers": 2, "dim": 16, "n_heads": 2, "hidden_dim": 24, "vocab_size": 142, "max_position_embeddings": 40}
+END
+
+# What CMake prints, on one line, and the header where one is written.
+added() {
+  rm -rf "$folder/prog_model"
+  printf 'cmake_minimum_required(VERSION 3.21)\ninclude(%s/cmake/TxAddBert.cmake)\ntx_add_bert(prog %s)\n' "$root" "$1" > "$folder/script.cmake"
+  printed=$(cd "$folder" && "$cmake" -P script.cmake 2>&1 | tr -s ' \n' ' ')
+  header=$(cat "$folder/prog_model/bert_model.hpp" 2>/dev/null)
+}
+refuses() {  # WORDS TEXT
+  added "$1"
+  [[ $printed == *"$2"* && $printed == *"FIX: "* && -z $header ]] && return
+  printf 'add_bert: %s\n  does not say: %s\n  but: %s\n' "$1" "$2" "$printed"
+  failed=1
+}
+writes() {  # WORDS LINE...
+  added "$1"
+  for line in "${@:2}"; do
+    [[ $header == *"$line"* ]] && continue
+    printf 'add_bert: %s\n  does not write: %s\n  but: %s\n' "$1" "$line" "$header"
+    failed=1
+  done
+}
+
+of="small.json HEADS sequence=2 LENGTHS 30"
+writes "$of" "int rank = 0;" "using trained = tx::names<>;" "using frozen = tx::names<>;" "bool layer_decay = false;"
+writes "$of LORA 8 16" "int rank = 8;" "double alpha = 16;" 'using adapted = tx::names<"*.layer.*.query", "*.layer.*.value">;'
+writes "$of LORA 4 0.5 dense TRAINED classifier.* bert.pooler.* LAYER_DECAY" "int rank = 4;" "double alpha = 0.5;" 'using adapted = tx::names<"*.layer.*.dense">;' \
+  'using trained = tx::names<"classifier.*", "bert.pooler.*">;' "bool layer_decay = true;" 'below = "bert.embeddings*";'
+writes "distilled.json HEADS sequence=2 LENGTHS 30 LORA 8 16" 'using adapted = tx::names<"*.layer.*.q_lin", "*.layer.*.v_lin">;' 'below = "distilbert.embeddings*";'
+writes "$of FROZEN bert.embeddings.*" 'using frozen = tx::names<"bert.embeddings.*">;'
+writes "$of TEACHER distilled.json HIDDEN_STATES" "bool hidden_states = true;"
+
+for words in "LORA 8" "LORA 0 16" "LORA 8 0" "LORA 8 -1" "LORA query value"; do
+  refuses "$of $words" "LORA: a rank of at least 1 and an alpha above 0"
+done
+refuses "$of LORA 8 16 q_lin" "LORA: bert has no layer q_lin. FIX: of query, key, value, dense"
+refuses "$of LORA 8 16 FROZEN bert.embeddings.*" "LORA trains adapters and the head alone. FIX: leave out FROZEN"
+refuses "$of TRAINED classifier.* FROZEN bert.*" "TRAINED and FROZEN exclude each other"
+refuses "$of FROZEN bert,embeddings" "a pattern of names is made of letters"
+refuses "$of LORA 8 16 TEACHER small.json" "distil and pretrain train all"
+refuses "small.json HEADS pretrain FROZEN bert.* LENGTHS 30" "distil and pretrain train all"
+refuses "$of HIDDEN_STATES" "HIDDEN_STATES are a teacher's"
+exit $failed
