@@ -1,5 +1,5 @@
 # tx_add_bert(NAME CONFIG [HEADS HEAD...] [LENGTHS LEARNED [OTHER]] [BATCH TEXTS] [PREDICTIONS WORDS]
-#   [LORA RANK ALPHA [LAYER...]] [TRAINED PATTERN...] [FROZEN PATTERN...] [LAYER_DECAY] [TEACHER CONFIG [HIDDEN_STATES]])
+#   [LORA RANK ALPHA [LAYER...]] [TRAINED PATTERN...] [FROZEN PATTERN...] [LAYER_DECAY] [TEACHER CONFIG [HIDDEN_STATES] [ATTENTION]])
 #
 # Adds the program NAME: examples/bert, compiled for the encoder that CONFIG describes, a config.json of Hugging Face's of a BERT, RoBERTa,
 # DistilBERT or ELECTRA, looked up beside the calling CMakeLists.txt.
@@ -14,6 +14,7 @@
 #   LAYER_DECAY  rates may fall from layer to layer, --layer-decay says how
 #   TEACHER  the config.json of a model with the same head, from which `distil` has this one learn; of any of these kinds and any size
 #   HIDDEN_STATES  it learns from the teacher's hidden states too
+#   ATTENTION  it learns from the attention of the teacher's last layer too, which has as many heads
 set(TX_BERT_DIR ${CMAKE_CURRENT_LIST_DIR}/../examples/bert CACHE INTERNAL "")
 set(TX_BERT_PARTS classifier tagger answerer contrastive embedder pretrainer distiller CACHE INTERNAL "")
 
@@ -103,7 +104,7 @@ struct config {
 using family = tx::nn::@family@_family;
 inline constexpr char const* model_type = "@model_type@";
 ]] source @ONLY)
-  foreach(value source family class room layers)
+  foreach(value source family class room layers heads)
     set(${PREFIX}_${value} "${${value}}" PARENT_SCOPE)
   endforeach()
 endfunction()
@@ -171,9 +172,9 @@ function(tx_bert_tuning NAME FAMILY)
 endfunction()
 
 function(tx_add_bert NAME CONFIG)
-  cmake_parse_arguments(PARSE_ARGV 2 arg "HIDDEN_STATES;LAYER_DECAY" "BATCH;PREDICTIONS;TEACHER" "HEADS;LENGTHS;LORA;TRAINED;FROZEN")
+  cmake_parse_arguments(PARSE_ARGV 2 arg "HIDDEN_STATES;ATTENTION;LAYER_DECAY" "BATCH;PREDICTIONS;TEACHER" "HEADS;LENGTHS;LORA;TRAINED;FROZEN")
   if(arg_UNPARSED_ARGUMENTS)
-    message(FATAL_ERROR "tx_add_bert(${NAME}): ${arg_UNPARSED_ARGUMENTS} is not known; known are HEADS, LENGTHS, BATCH, PREDICTIONS, LORA, TRAINED, FROZEN, LAYER_DECAY, TEACHER and HIDDEN_STATES")
+    message(FATAL_ERROR "tx_add_bert(${NAME}): ${arg_UNPARSED_ARGUMENTS} is not known; known are HEADS, LENGTHS, BATCH, PREDICTIONS, LORA, TRAINED, FROZEN, LAYER_DECAY, TEACHER, HIDDEN_STATES and ATTENTION")
   endif()
   tx_bert_encoder(model ${NAME} ${CONFIG})
   set(labels 0)
@@ -231,6 +232,7 @@ function(tx_add_bert NAME CONFIG)
   set(teacher_source "")
   set(teacher_family ${model_family})
   set(hidden_states false)
+  set(attention false)
   if(arg_TEACHER)
     tx_bert_encoder(teacher ${NAME} ${arg_TEACHER})
     if(labels EQUAL 0 OR longest GREATER teacher_room)
@@ -242,8 +244,14 @@ function(tx_add_bert NAME CONFIG)
         message(FATAL_ERROR "tx_add_bert(${NAME}): HIDDEN_STATES: ${CONFIG} has ${model_layers} layers, its teacher ${teacher_layers}. FIX: a student of at most as many")
       endif()
     endif()
-  elseif(arg_HIDDEN_STATES)
-    message(FATAL_ERROR "tx_add_bert(${NAME}): HIDDEN_STATES are a teacher's. FIX: TEACHER config.json")
+    if(arg_ATTENTION)
+      set(attention true)
+      if(NOT model_heads EQUAL teacher_heads)
+        message(FATAL_ERROR "tx_add_bert(${NAME}): ATTENTION: ${CONFIG} has ${model_heads} heads, its teacher ${teacher_heads}. FIX: a student of as many heads, of any width and depth, or no ATTENTION")
+      endif()
+    endif()
+  elseif(arg_HIDDEN_STATES OR arg_ATTENTION)
+    message(FATAL_ERROR "tx_add_bert(${NAME}): HIDDEN_STATES and ATTENTION are a teacher's. FIX: TEACHER config.json")
   endif()
 
   set(folder ${CMAKE_CURRENT_BINARY_DIR}/${NAME}_model)

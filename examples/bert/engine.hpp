@@ -86,6 +86,7 @@ class distiller : public classifier {
     double temperature = 2;  // of the teacher's scores and the student's, where there are labels
     double hard = 0.5;       // share of the texts' own labels in the loss; the rest is the teacher's
     double hidden = 1;       // weight of the hidden states beside both, where the program learns from them
+    double attention = 1;    // and of the last layer's attention
   };
   shares learns;
 
@@ -94,6 +95,7 @@ class distiller : public classifier {
   virtual std::vector<named_tensor> student() const = 0;  // what its folder holds
   virtual std::vector<named_tensor> teacher() const = 0;
   virtual bool hidden_states() const = 0;  // whether the program learns from them
+  virtual bool attention() const = 0;      // and from that
 };
 // Throws value_error where the program has no teacher.
 std::unique_ptr<distiller> make_distiller(std::uint64_t seed, int threads);

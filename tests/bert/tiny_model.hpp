@@ -35,7 +35,7 @@ namespace teacher {
 using model::config;
 using model::family;
 using model::model_type;
-inline constexpr bool hidden_states = true;
+inline constexpr bool hidden_states = true, attention = true;
 }  // namespace teacher
 
 }  // namespace bert::model

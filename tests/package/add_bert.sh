@@ -12,6 +12,7 @@ cat > "$folder/small.json" <<'END'
 {"model_type": "bert", "num_hidden_layers": 2, "hidden_size": 16, "num_attention_heads": 2, "intermediate_size": 24, "vocab_size": 142,
  "max_position_embeddings": 40}
 END
+sed 's/"num_attention_heads": 2/"num_attention_heads": 4/' "$folder/small.json" > "$folder/other.json"
 cat > "$folder/distilled.json" <<'END'
 {"model_type": "distilbert", "n_layers": 2, "dim": 16, "n_heads": 2, "hidden_dim": 24, "vocab_size": 142, "max_position_embeddings": 40}
 END
@@ -39,13 +40,13 @@ writes() {  # WORDS LINE...
 }
 
 of="small.json HEADS sequence=2 LENGTHS 30"
-writes "$of" "int rank = 0;" "using trained = tx::names<>;" "using frozen = tx::names<>;" "bool layer_decay = false;"
+writes "$of" "int rank = 0;" "using trained = tx::names<>;" "using frozen = tx::names<>;" "bool layer_decay = false;" "bool attention = false;"
 writes "$of LORA 8 16" "int rank = 8;" "double alpha = 16;" 'using adapted = tx::names<"*.layer.*.query", "*.layer.*.value">;'
 writes "$of LORA 4 0.5 dense TRAINED classifier.* bert.pooler.* LAYER_DECAY" "int rank = 4;" "double alpha = 0.5;" 'using adapted = tx::names<"*.layer.*.dense">;' \
   'using trained = tx::names<"classifier.*", "bert.pooler.*">;' "bool layer_decay = true;" 'below = "bert.embeddings*";'
 writes "distilled.json HEADS sequence=2 LENGTHS 30 LORA 8 16" 'using adapted = tx::names<"*.layer.*.q_lin", "*.layer.*.v_lin">;' 'below = "distilbert.embeddings*";'
 writes "$of FROZEN bert.embeddings.*" 'using frozen = tx::names<"bert.embeddings.*">;'
-writes "$of TEACHER distilled.json HIDDEN_STATES" "bool hidden_states = true;"
+writes "$of TEACHER distilled.json HIDDEN_STATES ATTENTION" "bool hidden_states = true;" "bool attention = true;"
 
 for words in "LORA 8" "LORA 0 16" "LORA 8 0" "LORA 8 -1" "LORA query value"; do
   refuses "$of $words" "LORA: a rank of at least 1 and an alpha above 0"
@@ -56,5 +57,6 @@ refuses "$of TRAINED classifier.* FROZEN bert.*" "TRAINED and FROZEN exclude eac
 refuses "$of FROZEN bert,embeddings" "a pattern of names is made of letters"
 refuses "$of LORA 8 16 TEACHER small.json" "distil and pretrain train all"
 refuses "small.json HEADS pretrain FROZEN bert.* LENGTHS 30" "distil and pretrain train all"
-refuses "$of HIDDEN_STATES" "HIDDEN_STATES are a teacher's"
+refuses "$of ATTENTION" "HIDDEN_STATES and ATTENTION are a teacher's"
+refuses "$of TEACHER other.json ATTENTION" "small.json has 2 heads, its teacher 4. FIX: a student of as many heads"
 exit $failed
