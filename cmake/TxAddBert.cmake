@@ -1,4 +1,5 @@
-# tx_add_bert(NAME CONFIG [HEADS HEAD...] [LENGTHS LEARNED [OTHER]] [BATCH TEXTS] [PREDICTIONS WORDS] [TEACHER CONFIG [HIDDEN_STATES]])
+# tx_add_bert(NAME CONFIG [HEADS HEAD...] [LENGTHS LEARNED [OTHER]] [BATCH TEXTS] [PREDICTIONS WORDS]
+#   [LORA RANK ALPHA [LAYER...]] [TRAINED PATTERN...] [FROZEN PATTERN...] [LAYER_DECAY] [TEACHER CONFIG [HIDDEN_STATES] [ATTENTION]])
 #
 # Adds the program NAME: examples/bert, compiled for the encoder that CONFIG describes, a config.json of Hugging Face's of a BERT, RoBERTa,
 # DistilBERT or ELECTRA, looked up beside the calling CMakeLists.txt.
@@ -7,8 +8,13 @@
 #   LENGTHS  tokens of a text that is learned from, at most, and of any other; 128 both unless said
 #   BATCH    texts of a training step; 32 unless said
 #   PREDICTIONS  masked tokens of a text in pre-training, at most; 20 unless said
+#   LORA     adapters of this rank, scaled by ALPHA / RANK, beside the layers of these names (query and value unless said); they and the head alone are trained
+#   TRAINED  names of tensors, in which * stands for any characters: nothing else is trained; with LORA in place of the head
+#   FROZEN   the same of tensors that are not trained
+#   LAYER_DECAY  rates may fall from layer to layer, --layer-decay says how
 #   TEACHER  the config.json of a model with the same head, from which `distil` has this one learn; of any of these kinds and any size
 #   HIDDEN_STATES  it learns from the teacher's hidden states too
+#   ATTENTION  it learns from the attention of the teacher's last layer too, which has as many heads
 set(TX_BERT_DIR ${CMAKE_CURRENT_LIST_DIR}/../examples/bert CACHE INTERNAL "")
 set(TX_BERT_PARTS classifier tagger answerer contrastive embedder pretrainer distiller CACHE INTERNAL "")
 
@@ -98,15 +104,77 @@ struct config {
 using family = tx::nn::@family@_family;
 inline constexpr char const* model_type = "@model_type@";
 ]] source @ONLY)
-  foreach(value source family class room layers)
+  foreach(value source family class room layers heads)
     set(${PREFIX}_${value} "${${value}}" PARENT_SCOPE)
   endforeach()
 endfunction()
 
+# Patterns of names as what stands between the brackets of tx::names<>.
+function(tx_bert_names OUT)
+  set(quoted "")
+  foreach(pattern IN LISTS ARGN)
+    if(NOT pattern MATCHES "^[A-Za-z0-9_.*]+$")
+      message(FATAL_ERROR "tx_add_bert: a pattern of names is made of letters, digits, _, . and *, not ${pattern}. FIX: as bert.embeddings.*")
+    endif()
+    list(APPEND quoted "\"${pattern}\"")
+  endforeach()
+  list(JOIN quoted ", " text)
+  set(${OUT} "${text}" PARENT_SCOPE)
+endfunction()
+
+# What is trained of a model FAMILY, as the lists arg_LORA, arg_TRAINED, arg_FROZEN and the flag arg_LAYER_DECAY of the caller say: lora_rank, lora_alpha,
+# lora_layers, trained, frozen and layer_decay.
+function(tx_bert_tuning NAME FAMILY)
+  set(lora_rank 0)
+  set(lora_alpha 1)
+  set(layers "")
+  if(arg_LORA)
+    set(known query key value dense)
+    set(layers query value)
+    if(FAMILY STREQUAL "distilbert")
+      set(known q_lin k_lin v_lin out_lin lin1 lin2)
+      set(layers q_lin v_lin)
+    endif()
+    list(LENGTH arg_LORA count)
+    list(GET arg_LORA 0 lora_rank)
+    list(GET arg_LORA -1 lora_alpha)
+    if(count GREATER 2)
+      list(GET arg_LORA 1 lora_alpha)
+      list(SUBLIST arg_LORA 2 -1 layers)
+    endif()
+    if(count LESS 2 OR NOT lora_rank MATCHES "^[1-9][0-9]*$" OR NOT lora_alpha MATCHES "^[0-9]+([.][0-9]+)?$" OR NOT lora_alpha GREATER 0)
+      message(FATAL_ERROR "tx_add_bert(${NAME}): LORA: a rank of at least 1 and an alpha above 0, then perhaps names of layers. FIX: LORA 8 16")
+    endif()
+    list(JOIN known ", " names)
+    foreach(layer IN LISTS layers)
+      if(NOT layer IN_LIST known)
+        message(FATAL_ERROR "tx_add_bert(${NAME}): LORA: ${FAMILY} has no layer ${layer}. FIX: of ${names}")
+      endif()
+    endforeach()
+    list(TRANSFORM layers PREPEND "*.layer.*.")
+    if(arg_FROZEN)
+      message(FATAL_ERROR "tx_add_bert(${NAME}): LORA trains adapters and the head alone. FIX: leave out FROZEN")
+    endif()
+  endif()
+  if(arg_TRAINED AND arg_FROZEN)
+    message(FATAL_ERROR "tx_add_bert(${NAME}): TRAINED and FROZEN exclude each other: nothing but TRAINED is trained. FIX: one of both")
+  endif()
+  tx_bert_names(lora_layers ${layers})
+  tx_bert_names(trained ${arg_TRAINED})
+  tx_bert_names(frozen ${arg_FROZEN})
+  set(layer_decay false)
+  if(arg_LAYER_DECAY)
+    set(layer_decay true)
+  endif()
+  foreach(value lora_rank lora_alpha lora_layers trained frozen layer_decay)
+    set(${value} "${${value}}" PARENT_SCOPE)
+  endforeach()
+endfunction()
+
 function(tx_add_bert NAME CONFIG)
-  cmake_parse_arguments(PARSE_ARGV 2 arg "HIDDEN_STATES" "BATCH;PREDICTIONS;TEACHER" "HEADS;LENGTHS")
+  cmake_parse_arguments(PARSE_ARGV 2 arg "HIDDEN_STATES;ATTENTION;LAYER_DECAY" "BATCH;PREDICTIONS;TEACHER" "HEADS;LENGTHS;LORA;TRAINED;FROZEN")
   if(arg_UNPARSED_ARGUMENTS)
-    message(FATAL_ERROR "tx_add_bert(${NAME}): ${arg_UNPARSED_ARGUMENTS} is not known; known are HEADS, LENGTHS, BATCH, PREDICTIONS, TEACHER and HIDDEN_STATES")
+    message(FATAL_ERROR "tx_add_bert(${NAME}): ${arg_UNPARSED_ARGUMENTS} is not known; known are HEADS, LENGTHS, BATCH, PREDICTIONS, LORA, TRAINED, FROZEN, LAYER_DECAY, TEACHER, HIDDEN_STATES and ATTENTION")
   endif()
   tx_bert_encoder(model ${NAME} ${CONFIG})
   set(labels 0)
@@ -159,7 +227,7 @@ function(tx_add_bert NAME CONFIG)
   list(LENGTH arg_LENGTHS lengths)
   foreach(number IN LISTS arg_LENGTHS arg_BATCH arg_PREDICTIONS)
     if(NOT number MATCHES "^[1-9][0-9]*$" OR lengths GREATER 2)
-      message(FATAL_ERROR "tx_add_bert(${NAME}): LENGTHS are one number or two, BATCH and PREDICTIONS one each, all from 1 on; they are ${arg_LENGTHS}; ${arg_BATCH}; ${arg_PREDICTIONS}")
+      message(FATAL_ERROR "tx_add_bert(${NAME}): ${arg_LENGTHS}; ${arg_BATCH}; ${arg_PREDICTIONS}. FIX: LENGTHS are one number or two, BATCH and PREDICTIONS one each, all from 1 on")
     endif()
   endforeach()
   list(GET arg_LENGTHS 0 train_longest)
@@ -168,12 +236,18 @@ function(tx_add_bert NAME CONFIG)
     set(arg_BATCH 32)
   endif()
   if(longest GREATER model_room OR train_longest GREATER longest)
-    message(FATAL_ERROR "tx_add_bert(${NAME}): LENGTHS ${arg_LENGTHS}: texts that are learned from are no longer than others, and these than the model's ${model_room} positions")
+    message(FATAL_ERROR "tx_add_bert(${NAME}): LENGTHS ${arg_LENGTHS}. FIX: texts that are learned from are no longer than others, and these than the model's ${model_room} positions")
+  endif()
+
+  tx_bert_tuning(${NAME} ${model_family})
+  if((arg_LORA OR arg_TRAINED OR arg_FROZEN) AND (arg_TEACHER OR predictions))
+    message(FATAL_ERROR "tx_add_bert(${NAME}): LORA, TRAINED and FROZEN are of finetune, tag, answer and contrast; distil and pretrain train all. FIX: another program for TEACHER, HEADS pretrain")
   endif()
 
   set(teacher_source "")
   set(teacher_family ${model_family})
   set(hidden_states false)
+  set(attention false)
   if(arg_TEACHER)
     tx_bert_encoder(teacher ${NAME} ${arg_TEACHER})
     if(labels EQUAL 0 OR longest GREATER teacher_room)
@@ -185,8 +259,14 @@ function(tx_add_bert NAME CONFIG)
         message(FATAL_ERROR "tx_add_bert(${NAME}): HIDDEN_STATES: ${CONFIG} has ${model_layers} layers, its teacher ${teacher_layers}. FIX: a student of at most as many")
       endif()
     endif()
-  elseif(arg_HIDDEN_STATES)
-    message(FATAL_ERROR "tx_add_bert(${NAME}): HIDDEN_STATES are a teacher's. FIX: TEACHER config.json")
+    if(arg_ATTENTION)
+      set(attention true)
+      if(NOT model_heads EQUAL teacher_heads)
+        message(FATAL_ERROR "tx_add_bert(${NAME}): ATTENTION: ${CONFIG} has ${model_heads} heads, its teacher ${teacher_heads}. FIX: a student of as many heads, of any width and depth, or no ATTENTION")
+      endif()
+    endif()
+  elseif(arg_HIDDEN_STATES OR arg_ATTENTION)
+    message(FATAL_ERROR "tx_add_bert(${NAME}): HIDDEN_STATES and ATTENTION are a teacher's. FIX: TEACHER config.json")
   endif()
 
   set(folder ${CMAKE_CURRENT_BINARY_DIR}/${NAME}_model)

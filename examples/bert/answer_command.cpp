@@ -4,6 +4,7 @@
 #include "finetuning.hpp"
 #include "judged.hpp"
 #include "questions.hpp"
+#include "tuning.hpp"
 
 #include <tx/io/standard_streams.hpp>
 
@@ -57,6 +58,7 @@ std::string answer_line(answer_scores const& s, std::size_t questions) {
 void learn_answers(command_line::options const& given) {
   std::string const model = given.text("model");
   finetuning const f(given);
+  check_layer_decay(given);
   bool const must = given.has("must-answer");
   auto const made = make_answerer(f.seed, f.threads, true);
   answerer& run = *made;
@@ -67,7 +69,7 @@ void learn_answers(command_line::options const& given) {
   f.check_count(learned.questions.size(), "questions");
 
   tx::train::run_folder const holds(f.out, folder_options(given));
-  begin_with(folder, run.tensors());
+  begin_with(folder, run);
   auto const without = std::ranges::count_if(learned.coded, [](coded_question const& q) { return q.last == 0; });
   std::fprintf(stderr, "%zu questions, %zu of them without an answer within %d tokens, %zu for validation\n", learned.questions.size(), static_cast<std::size_t>(without), f.longest,
                unseen.questions.size());
@@ -88,7 +90,7 @@ void learn_answers(command_line::options const& given) {
                         },
                     .validate = [&] { return scored_answers(run, unseen, must).f1; },
                     .measure = {.name = "f1", .label = "F1", .higher_is_better = true},
-                    .improved = [&] { tx::io::save_model_folder(f.out, run.tensors(), folder, {{"architectures", {compiled().model_class + "ForQuestionAnswering"}}}); },
+                    .improved = [&] { save_trained(f.out, run, folder, "QuestionAnswering", {{"architectures", {compiled().model_class + "ForQuestionAnswering"}}}); },
                     .common = {{"--model", sum_of(folder)}, {"--must-answer", std::to_string(must)}}};
   auto const result = finetuned(run, given, f, of);
   tx::io::print(answer_line(scored_answers(run, unseen, must), unseen.questions.size()) + ", " + run_told(result, f));
@@ -114,12 +116,13 @@ void answer_command(std::span<std::string const> arguments) {
   auto const known = finetuning_options("what it learns from: JSON lines as SQuAD's, with question, context and answers", "the same, by which the best state is kept; with --model alone how well they are found",
                                         {{"model", "DIR", "a folder of Hugging Face's, whose weights it begins with, or one that answer wrote"},
                                          {"text", "FILE", "JSON lines with question and context, to be answered: printed as JSON lines with id and prediction_text"},
-                                         {"must-answer", "", "it never says that a context has no answer"}});
+                                         {"must-answer", "", "it never says that a context has no answer"},
+                                         layer_decay_option()});
   command_line::options const given(arguments, known);
   if (command_line::helped(given,
-                           "usage: bert answer --model DIR --data FILE --dev FILE --out DIR [option...]    learns to find answers in texts\n"
-                           "       bert answer --model DIR --dev FILE                                      exact match and F1, as SQuAD counts them\n"
-                           "       bert answer --model DIR --text FILE                                     finds answers\n\n",
+                           with_tuning("usage: bert answer --model DIR --data FILE --dev FILE --out DIR [option...]    learns to find answers in texts\n"
+                                       "       bert answer --model DIR --dev FILE                                      exact match and F1, as SQuAD counts them\n"
+                                       "       bert answer --model DIR --text FILE                                     finds answers\n"),
                            known))
     return;
   bool const learns = given.has("data") || given.has("out");

@@ -6,26 +6,28 @@
 namespace bert {
 namespace detail {
 
-using network = tx::nn::sequence_classifier<model::family, model::config, model::labels>;
+using network = tuned<tx::nn::sequence_classifier<model::family, model::config, model::labels>, sequence_head>;
 // Without types of tokens where the model has none, as programs take all their arguments.
 inline constexpr auto loss = [] {
   if constexpr (typed)
     return [](network const& m, step_tokens ids, step_tokens positions, offsets<model::batch> o, step_tokens types, targets wanted) {
-      return loss_of(m.packed<model::train_longest>(ids, positions, o, types), wanted);
+      return loss_of(tx::unwrapped(m).packed<model::train_longest>(ids, positions, o, types), wanted);
     };
   else
     return [](network const& m, step_tokens ids, step_tokens positions, offsets<model::batch> o, targets wanted) {
-      return loss_of(m.packed<model::train_longest>(ids, positions, o), wanted);
+      return loss_of(tx::unwrapped(m).packed<model::train_longest>(ids, positions, o), wanted);
     };
 }();
 inline constexpr auto judge = [] {
   if constexpr (typed)
-    return [](network const& m, asked_tokens ids, asked_tokens positions, offsets<judged> o, asked_tokens types) { return m.packed<model::longest>(ids, positions, o, types); };
+    return [](network const& m, asked_tokens ids, asked_tokens positions, offsets<judged> o, asked_tokens types) {
+      return tx::unwrapped(m).packed<model::longest>(ids, positions, o, types);
+    };
   else
-    return [](network const& m, asked_tokens ids, asked_tokens positions, offsets<judged> o) { return m.packed<model::longest>(ids, positions, o); };
+    return [](network const& m, asked_tokens ids, asked_tokens positions, offsets<judged> o) { return tx::unwrapped(m).packed<model::longest>(ids, positions, o); };
 }();
 
-using classifier_programs = head_programs<classifier, tx::train_step<network, loss, tx::adamw>, tx::function<judge, network>>;
+using classifier_programs = head_programs<classifier, tuned_step<network, loss>, tx::function<judge, network>>;
 
 class compiled_classifier final : public classifier_programs {
  public:

@@ -2,9 +2,10 @@
 #include "../command_line/program.hpp"
 #include "commands.hpp"
 #include "finetuning.hpp"
+#include "tuning.hpp"
 
+#include <tx/io/adapter_folder.hpp>
 #include <tx/io/pretrained.hpp>
-#include <tx/io/save_model_folder.hpp>
 #include <tx/io/sentence_modules.hpp>
 #include <tx/io/standard_streams.hpp>
 #include <tx/train/loop/ranking.hpp>
@@ -18,7 +19,7 @@ namespace {
 std::vector<command_line::option> contrast_options() {
   return finetuning_options("pairs of texts that belong together: text<TAB>text, or JSON lines with text and pair",
                             "pairs that it does not learn from, by which the best state is kept: how well the first text finds the second among all",
-                            {{"model", "DIR", "a folder of Hugging Face's or sentence-transformers', whose weights it begins with"}});
+                            {{"model", "DIR", "a folder of Hugging Face's or sentence-transformers', whose weights it begins with"}, layer_decay_option()});
 }
 
 // Pairs as ids, each text alone.
@@ -55,13 +56,14 @@ void contrast_command(std::span<std::string const> arguments) {
   auto const known = contrast_options();
   command_line::options const given(arguments, known);
   if (command_line::helped(given,
-                           "usage: bert contrast --model DIR --data FILE --dev FILE --out DIR [option...]\n"
-                           "Trains vectors of texts: each text is to find the one it belongs to among those of a batch, by cosine. Leaves a folder that embed and\n"
-                           "sentence-transformers open.\n\n",
+                           with_tuning("usage: bert contrast --model DIR --data FILE --dev FILE --out DIR [option...]\n"
+                                       "Trains vectors of texts: each text is to find the one it belongs to among those of a batch, by cosine. Leaves a folder that embed and\n"
+                                       "sentence-transformers open.\n"),
                            known))
     return;
   std::string const model = given.text("model");
   finetuning const f(given);
+  check_layer_decay(given);
   auto const made = make_contrastive(f.seed, f.threads);
   contrastive& run = *made;
   check_folder(model);
@@ -77,7 +79,7 @@ void contrast_command(std::span<std::string const> arguments) {
   f.check_count(learned.size(), "pairs");
 
   tx::train::run_folder const holds(f.out, folder_options(given));
-  auto const loaded = tx::io::load_pretrained(folder, run.tensors(), compiled().family);
+  auto const loaded = tx::io::load_pretrained(folder, tx::io::base_parameters(run.tensors()), compiled().family);
   if (!loaded.fresh.empty()) throw tx::format_error(model + " lacks " + loaded.fresh.front());
   auto const line = [&] {
     auto const r = ranked(run, unseen);
@@ -105,7 +107,7 @@ void contrast_command(std::span<std::string const> arguments) {
                     .improved =
                         [&] {
                           said.save(f.out, compiled().hidden);
-                          tx::io::save_model_folder(f.out, run.tensors(), folder, {{"architectures", {compiled().model_class + "Model"}}});
+                          save_trained(f.out, run, folder, "Model", {{"architectures", {compiled().model_class + "Model"}}});
                         },
                     .common = {{"--model", sum_of(folder)}}};
   auto const result = finetuned(run, given, f, of);

@@ -9,13 +9,14 @@
 namespace bert {
 namespace detail {
 
+using embedding_network = tuned<encoder_alone>;
 inline constexpr int both_sides = 2 * model::batch;  // texts of a step: the first of each pair, then the second
 using pair_tokens = per_token<both_sides * model::train_longest>;
 using pair_batch = tx::text::packed_batch<both_sides, model::train_longest, both_sides * model::train_longest>;
 
 template <int Longest>
-constexpr auto vectors_of(encoder_alone const& m, auto const& ids, auto const& positions, auto const& o, auto const&... types) {
-  auto const hidden = m.encoder.body.template packed<Longest>(ids, positions, o, types...);
+constexpr auto vectors_of(embedding_network const& m, auto const& ids, auto const& positions, auto const& o, auto const&... types) {
+  auto const hidden = tx::unwrapped(m).encoder.body.template packed<Longest>(ids, positions, o, types...);
   if constexpr (model::contrast_first) return first_of(hidden, o);
   else return mean_of(hidden, o);
 }
@@ -25,23 +26,23 @@ constexpr auto loss_of_vectors(auto const& vectors) {
 }
 inline constexpr auto contrast = [] {
   if constexpr (typed)
-    return [](encoder_alone const& m, pair_tokens ids, pair_tokens positions, offsets<both_sides> o, pair_tokens types) {
+    return [](embedding_network const& m, pair_tokens ids, pair_tokens positions, offsets<both_sides> o, pair_tokens types) {
       return loss_of_vectors(vectors_of<model::train_longest>(m, ids, positions, o, types));
     };
   else
-    return [](encoder_alone const& m, pair_tokens ids, pair_tokens positions, offsets<both_sides> o) {
+    return [](embedding_network const& m, pair_tokens ids, pair_tokens positions, offsets<both_sides> o) {
       return loss_of_vectors(vectors_of<model::train_longest>(m, ids, positions, o));
     };
 }();
 inline constexpr auto contrasted = [] {
   if constexpr (typed)
-    return [](encoder_alone const& m, asked_tokens ids, asked_tokens positions, offsets<judged> o, asked_tokens types) {
+    return [](embedding_network const& m, asked_tokens ids, asked_tokens positions, offsets<judged> o, asked_tokens types) {
       return vectors_of<model::longest>(m, ids, positions, o, types);
     };
   else
-    return [](encoder_alone const& m, asked_tokens ids, asked_tokens positions, offsets<judged> o) { return vectors_of<model::longest>(m, ids, positions, o); };
+    return [](embedding_network const& m, asked_tokens ids, asked_tokens positions, offsets<judged> o) { return vectors_of<model::longest>(m, ids, positions, o); };
 }();
-using contrastive_programs = head_programs<contrastive, tx::train_step<encoder_alone, contrast, tx::adamw>, tx::function<contrasted, encoder_alone>>;
+using contrastive_programs = head_programs<contrastive, tuned_step<embedding_network, contrast>, tx::function<contrasted, embedding_network>>;
 
 class compiled_contrastive final : public contrastive_programs {
  public:

@@ -6,9 +6,18 @@
 #include <tx/io/check_config.hpp>
 
 namespace bert {
+namespace {
+
+template <tx::fixed_string... Names>
+std::vector<std::string> texts_of(tx::names<Names...>) {
+  return {std::string(Names.view())...};
+}
+
+}  // namespace
 
 description const& compiled() {
   using model::config;
+  using tuned = model::tuning;
   static description const d{std::string(model::family::name.view()),
                              model::model_class,
                              config::layers,
@@ -22,7 +31,8 @@ description const& compiled() {
                              model::predictions,
                              model::batch,
                              model::train_longest,
-                             model::longest};
+                             model::longest,
+                             {tuned::rank, tuned::alpha, texts_of(tuned::adapted{}), texts_of(tuned::trained{}), texts_of(tuned::frozen{}), tuned::layer_decay}};
   return d;
 }
 

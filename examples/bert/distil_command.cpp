@@ -21,7 +21,8 @@ std::vector<command_line::option> distil_options() {
                              {"teacher-layers", "", "with --config: the student begins with the teacher's embeddings, head and evenly spread layers"},
                              {"temperature", "T", "of the scores, above 0 (default: 2)"},
                              {"hard", "SHARE", "of the texts' own labels in the loss, from 0 to 1; 1 is a student without a teacher's scores (default: 0.5)"},
-                             {"hidden", "W", "weight of the teacher's hidden states, for a program that learns from them (default: 1)"}});
+                             {"hidden", "W", "weight of the teacher's hidden states, for a program that learns from them (default: 1)"},
+                             {"attention", "W", "weight of the attention of the teacher's last layer, for a program that learns from it (default: 1)"}});
 }
 
 // Teacher and student are given the same ids.
@@ -50,7 +51,8 @@ void distil_command(std::span<std::string const> arguments) {
   auto const made = make_distiller(f.seed, f.threads);
   distiller& run = *made;
   if (given.has("hidden") && !run.hidden_states()) throw tx::value_error("--hidden: this program does not learn from hidden states. FIX: tx_add_bert(... TEACHER config.json HIDDEN_STATES)");
-  run.learns = {given.number("temperature", 2, 1e-3, 1e3), given.number("hard", 0.5, 0, 1), given.number("hidden", 1, 0, 1e6)};
+  if (given.has("attention") && !run.attention()) throw tx::value_error("--attention: this program does not learn from attention. FIX: tx_add_bert(... TEACHER config.json ATTENTION)");
+  run.learns = {given.number("temperature", 2, 1e-3, 1e3), given.number("hard", 0.5, 0, 1), given.number("hidden", 1, 0, 1e6), given.number("attention", 1, 0, 1e6)};
 
   check_folder(from);
   auto const folder = tx::io::model_folder::open(from), teacher = tx::io::model_folder::open(wise);
@@ -72,7 +74,7 @@ void distil_command(std::span<std::string const> arguments) {
   auto of_student = labelled_examples(run, learned, unseen, sum_of(folder),
                                       [&] { tx::io::save_model_folder(f.out, run.student(), folder, trained_config("SequenceClassification", labels)); });
   of_student.common.insert({{"--teacher", sum_of(teacher)}, {"--temperature", exact(run.learns.temperature)},
-                            {"--hard", exact(run.learns.hard)}, {"--hidden", exact(run.learns.hidden)}});
+                            {"--hard", exact(run.learns.hard)}, {"--hidden", exact(run.learns.hidden)}, {"--attention", exact(run.learns.attention)}});
   auto const result = finetuned(run, given, f, of_student);
   tx::io::print("student " + score_line(judged(run.logits(coded_texts(unseen.texts)), unseen.targets)) + "; teacher " + score_line(teachers) + "; over " + std::to_string(unseen.texts.size()) +
                 " texts, " + run_told(result, f));

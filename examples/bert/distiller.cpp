@@ -7,6 +7,7 @@
 #include <tx/expr/model_walk.hpp>
 #include <tx/io/check_config.hpp>
 #include <tx/io/pretrained.hpp>
+#include <tx/nn/attention_distillation.hpp>
 #include <tx/nn/distillation.hpp>
 
 namespace bert {
@@ -39,18 +40,26 @@ constexpr auto loss_from_logits(auto const& student, auto const& teacher, target
   }();
   return loss_of(student, wanted) * hard + soft * (1 - hard);
 }
-constexpr auto taught_loss(pair_of_networks const& m, targets const& wanted, auto const&... texts) {
+constexpr auto taught_loss(pair_of_networks const& m, targets const& wanted, auto const& ids, auto const& positions, auto const& o, auto const&... types) {
   auto const say = [](auto const& network) {
     return [&](auto const&... x) {
-      if constexpr (taught::hidden_states) return network.template packed_with_states<model::train_longest>(x...);
+      if constexpr (taught::attention) return network.template packed_with_attention<model::train_longest>(x...);
+      else if constexpr (taught::hidden_states) return network.template packed_with_states<model::train_longest>(x...);
       else return network.template packed<model::train_longest>(x...);
     };
   };
-  auto const wise = known_to<taught::config>(tx::inference(say(m.teacher.body)), texts...);  // without dropout
-  auto const own = known_to<model::config>(say(m.student), texts...);
-  if constexpr (taught::hidden_states) {
-    auto const apart = tx::nn::hidden_state_loss(m.projection(own.hidden_states), wise.hidden_states);
-    return loss_from_logits(own.logits, wise.logits, wanted) + apart * tx::setting<"hidden_weight">(own.logits, 1.0);
+  auto const wise = known_to<taught::config>(tx::inference(say(m.teacher.body)), ids, positions, o, types...);  // without dropout
+  auto const own = known_to<model::config>(say(m.student), ids, positions, o, types...);
+  if constexpr (taught::hidden_states || taught::attention) {
+    auto const by_scores = loss_from_logits(own.logits, wise.logits, wanted);
+    auto const by_states = [&] {
+      if constexpr (taught::hidden_states)
+        return by_scores + tx::nn::hidden_state_loss(m.projection(own.hidden_states), wise.hidden_states) * tx::setting<"hidden_weight">(own.logits, 1.0);
+      else return by_scores;
+    }();
+    if constexpr (taught::attention)
+      return by_states + tx::nn::self_attention_loss(own.attention, wise.attention, tx::nn::texts_at<model::train_longest>(o)) * tx::setting<"attention_weight">(own.logits, 1.0);
+    else return by_states;
   } else {
     return loss_from_logits(own, wise, wanted);
   }
@@ -86,6 +95,7 @@ class compiled_distiller final : public run_of<distiller, compiled_distiller> {
     step_.settings.set("temperature", static_cast<float>(learns.temperature));
     step_.settings.set("hard_share", static_cast<float>(learns.hard));
     step_.settings.set("hidden_weight", static_cast<float>(learns.hidden));
+    step_.settings.set("attention_weight", static_cast<float>(learns.attention));
     return learned<types_of_either>(step_, batch_, texts, s, trace, wanted);
   }
   std::vector<float> logits(std::span<coded_text const> texts) override { return logits_of<typed>(texts, student_); }
@@ -93,6 +103,7 @@ class compiled_distiller final : public run_of<distiller, compiled_distiller> {
   std::vector<named_tensor> student() const override { return below("student."); }
   std::vector<named_tensor> teacher() const override { return below("teacher."); }
   bool hidden_states() const override { return taught::hidden_states; }
+  bool attention() const override { return taught::attention; }
 
   void load_teacher(tx::io::model_folder const& folder) override {
     tx::io::check_config<taught::config>(folder, {taught::model_type});

@@ -21,6 +21,17 @@ struct description {
   int predictions;  // masked tokens of a text that is learned from, at most; 0: it does not pre-train
   int batch, train_longest, longest;  // texts of a step; tokens of a text that is learned from, and of any other
 
+  // What of it finetune, tag, answer and contrast train: patterns of names, none where that is all.
+  struct training {
+    int rank;      // of adapters beside its layers; 0: there are none
+    double alpha;  // what they give is times alpha / rank
+    std::vector<std::string> adapted;  // layers that have one
+    std::vector<std::string> trained, frozen;
+    bool layer_decay;  // rates may fall from layer to layer
+
+    std::string text() const;  // "adapters of rank 8, alpha 16, beside *.layer.*.query; rates may fall from layer to layer"
+  } tuning;
+
   bool regression() const { return labels == 1; }
 };
 description const& compiled();
@@ -40,7 +51,7 @@ struct named_tensor {
 };
 
 struct step_settings {
-  double rate = 1e-4, decay = 0.01, dropout = 0.1;
+  double rate = 1e-4, decay = 0.01, dropout = 0.1, layer_decay = 1;
 };
 
 // What trains, as checkpoints take it for a run (tx/io/checkpoint.hpp).
@@ -75,6 +86,7 @@ class distiller : public classifier {
     double temperature = 2;  // of the teacher's scores and the student's, where there are labels
     double hard = 0.5;       // share of the texts' own labels in the loss; the rest is the teacher's
     double hidden = 1;       // weight of the hidden states beside both, where the program learns from them
+    double attention = 1;    // and of the last layer's attention
   };
   shares learns;
 
@@ -83,6 +95,7 @@ class distiller : public classifier {
   virtual std::vector<named_tensor> student() const = 0;  // what its folder holds
   virtual std::vector<named_tensor> teacher() const = 0;
   virtual bool hidden_states() const = 0;  // whether the program learns from them
+  virtual bool attention() const = 0;      // and from that
 };
 // Throws value_error where the program has no teacher.
 std::unique_ptr<distiller> make_distiller(std::uint64_t seed, int threads);

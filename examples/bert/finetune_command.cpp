@@ -3,6 +3,7 @@
 #include "dataset.hpp"
 #include "finetuning.hpp"
 #include "judged.hpp"
+#include "tuning.hpp"
 
 #include <tx/io/standard_streams.hpp>
 
@@ -13,7 +14,8 @@ namespace {
 
 std::vector<command_line::option> finetune_options() {
   return finetuning_options("what it learns from: label<TAB>text[<TAB>text], or JSON lines with label, text and perhaps pair",
-                            "texts that it does not learn from, by which the best state is kept", {{"model", "DIR", "a folder of Hugging Face's, whose weights it begins with"}});
+                            "texts that it does not learn from, by which the best state is kept", 
+                            {{"model", "DIR", "a folder of Hugging Face's, whose weights it begins with"}, layer_decay_option()});
 }
 
 }  // namespace
@@ -22,13 +24,14 @@ void finetune_command(std::span<std::string const> arguments) {
   auto const known = finetune_options();
   command_line::options const given(arguments, known);
   if (command_line::helped(given,
-                           "usage: bert finetune --model DIR --data FILE --dev FILE --out DIR [option...]\n"
-                           "Trains a model with a head for whole texts, and leaves a folder that transformers opens.\n\n",
+                           with_tuning("usage: bert finetune --model DIR --data FILE --dev FILE --out DIR [option...]\n"
+                                       "Trains a model with a head for whole texts, and leaves a folder that transformers opens.\n"),
                            known))
     return;
   auto const& d = compiled();
   std::string const model = given.text("model");
   finetuning const f(given);
+  check_layer_decay(given);
   auto const made = make_classifier(f.seed, f.threads, true);
   classifier& run = *made;
   check_folder(model);
@@ -41,13 +44,13 @@ void finetune_command(std::span<std::string const> arguments) {
   f.check_count(learned.texts.size(), "texts");
 
   tx::train::run_folder const holds(f.out, folder_options(given));
-  begin_with(folder, run.tensors());
+  begin_with(folder, run);
   std::fprintf(stderr, "%zu texts, %zu for validation, %zu tokens in vocabulary, %s\n", learned.texts.size(), unseen.texts.size(), words.size(),
                d.regression() ? "numbers to tell" : (std::to_string(labels.size()) + " labels").c_str());
 
   auto const result = finetuned(run, given, f,
                                 labelled_examples(run, learned, unseen, sum_of(folder),
-                                                  [&] { tx::io::save_model_folder(f.out, run.tensors(), folder, trained_config("SequenceClassification", labels)); }));
+                                                  [&] { save_trained(f.out, run, folder, "SequenceClassification", trained_config("SequenceClassification", labels)); }));
   tx::io::print(score_line(judged(run.logits(coded_texts(unseen.texts)), unseen.targets)) + " over " + std::to_string(unseen.texts.size()) + " texts, " + run_told(result, f));
 }
 

@@ -70,7 +70,7 @@ finetuning::finetuning(options const& given)
       seed(static_cast<std::uint64_t>(given.integer("seed", 1, 0))),
       threads(static_cast<int>(given.integer("threads", 0, 0, 1024))),
       longest(static_cast<int>(given.integer("length", compiled().train_longest, std::min(8, compiled().train_longest), compiled().train_longest))),
-      settings{given.number("rate", 1e-4, 0, 1), given.number("decay", 0.01, 0, 1), given.number("dropout", 0.1, 0, 0.9)},
+      settings{given.number("rate", 1e-4, 0, 1), given.number("decay", 0.01, 0, 1), given.number("dropout", 0.1, 0, 0.9), given.number("layer-decay", 1, 0.01, 1)},
       warmup(given.number("warmup", 0.1, 0, 0.99)) {
   if (given.has("steps") && given.has("epochs")) throw tx::value_error("--steps and --epochs exclude each other");
 }
@@ -117,7 +117,7 @@ tx::train::loop_result finetuned(trained_run& run, options const& given, finetun
   std::int64_t const validations = given.integer("validations", 3, 1, 100'000);
   o.common = {{"--seed", std::to_string(f.seed)}, {"--data", sum_of(f.data)}, {"--dev", sum_of(f.dev)}, {"--steps", std::to_string(lasts.steps)},
               {"--rate", exact(f.settings.rate)}, {"--warmup", exact(f.warmup)}, {"--decay", exact(f.settings.decay)}, {"--dropout", exact(f.settings.dropout)},
-              {"--length", std::to_string(f.longest)}, {"--validations", std::to_string(validations)}, {"--patience", std::to_string(o.patience)}};
+              {"--length", std::to_string(f.longest)}, {"--validations", std::to_string(validations)}, {"--layer-decay", exact(f.settings.layer_decay)}, {"--patience", std::to_string(o.patience)}};
   o.common.insert(e.common.begin(), e.common.end());
 
   drawn_examples order(e.count, f.seed);

@@ -1,5 +1,6 @@
 #include "judged.hpp"
 
+#include <tx/io/adapter_folder.hpp>
 #include <tx/io/pretrained.hpp>
 #include <tx/train/loop/area_under_curve.hpp>
 
@@ -12,7 +13,7 @@ namespace bert {
 tx::io::model_folder load_trained(std::string const& folder, std::vector<named_tensor> const& tensors, std::string const& what, std::string const& by) {
   check_folder(folder);
   auto const of = tx::io::model_folder::open(folder);
-  auto const report = tx::io::load_pretrained(of, tensors, compiled().family);
+  auto const report = tx::io::load_pretrained(of, tx::io::base_parameters(tensors), compiled().family);
   if (!report.fresh.empty()) throw tx::format_error(folder + " lacks " + report.fresh.front() + ". FIX: a folder that was trained for " + what + ", as bert " + by + " writes it");
   return of;
 }

@@ -3,10 +3,9 @@
 #pragma once
 
 #include "packing.hpp"
+#include "tuned.hpp"
 
 #include <tx/backends/cpu.hpp>
-#include <tx/train/adamw.hpp>
-#include <tx/train/step.hpp>
 
 #include <optional>
 

@@ -52,6 +52,7 @@ template <class Step, class Run>
 auto traced_step(Run& run, step_settings const& s, std::string const& trace, auto&& one) {
   run.settings["learning_rate"] = static_cast<float>(s.rate);
   run.settings.set("dropout", static_cast<float>(s.dropout));
+  run.settings.set("layer_decay", static_cast<float>(s.layer_decay));
   for (auto& group : run.settings.groups)
     if (group.decay > 0) group.decay = static_cast<float>(s.decay);
   tx::exec::kernel_log log;

@@ -5,6 +5,7 @@
 #include "finetuning.hpp"
 #include "judged.hpp"
 #include "tagged_texts.hpp"
+#include "tuning.hpp"
 
 #include <tx/io/standard_streams.hpp>
 
@@ -53,6 +54,7 @@ void learn_tags(command_line::options const& given) {
   auto const& d = compiled();
   std::string const model = given.text("model");
   finetuning const f(given);
+  check_layer_decay(given);
   auto const made = make_tagger(f.seed, f.threads, true);
   tagger& run = *made;
   check_folder(model);
@@ -66,7 +68,7 @@ void learn_tags(command_line::options const& given) {
   f.check_count(texts.size(), "texts");
 
   tx::train::run_folder const holds(f.out, folder_options(given));
-  begin_with(folder, run.tensors());
+  begin_with(folder, run);
   std::fprintf(stderr, "%zu texts, %zu for validation, %zu tokens in vocabulary, %zu labels\n", texts.size(), dev_texts.size(), words.size(), names.size());
 
   examples const of{.count = texts.size(),
@@ -86,7 +88,7 @@ void learn_tags(command_line::options const& given) {
                           return entities ? scores.f1() : scores.accuracy();
                         },
                     .measure = {.name = entities ? "f1" : "accuracy", .label = entities ? "F1" : "accuracy", .higher_is_better = true},
-                    .improved = [&] { tx::io::save_model_folder(f.out, run.tensors(), folder, trained_config("TokenClassification", names)); },
+                    .improved = [&] { save_trained(f.out, run, folder, "TokenClassification", trained_config("TokenClassification", names)); },
                     .common = {{"--model", sum_of(folder)}}};
   auto const result = finetuned(run, given, f, of);
   tx::io::print(tag_line(scored_tags(run, unseen, dev_texts, names), entities) + ", " + run_told(result, f));
@@ -118,12 +120,13 @@ void use_tags(command_line::options const& given, std::string const& file, tx::t
 void tag_command(std::span<std::string const> arguments) {
   auto const known = finetuning_options("what it learns from: word<TAB>label, an empty line between two texts", "the same, by which the best state is kept; with --model alone how well they are told",
                                         {{"model", "DIR", "a folder of Hugging Face's, whose weights it begins with, or one that tag wrote"},
-                                         {"text", "FILE", "words, a line each, to be labelled: printed as word<TAB>label"}});
+                                         {"text", "FILE", "words, a line each, to be labelled: printed as word<TAB>label"},
+                                         layer_decay_option()});
   command_line::options const given(arguments, known);
   if (command_line::helped(given,
-                           "usage: bert tag --model DIR --data FILE --dev FILE --out DIR [option...]    learns labels of words\n"
-                           "       bert tag --model DIR --dev FILE                                      accuracy, and of labels O, B-KIND and I-KIND the entities' F1\n"
-                           "       bert tag --model DIR --text FILE                                     tells labels\n\n",
+                           with_tuning("usage: bert tag --model DIR --data FILE --dev FILE --out DIR [option...]    learns labels of words\n"
+                                       "       bert tag --model DIR --dev FILE                                      accuracy, and of labels O, B-KIND and I-KIND the entities' F1\n"
+                                       "       bert tag --model DIR --text FILE                                     tells labels\n"),
                            known))
     return;
   bool const learns = given.has("data") || given.has("out");

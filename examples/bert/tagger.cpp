@@ -9,28 +9,28 @@
 namespace bert {
 namespace detail {
 
-using tagging_network = tx::nn::token_classifier<model::family, model::config, model::tags>;
+using tagging_network = tuned<tx::nn::token_classifier<model::family, model::config, model::tags>, tx::names<"classifier.*">>;
 inline constexpr tx::label_options first_pieces{.ignore_index = no_label};
 
 inline constexpr auto tagging_loss = [] {
   if constexpr (typed)
     return [](tagging_network const& m, step_tokens ids, step_tokens positions, offsets<model::batch> o, step_tokens types, step_tokens labels) {
-      return tx::cross_entropy(m.packed<model::train_longest>(ids, positions, o, types), labels, first_pieces);
+      return tx::cross_entropy(tx::unwrapped(m).packed<model::train_longest>(ids, positions, o, types), labels, first_pieces);
     };
   else
     return [](tagging_network const& m, step_tokens ids, step_tokens positions, offsets<model::batch> o, step_tokens labels) {
-      return tx::cross_entropy(m.packed<model::train_longest>(ids, positions, o), labels, first_pieces);
+      return tx::cross_entropy(tx::unwrapped(m).packed<model::train_longest>(ids, positions, o), labels, first_pieces);
     };
 }();
 inline constexpr auto tagging = [] {
   if constexpr (typed)
     return [](tagging_network const& m, asked_tokens ids, asked_tokens positions, offsets<judged> o, asked_tokens types) {
-      return m.packed<model::longest>(ids, positions, o, types);
+      return tx::unwrapped(m).packed<model::longest>(ids, positions, o, types);
     };
   else
-    return [](tagging_network const& m, asked_tokens ids, asked_tokens positions, offsets<judged> o) { return m.packed<model::longest>(ids, positions, o); };
+    return [](tagging_network const& m, asked_tokens ids, asked_tokens positions, offsets<judged> o) { return tx::unwrapped(m).packed<model::longest>(ids, positions, o); };
 }();
-using tagger_programs = head_programs<tagger, tx::train_step<tagging_network, tagging_loss, tx::adamw>, tx::function<tagging, tagging_network>>;
+using tagger_programs = head_programs<tagger, tuned_step<tagging_network, tagging_loss>, tx::function<tagging, tagging_network>>;
 
 class compiled_tagger final : public tagger_programs {
  public:

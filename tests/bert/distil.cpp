@@ -42,7 +42,7 @@ TEST_CASE_METHOD(distil_test, "a student learns its teacher's opinion or its lab
   CHECK(teacher == 1);
   CHECK(student > 0.9);  // although every label that it was given is wrong
   CHECK_THAT(soft.out, Catch::Contains("AUC ") && Catch::Contains("over 16 texts, of step "));
-  CHECK(accuracies(distil("--config @folder --hard 1 --hidden 0 --epochs 40 --validations 1", "@alone")).first < 0.1);
+  CHECK(accuracies(distil("--config @folder --hard 1 --hidden 0 --attention 0 --epochs 40 --validations 1", "@alone")).first < 0.1);
 
   // The folder is one like any other: the student alone, under transformers' names.
   CHECK(nlohmann::json::parse(read("student/config.json")).at("id2label") == nlohmann::json{{"0", "counts"}, {"1", "does not"}});
@@ -93,6 +93,36 @@ TEST_CASE_METHOD(distil_test, "a teacher drops nothing, stays as it is and has n
   CHECK(run->train(texts, targets, {.rate = 0, .dropout = 0.5}) > 1e-4f);
 }
 
+TEST_CASE_METHOD(distil_test, "a student comes nearer to its teacher's attention as its weight says", "[distil]") {
+  std::vector<std::int32_t> const ids{2, 50, 51, 60, 33, 3}, others{2, 40, 41, 3}, types(6, 0);
+  std::vector<bert::coded_text> const texts{{ids, types}, {others, std::span(types).first(4)}, {ids, types}, {others, std::span(types).first(4)},
+                                            {ids, types}, {others, std::span(types).first(4)}, {ids, types}, {others, std::span(types).first(4)}};
+  std::vector<float> const targets(8, 1);
+  bert::step_settings const none{.rate = 0, .decay = 0, .dropout = 0}, some{.rate = 0.01, .decay = 0, .dropout = 0};
+  // The attention's part of the loss before some steps, and after.
+  auto const term = [&](double weight) {
+    auto const run = bert::make_distiller(1, 1);
+    run->load_teacher(tx::io::model_folder::open(path / "teacher"));
+    auto const of = [&] {
+      run->learns = {.temperature = 2, .hard = 0, .hidden = 0, .attention = 2};
+      float const twice = run->train(texts, targets, none);
+      run->learns.attention = 1;
+      float const once = run->train(texts, targets, none);
+      return static_cast<double>(twice - once);
+    };
+    double const before = of();
+    run->learns.attention = weight;
+    for (int i = 0; i < 60; ++i) run->train(texts, targets, some);
+    return std::pair{before, of()};
+  };
+  auto const [before, after] = term(10);
+  auto const [same, untaught] = term(0);
+  CHECK(before == same);
+  CHECK(before > 1e-3);
+  CHECK(after < 0.3 * before);
+  CHECK(after < 0.5 * untaught);
+}
+
 TEST_CASE_METHOD(distil_test, "a distillation that is stopped and resumed is the one that was not", "[distil]") {
   std::string const command = "distil --teacher @teacher --config @folder --data @wrong.tsv --dev @dev.tsv --rate 0.003 --steps 300 --out ";
   REQUIRE((*this)(command + "@whole --threads 1").code == 0);
@@ -120,6 +150,7 @@ TEST_CASE_METHOD(distil_test, "distillations that are refused", "[distil]") {
   refused("--model @folder --teacher-layers", "--model and --teacher-layers exclude each other");
   refused("--config @folder --temperature 0", "--temperature");
   refused("--config @folder --hard 2", "--hard");
+  refused("--config @folder --attention -1", "--attention");
   write("other.tsv", labelled(0, 16) + "perhaps\tthe words\n");
   ran const other = (*this)("distil --teacher @teacher --config @folder --data @other.tsv --dev @dev.tsv --out @student");
   CHECK_THAT(other.error, Catch::Contains("other.tsv:17: the label 'perhaps' is none of the model's"));

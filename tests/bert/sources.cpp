@@ -1,9 +1,7 @@
-// The rest of the example, but for main().
-#define TX_BERT_MODEL_HEADER "../../tests/bert/tiny_model.hpp"
+// The rest of the example, but for main() and what knows the model: that of tests/bert_lora, too.
 #include "../../examples/bert/answer_command.cpp"
 #include "../../examples/bert/contrast_command.cpp"
 #include "../../examples/bert/dataset.cpp"
-#include "../../examples/bert/description.cpp"
 #include "../../examples/bert/distil_command.cpp"
 #include "../../examples/bert/entity_scores.cpp"
 #include "../../examples/bert/finetune_command.cpp"
@@ -20,6 +18,7 @@
 #include "../../examples/bert/tagged_texts.cpp"
 #include "../../examples/bert/teacher_layers.cpp"
 #include "../../examples/bert/training.cpp"
+#include "../../examples/bert/tuning.cpp"
 #include "../../examples/bert/use_commands.cpp"
 #include "../../examples/command_line/options.cpp"
 #include "../../examples/command_line/program.cpp"

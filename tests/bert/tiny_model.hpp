@@ -1,6 +1,7 @@
 // The model of tests/parity/data/folder, as tx_add_bert would write it.
 #pragma once
 
+#include <tx/expr/by_name.hpp>
 #include <tx/nn/bert.hpp>
 
 namespace bert::model {
@@ -18,12 +19,23 @@ inline constexpr bool contrast_first = false;
 inline constexpr int batch = 8;
 inline constexpr int train_longest = 12, longest = 30;
 
+// FROZEN bert.embeddings.position_embeddings.* LAYER_DECAY
+struct tuning {
+  static constexpr int rank = 0;
+  static constexpr double alpha = 1;
+  using adapted = tx::names<>;
+  using trained = tx::names<>;
+  using frozen = tx::names<"bert.embeddings.position_embeddings.*">;
+  static constexpr bool layer_decay = true;
+  static constexpr tx::fixed_string below = "bert.embeddings*";
+};
+
 // A teacher of the same kind, which the tests can train.
 namespace teacher {
 using model::config;
 using model::family;
 using model::model_type;
-inline constexpr bool hidden_states = true;
+inline constexpr bool hidden_states = true, attention = true;
 }  // namespace teacher
 
 }  // namespace bert::model

@@ -36,6 +36,15 @@ struct repeat {
     return run<N, true>(block, carry, same...);
   }
 
+  // In two steps: the blocks but the last, as outputs gives them, scanned{what the last is given, all [N - 1, extents of the carry...]}; and the last block,
+  // with parameters of its own. A program that trains has no other way through the same repeat beside them.
+  template <typed_handle X, class... Same>
+  constexpr auto outputs_before_last(X const& carry, Same const&... same) const {
+    static_assert(N > 1, "tx::repeat: one iteration has none before it. FIX: last() alone");
+    return run<N - 1, true>(part<0, N - 1, true>(), carry, same...);
+  }
+  constexpr Block last() const { return part<N - 1, 1, false>(); }
+
  private:
   // The block with iterations [First, First + Count) of its parameters, as leaves of their own.
   template <int First, int Count, bool Stacked>

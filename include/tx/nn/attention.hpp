@@ -34,6 +34,13 @@ constexpr auto attend_to_itself(X const& queries, typed_handle auto const& keys,
 
 }  // namespace detail
 
+// What a layer's attention is computed from, [..., H] each; queries have not been scaled.
+template <int Heads, typed_handle X>
+struct attention_inputs {
+  static constexpr int heads = Heads;
+  X queries, keys, values;
+};
+
 template <int H, int Heads>
 struct self_attention {
   static_assert(H % Heads == 0, "tx::nn::self_attention: the width is no multiple of the number of heads. FIX: change one of the two");
@@ -45,9 +52,14 @@ struct self_attention {
   // [batch, seq, H], and perhaps a mask [batch, seq] (key_mask.hpp tells its types) -> [batch, seq, H]; or packed texts, [tokens, H] and
   // texts_at<Longest>(offsets) (attend_packed.hpp) -> [tokens, H]. Dropout is on the probabilities.
   constexpr auto operator()(typed_handle auto const& x, auto const&... mask) const {
+    auto const of = inputs(x);
+    return detail::attend_to_itself<Heads>(of.queries, of.keys, of.values, mask...);
+  }
+  template <typed_handle X>
+  constexpr attention_inputs<Heads, X> inputs(X const& x) const {
     auto const v = value(x);  // in this order, whatever order a compiler evaluates arguments in
     auto const k = key(x);
-    return detail::attend_to_itself<Heads>(query(x), k, v, mask...);
+    return {query(x), k, v};
   }
 };
 

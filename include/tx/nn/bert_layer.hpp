@@ -48,6 +48,8 @@ struct bert_layer {
     auto const attended = attention(x, mask...);
     return output(intermediate(attended), attended);
   }
+  // What its attention to x is computed from: attention_inputs
+  constexpr auto attends_by(typed_handle auto const& x) const { return attention.self.inputs(x); }
 };
 
 }  // namespace tx::nn

@@ -12,9 +12,14 @@ struct distilbert_attention {
   linear<H, H> q_lin, k_lin, v_lin, out_lin;
 
   constexpr auto operator()(typed_handle auto const& x, auto const&... mask) const {
+    auto const of = inputs(x);
+    return out_lin(detail::attend_to_itself<Heads>(of.queries, of.keys, of.values, mask...));
+  }
+  template <typed_handle X>
+  constexpr attention_inputs<Heads, X> inputs(X const& x) const {
     auto const v = v_lin(x);
     auto const k = k_lin(x);
-    return out_lin(detail::attend_to_itself<Heads>(q_lin(x), k, v, mask...));
+    return {q_lin(x), k, v};
   }
 };
 
@@ -38,6 +43,7 @@ struct distilbert_layer {
     auto const attended = sa_layer_norm(attention(x, mask...) + x);
     return output_layer_norm(ffn(attended) + attended);
   }
+  constexpr auto attends_by(typed_handle auto const& x) const { return attention.inputs(x); }
 };
 
 template <class Config, class Pooler = no_pooler>
@@ -57,6 +63,11 @@ struct distilbert {
   template <int Longest>
   constexpr auto packed_states(typed_handle auto const& ids, typed_handle auto const& positions, typed_handle auto const& offsets) const {
     return transformer.outputs(embeddings.packed(ids, positions), texts_at<Longest>(offsets));
+  }
+  // The same, and what the last layer's attention is computed from: encoded_with_attention
+  template <int Longest>
+  constexpr auto packed_attention(typed_handle auto const& ids, typed_handle auto const& positions, typed_handle auto const& offsets) const {
+    return transformer.with_attention(embeddings.packed(ids, positions), texts_at<Longest>(offsets));
   }
 };
 

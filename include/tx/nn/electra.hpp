@@ -35,6 +35,11 @@ struct electra {
   constexpr auto packed_states(typed_handle auto const& ids, typed_handle auto const& positions, typed_handle auto const& offsets, typed_handle auto const&... types) const {
     return encoder.outputs(embeddings_project(embeddings.packed(ids, positions, types...)), texts_at<Longest>(offsets));
   }
+  // The same, and what the last layer's attention is computed from: encoded_with_attention
+  template <int Longest>
+  constexpr auto packed_attention(typed_handle auto const& ids, typed_handle auto const& positions, typed_handle auto const& offsets, typed_handle auto const&... types) const {
+    return encoder.with_attention(embeddings_project(embeddings.packed(ids, positions, types...)), texts_at<Longest>(offsets));
+  }
 };
 
 struct electra_family {

@@ -17,6 +17,16 @@ struct with_hidden_states {
 template <class Logits, class States>
 with_hidden_states(Logits, States) -> with_hidden_states<Logits, States>;
 
+// And what attention of the last layer is computed from: attention_inputs.
+template <class Logits, class States, class Attention>
+struct with_last_attention {
+  Logits logits;
+  States hidden_states;
+  Attention attention;
+};
+template <class Logits, class States, class Attention>
+with_last_attention(Logits, States, Attention) -> with_last_attention<Logits, States, Attention>;
+
 template <class Family, class Config, int Labels, class Pooler = typename Family::template pooler<Config>>
 struct sequence_classifier {
   static_assert(Labels > 0, "tx::nn::sequence_classifier: there are no labels. FIX: at least 1");
@@ -38,6 +48,13 @@ struct sequence_classifier {
                                     typed_handle auto const&... types) const {
     auto const states = encoder.body.template packed_states<Longest>(ids, positions, offsets, types...);
     return with_hidden_states{head(encoder.body.pooler.packed(states.carry, offsets)), states.out};
+  }
+  // The same, and what the last layer's attention is computed from, for attention_distillation.hpp.
+  template <int Longest>
+  constexpr auto packed_with_attention(typed_handle auto const& ids, typed_handle auto const& positions, typed_handle auto const& offsets,
+                                       typed_handle auto const&... types) const {
+    auto const states = encoder.body.template packed_attention<Longest>(ids, positions, offsets, types...);
+    return with_last_attention{head(encoder.body.pooler.packed(states.carry, offsets)), states.out, states.attention};
   }
 };
 

@@ -1,0 +1,48 @@
+// What of a network its step trains, as tx_add_bert was told: all of it, or parts that are chosen by name, or adapters of low rank beside its layers and
+// its head. Included behind the model's header.
+#pragma once
+
+#include <tx/expr/by_name.hpp>
+#include <tx/nn/lora.hpp>
+#include <tx/train/adamw.hpp>
+#include <tx/train/step.hpp>
+
+#include <type_traits>
+
+namespace bert::detail {
+
+template <class Network, class Names>
+struct by_names;
+template <class Network, tx::fixed_string... Names>
+struct by_names<Network, tx::names<Names...>> {
+  using trained = tx::trained_where<Network, Names...>;
+  using frozen = tx::frozen_where<Network, Names...>;
+};
+
+// Tuning: what the model's header says of it. Head: names of the head's tensors.
+template <class Network, class Head, class Tuning>
+constexpr auto tuned_as() {
+  using no_names = tx::names<>;
+  constexpr bool by_default = std::is_same_v<typename Tuning::trained, no_names>;
+  if constexpr (Tuning::rank > 0) {
+    constexpr tx::nn::lora_options options{.rank = Tuning::rank, .alpha = Tuning::alpha};
+    return std::type_identity<tx::nn::lora<Network, options, typename Tuning::adapted, std::conditional_t<by_default, Head, typename Tuning::trained>>>{};
+  } else if constexpr (!by_default) {
+    return std::type_identity<typename by_names<Network, typename Tuning::trained>::trained>{};
+  } else if constexpr (!std::is_same_v<typename Tuning::frozen, no_names>) {
+    return std::type_identity<typename by_names<Network, typename Tuning::frozen>::frozen>{};
+  } else {
+    return std::type_identity<Network>{};
+  }
+}
+
+// Its tensors keep their names, and those of adapters stand beside them; tx::unwrapped(m) is the network.
+template <class Network, class Head = tx::names<>>
+using tuned = typename decltype(tuned_as<Network, Head, model::tuning>())::type;
+using sequence_head = tx::names<"*classifier.*">;  // DistilBERT's has two layers, of which one is pre_classifier
+
+template <class Network, auto Loss>
+using tuned_step = std::conditional_t<model::tuning::layer_decay, tx::train_step<Network, Loss, tx::adamw, tx::layer_decay<model::tuning::below>>,
+                                      tx::train_step<Network, Loss, tx::adamw>>;
+
+}  // namespace bert::detail

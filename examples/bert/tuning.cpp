@@ -1,0 +1,85 @@
+#include "tuning.hpp"
+
+#include <tx/io/adapter_folder.hpp>
+#include <tx/io/pretrained.hpp>
+#include <tx/io/save_model_folder.hpp>
+
+#include <cstdio>
+#include <set>
+
+namespace bert {
+namespace {
+
+std::string list(std::vector<std::string> const& names) {
+  std::string out;
+  for (auto const& name : names) out += (out.empty() ? "" : ", ") + name;
+  return out;
+}
+// "16", or "0.5".
+std::string shortest(double value) {
+  char text[40];
+  std::snprintf(text, sizeof text, "%g", value);
+  return text;
+}
+
+// Names of what is trained.
+std::set<std::string> trained_names(trained_run const& run) {
+  std::set<std::string> names;
+  for (auto const& t : run.tensors(1)) names.insert(t.name);  // what has a state of the optimizer
+  return names;
+}
+
+// The modules beside adapters that are trained whole: a head by its name, "classifier", a part of the encoder by its path, "bert.pooler.dense".
+std::vector<std::string> whole_modules(std::set<std::string> const& trained) {
+  std::set<std::string> modules;
+  for (auto const& name : trained)
+    if (!tx::io::detail::is_adapter(name)) modules.insert(name.substr(0, name.starts_with(compiled().family + '.') ? name.rfind('.') : name.find('.')));
+  return {modules.begin(), modules.end()};
+}
+
+// What PEFT calls a task.
+std::string peft_task(std::string const& task) {
+  return task == "SequenceClassification" ? "SEQ_CLS" : task == "TokenClassification" ? "TOKEN_CLS" : task == "QuestionAnswering" ? "QUESTION_ANS" : "FEATURE_EXTRACTION";
+}
+
+}  // namespace
+
+std::string description::training::text() const {
+  std::string out = rank > 0           ? "adapters of rank " + std::to_string(rank) + ", alpha " + shortest(alpha) + ", beside " + list(adapted) + ", and " + (trained.empty() ? "the head" : list(trained))
+                    : !trained.empty() ? list(trained) + " alone"
+                    : !frozen.empty()  ? "all but " + list(frozen)
+                                       : "all";
+  return out + (layer_decay ? "; --layer-decay" : "");
+}
+
+std::string with_tuning(std::string usage) { return std::move(usage) + "This program trains " + compiled().tuning.text() + ".\n\n"; }
+
+command_line::option layer_decay_option() {
+  return {"layer-decay", "D", "each layer has D times the rate of the one above it, the embeddings of the lowest, for a program compiled with LAYER_DECAY (default: 1)"};
+}
+void check_layer_decay(command_line::options const& given, description::training const& of) {
+  if (given.has("layer-decay") && !of.layer_decay) throw tx::value_error("--layer-decay: all layers of this program have one rate. FIX: tx_add_bert(... LAYER_DECAY)");
+}
+
+void begin_with(tx::io::model_folder const& folder, trained_run const& run) {
+  auto const trained = trained_names(run);
+  for (auto const& name : tx::io::load_pretrained(folder, tx::io::base_parameters(run.tensors()), compiled().family).fresh) {
+    if (!trained.contains(name))
+      throw tx::format_error(folder.path().string() + " lacks " + name + ", and this program does not train it. FIX: a folder that has it, or a program that trains it: tx_add_bert(... TRAINED, or without FROZEN)");
+    std::fprintf(stderr, "fresh: %s\n", name.c_str());
+  }
+}
+
+void save_trained(std::filesystem::path const& to, trained_run const& run, tx::io::model_folder const& from, std::string const& task, nlohmann::json const& changes) {
+  auto const& d = compiled();
+  auto tensors = run.tensors();
+  if (d.tuning.rank == 0) return tx::io::save_model_folder(to, tensors, from, changes);
+  auto const merged = tx::io::merged_parameters(tensors, d.tuning.alpha / d.tuning.rank);
+  tx::io::adapter_description const described{.rank = d.tuning.rank, .alpha = d.tuning.alpha, .base = from.path().string(), .task = peft_task(task), .trained = whole_modules(trained_names(run))};
+  if (task == "Model")  // an encoder by itself, whose tensors have nothing in front of their names
+    for (auto& t : tensors) t.name = t.name.substr(d.family.size() + 1);
+  tx::io::save_adapter(to / "adapter", tensors, described);
+  tx::io::save_model_folder(to, merged, from, changes);
+}
+
+}  // namespace bert

@@ -1,0 +1,2 @@
+#define TX_BERT_MODEL_HEADER "../../tests/bert/tiny_model.hpp"
+#include "../../examples/bert/description.cpp"

@@ -1,0 +1,31 @@
+// The model of tests/parity/data/folder, as tx_add_bert would write it for LORA 2 3 LAYER_DECAY.
+#pragma once
+
+#include <tx/expr/by_name.hpp>
+#include <tx/nn/bert.hpp>
+
+namespace bert::model {
+
+struct config {
+  static constexpr int layers = 2, hidden = 16, heads = 2, ffn = 24, vocabulary = 142, positions = 40, types = 2;
+};
+using family = tx::nn::bert_family;
+inline constexpr char const* model_type = "bert";
+inline constexpr char const* model_class = "Bert";
+inline constexpr int labels = 2;
+inline constexpr int tags = 0;
+inline constexpr int predictions = 0;
+inline constexpr int batch = 8;
+inline constexpr int train_longest = 12, longest = 30;
+
+struct tuning {
+  static constexpr int rank = 2;
+  static constexpr double alpha = 3;
+  using adapted = tx::names<"*.layer.*.query", "*.layer.*.value">;
+  using trained = tx::names<>;
+  using frozen = tx::names<>;
+  static constexpr bool layer_decay = true;
+  static constexpr tx::fixed_string below = "bert.embeddings*";
+};
+
+}  // namespace bert::model
