@@ -9,10 +9,12 @@
 #include <tx/passes/narrow.hpp>
 #include <tx/passes/sink.hpp>
 #include <tx/train/accumulate.hpp>
+#include <tx/train/adafactor.hpp>
 #include <tx/train/adagrad.hpp>
 #include <tx/train/adamw.hpp>
 #include <tx/train/clip.hpp>
 #include <tx/train/lamb.hpp>
+#include <tx/train/novograd.hpp>
 #include <tx/train/rmsprop.hpp>
 #include <tx/train/sgd.hpp>
 #include <tx/train/updates.hpp>
@@ -30,18 +32,26 @@ struct recorded {
 
 namespace detail {
 
+// With epsilons that keep what rounding leaves of a gradient of zeros from becoming a step.
+using factored = tx::adafactor_with<tx::adafactor_options{.epsilon1 = 0.01}>;
+using by_norm = tx::novograd_with<tx::adam_options{.beta1 = 0.95, .beta2 = 0.98, .epsilon = 0.1}>;
+
 constexpr void update_by(int optimizer, graph& g, var leaf, var gradient, std::int64_t first, int rank) {
   using namespace tx;
+  tx::detail::state_starts const starts{{first, first}};  // where a number for each element would begin: there is room, but for a tensor of none
+  if (optimizer > 5 && leaf.info().count() == 0) optimizer = 2;
   switch (optimizer) {
     case 0: return tx::detail::append_update<sgd>(g, leaf, gradient, first, 0, rank);
     case 1: return tx::detail::append_update<sgd_with<sgd_options{.momentum = 0.5}>>(g, leaf, gradient, first, 0, rank);
     case 2: return tx::detail::append_update<adamw>(g, leaf, gradient, first, 0, rank);
     case 3: return tx::detail::append_update<lamb>(g, leaf, gradient, first, 0, rank);
     case 4: return tx::detail::append_update<rmsprop>(g, leaf, gradient, first, 0, rank);
-    default: return tx::detail::append_update<adagrad>(g, leaf, gradient, first, 0, rank);
+    case 5: return tx::detail::append_update<adagrad>(g, leaf, gradient, first, 0, rank);
+    case 6: return tx::detail::append_update<factored>(g, leaf, gradient, first, 0, rank, {}, starts);
+    default: return tx::detail::append_update<by_norm>(g, leaf, gradient, first, 0, rank, {}, starts);
   }
 }
-constexpr bool sees_whole_tensors(int optimizer) { return optimizer == 3; }
+constexpr bool sees_whole_tensors(int optimizer) { return optimizer == 3 || optimizer > 5; }
 
 constexpr vec<int> parameters_of(graph const& g) {
   vec<int> leaves{};
