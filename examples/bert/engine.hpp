@@ -29,7 +29,7 @@ struct description {
     std::vector<std::string> trained, frozen;
     bool layer_decay;  // rates may fall from layer to layer
 
-    std::string text() const;  // "adapters of rank 8, alpha 16, beside *.layer.*.query; rates may fall from layer to layer"
+    std::string text() const;  // "adapters of rank 8, alpha 16, beside *.layer.*.query, and the head; --layer-decay"
   } tuning;
 
   bool regression() const { return labels == 1; }

@@ -126,13 +126,16 @@ void pretrain_command(std::span<std::string const> arguments) {
               {"--steps", std::to_string(lasts.steps)}, {"--validations", std::to_string(validations)}, {given.has("model") ? "--model" : "--config", sum_of(folder)}};
   tx::train::loop loop(run, batches, o);
   std::optional<tx::io::file_handle> told_batches;
+  if (given.has("batches")) {
+    std::string const file = given.text("batches");
+    std::error_code absent;
+    if (given.has("resume")) tx::io::cut_metrics(file, loop.step());
+    else if (std::filesystem::file_size(file, absent) > 0 && !absent) throw tx::value_error("--batches " + file + " is there and not empty. FIX: another file");
+    told_batches.emplace(file, O_WRONLY | O_APPEND | O_CREAT, "append to");
+  }
   loop.run({.lasts = lasts, .validations = {.count = validations}}, [&](tx::train::moment const& now) -> tx::train::step_told {
     auto const& b = batches.next();
-    if (given.has("batches")) {
-      if (!told_batches) {
-        tx::io::cut_metrics(given.text("batches"), now.step);
-        told_batches.emplace(given.text("batches"), O_WRONLY | O_APPEND | O_CREAT, "append to");
-      }
+    if (told_batches) {
       std::string const line = "{\"step\":" + std::to_string(now.step + 1) + ",\"texts\":" + b.as_json() + "}\n";
       told_batches->write_all(std::as_bytes(std::span(line)));
     }

@@ -75,9 +75,12 @@ void save_trained(std::filesystem::path const& to, trained_run const& run, tx::i
   auto tensors = run.tensors();
   if (d.tuning.rank == 0) return tx::io::save_model_folder(to, tensors, from, changes);
   auto const merged = tx::io::merged_parameters(tensors, d.tuning.alpha / d.tuning.rank);
-  tx::io::adapter_description const described{.rank = d.tuning.rank, .alpha = d.tuning.alpha, .base = from.path().string(), .task = peft_task(task), .trained = whole_modules(trained_names(run))};
-  if (task == "Model")  // an encoder by itself, whose tensors have nothing in front of their names
-    for (auto& t : tensors) t.name = t.name.substr(d.family.size() + 1);
+  tx::io::adapter_description described{.rank = d.tuning.rank, .alpha = d.tuning.alpha, .base = from.path().string(), .task = peft_task(task), .trained = whole_modules(trained_names(run))};
+  if (task == "Model") {  // an encoder by itself, whose tensors have nothing in front of their names
+    auto const alone = [&](std::string& name) { name.erase(0, d.family.size() + 1); };
+    for (auto& t : tensors) alone(t.name);
+    for (auto& module : described.trained) alone(module);
+  }
   tx::io::save_adapter(to / "adapter", tensors, described);
   tx::io::save_model_folder(to, merged, from, changes);
 }

@@ -79,16 +79,10 @@ static void check_resumed(pretrain_test& test, std::string const& options) {
   ran const whole = test("pretrain --out @whole --batches @whole.batches --threads 1 " + options);
   INFO(whole.error);
   REQUIRE(whole.code == 0);
-  auto const saved = [&] {
-    std::error_code none;
-    for (std::filesystem::directory_iterator at(test.path / "cut/checkpoints", none), end; !none && at != end; at.increment(none))
-      if (at->path().filename().string().starts_with("checkpoint-")) return true;
-    return false;
-  };
+  auto const saved = [&] { return test.saved(); };
   std::string const command = "pretrain --out @cut --batches @cut.batches " + options;
   int code = test.signalled(command, SIGTERM, saved);
-  // A signal may come when the model is written and the states are gone, but the process has not ended: then nothing is left to go on with.
-  auto const done = [&] { return code == 0 || (code == -SIGTERM && !saved() && std::filesystem::exists(test.path / "cut/model.safetensors")); };
+  auto const done = [&] { return test.is_done(code, SIGTERM); };
   for (int attempt = 0; attempt < 20 && !done(); ++attempt) {
     INFO(test.read(".err"));
     REQUIRE((code == 128 + SIGTERM || code == -SIGTERM));

@@ -34,7 +34,7 @@ TEST_CASE_METHOD(bert_test, "a run that is stopped, killed and resumed is the ru
 
 TEST_CASE_METHOD(bert_test, "what a resumed run must have in common with the saved one", "[bert]") {
   std::string const command = "finetune --model @folder --data @train.tsv --dev @dev.tsv --steps 100000 --save-every 2 --out @cut ";
-  int const code = signalled(command, SIGTERM, [&] { return std::filesystem::exists(path / "cut/checkpoints") && !std::filesystem::is_empty(path / "cut/checkpoints"); });
+  int const code = signalled(command, SIGTERM, [&] { return saved(); });
   REQUIRE(code == 128 + SIGTERM);
   ran const r = (*this)(command + "--resume --rate 0.5 --threads 1");
   CHECK(r.code == 1);

@@ -15,6 +15,15 @@ class bert_test : public program_test {
   ran finetune(std::string const& more = "", std::string const& out = "@model") const {
     return (*this)("finetune --model @folder --data @train.tsv --dev @dev.tsv --out " + out + " --rate 0.003 --epochs 20 --dropout 0 --threads 1 " + more);
   }
+  // Whether the run that learns into "cut" has a state to go on from. One that ends in the meantime takes them away.
+  bool saved() const {
+    std::error_code none;
+    for (std::filesystem::directory_iterator at(path / "cut/checkpoints", none), end; !none && at != end; at.increment(none))
+      if (at->path().filename().string().starts_with("checkpoint-")) return true;
+    return false;
+  }
+  // A signal may come when the model is written and the states are gone, but the process has not ended: then nothing is left to go on with.
+  bool is_done(int code, int signal) const { return code == 0 || (code == -signal && !saved() && std::filesystem::exists(path / "cut/model.safetensors")); }
   static std::string sentence(int i) {
     static char const* const words[] = {"the", "tokens", "texts", "pairing", "numbers", "few", "words", "learning"};
     std::string out = i % 2 == 0 ? "count" : "too";

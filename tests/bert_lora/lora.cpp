@@ -177,9 +177,9 @@ TEST_CASE_METHOD(bert_test, "adapters are saved and resumed with the run", "[lor
   ran const whole = (*this)(command + "@whole --threads 1");
   INFO(whole.error);
   REQUIRE(whole.code == 0);
-  int const code = signalled(command + "@cut --save-every 20", SIGTERM, [&] { return std::filesystem::exists(path / "cut/checkpoints") && !std::filesystem::is_empty(path / "cut/checkpoints"); });
-  REQUIRE((code == 0 || code == 128 + SIGTERM));
-  if (code != 0) {
+  int const code = signalled(command + "@cut --save-every 20", SIGTERM, [&] { return saved(); });
+  REQUIRE((is_done(code, SIGTERM) || code == 128 + SIGTERM));
+  if (!is_done(code, SIGTERM)) {
     std::string other = command;
     other.replace(other.find("0.8"), 3, "0.7");
     ran const refused = (*this)(other + "@cut --resume --threads 1");

@@ -99,7 +99,7 @@ class sinker {
     if (is_partial_sum(id)) return true;
     if (!has_slices(n.info.dims)) return false;
     if (n.op == &reshape_info) return true;
-    if (n.op == &transpose_info) return n.at.v[0] == 0 && n.info.dims.dim[0] == slices_;
+    if (n.op == &transpose_info) return known_number(g_.input(n, 0)) < 0 && n.at.v[0] == 0 && n.info.dims.dim[0] == slices_;
     shape const& from = n.inputs > 0 ? g_.info(g_.input(n, 0)).dims : n.info.dims;
     if (n.op == &broadcast_info) return from.rank == n.info.dims.rank && from.dim[0] == n.info.dims.dim[0];
     if (n.op->kind == op_kind::row_reduce) return from.rank > 1;

@@ -148,6 +148,8 @@ class parameter_block {
   template <class T>
     requires std::is_same_v<std::remove_const_t<T>, element_type>
   TX_COLD std::vector<reference<T>> tensors_of(std::span<T> all, int k = 0) const {
+    if (all.size() != size(k))
+      throw shape_error("parameters: a copy of " + std::to_string(all.size()) + " elements; block " + std::to_string(k) + " has " + std::to_string(size(k)) + ". FIX: tensors_of(read(k), k)");
     std::vector<reference<T>> out;
     for (auto& v : k == 0 ? parameters_of<Model>() : states_of<Model>(states_.of(k - 1))) {
       constexpr auto width = static_cast<std::int64_t>(sizeof(element_type));

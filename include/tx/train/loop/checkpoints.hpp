@@ -53,8 +53,16 @@ class checkpoints {
     write(options_.folder, options_.keep, run, step, what);
     last_ = step;
   }
+  // Where the save before has failed, the state is saved among the others first: the run ends with that failure, and goes on from there.
   template <class Run>
   void save_best(Run& run, std::int64_t step, to_save const& what) {
+    try {
+      wait();
+    } catch (...) {
+      save(run, step, what);
+      wait();
+      throw;
+    }
     write(best_folder(), 1, run, step, what);
   }
 

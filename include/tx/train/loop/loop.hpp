@@ -100,10 +100,7 @@ class loop {
     bool const better = best_.offer(value, step_, [&] { return run_.read(); });
     patience_.seen(better);
     if (better && options_.improved) options_.improved();
-    if (better && checkpoints_.of_the_best()) {
-      if (checkpoints_.failed()) checkpoints_.save(run_, step_, state());  // else the best state alone would be written before the failure is told of
-      checkpoints_.save_best(run_, step_, state());
-    }
+    if (better && checkpoints_.of_the_best()) checkpoints_.save_best(run_, step_, state());
     return better;
   }
 
@@ -111,8 +108,10 @@ class loop {
   void write(std::initializer_list<io::metric> values) { report_.write(step_, std::span(values.begin(), values.size())); }
   void note(std::string const& text) { report_.note(text); }
 
-  // Ends the run with the best state in it.
+  // Ends the run with the best state in it. Throws value_error where the run that goes on was in a phase that nobody has begun.
   loop_result finish() {
+    if (passed_ < phase_)
+      throw value_error("loop: the saved run was in its phase " + std::to_string(phase_ + 1) + ", this one is in " + std::to_string(passed_ + 1) + ". FIX: begin_phase() between all phases, also where a run is resumed");
     report_.finish();
     checkpoints_.end(run_, step_, [&] { return state(); });
     if constexpr (validated)
@@ -160,7 +159,8 @@ class loop {
     report_.step(step_, told, options_.now() - start, elapsed());
   }
 
-  // A step's loss may be the last number of a run: what it updates need be none any more, and no measure tells that of parameters.
+  // A step's loss may be the last number of a run: what it updates need be none any more, and no measure tells that of parameters. Of a model whose parameters
+  // have several types nothing is known here.
   void check_numbers() const {
     if constexpr (validated) {
       auto const parameters = run_.read();
@@ -204,13 +204,13 @@ class loop {
     auto const from = checkpoints_.load(run_);
     left_out_ = from.skipped;
     saved const in(from.position, from.extra);
+    if (in.has("done") && !in.has("phase")) throw format_error(from.path.string() + " was saved by an earlier version, which did not say in which phase. FIX: begin anew");
     for (auto const& [name, value] : options_.common) {
       auto const before = in.value<std::string>(name);
       if (before != value)
         throw value_error(name + " is not what the saved run had (" + before + ", now " + value + "). FIX: resume with the same options and files");
     }
     step_ = in.value("step", from.step);
-    if (in.has("done") && !in.has("phase")) throw format_error(from.path.string() + " was saved by an earlier version, which did not say in which phase. FIX: begin anew");
     phase_ = in.value<std::int64_t>("phase", 0);
     done_ = in.value("done", from.step);
     resumed_steps_ = in.value<std::int64_t>("steps", 0);
