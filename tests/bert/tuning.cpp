@@ -57,7 +57,7 @@ TEST_CASE_METHOD(bert_test, "what is frozen stays bit by bit, and each layer has
   CHECK(trained == names(run->tensors()));
 }
 
-TEST_CASE_METHOD(bert_test, "--layer-decay changes what is learned, and is refused by programs without it", "[tuning]") {
+TEST_CASE_METHOD(bert_test, "a falling rate, --layer-decay, changes what is learned, and is refused by programs without it", "[tuning]") {
   std::string const command = "finetune --model @folder --data @train.tsv --dev @dev.tsv --steps 3 --threads 1 --out ";
   REQUIRE((*this)(command + "@plain").code == 0);
   REQUIRE((*this)(command + "@one --layer-decay 1").code == 0);
