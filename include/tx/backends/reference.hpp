@@ -8,6 +8,7 @@
 #include <tx/run/whole_operands.hpp>
 
 #include <new>
+#include <tuple>
 #include <vector>
 
 namespace tx::backends::plain {
@@ -135,11 +136,14 @@ class values<exec::fused<Exact, exec::ins<In...>, exec::lets<Let...>, exec::outs
         }(std::make_integer_sequence<int, l::count>{});
       } else {
         using T = number_t<l::type>;
+        constexpr bool by_row = l::shape == exec::form::row_reduce;
+        auto& known = std::get<V - inputs>(known_);
+        if (by_row && known.row == row) return known.value;
         T x(l::rule::template identity<std::conditional_t<is_float(l::type), double, element_t<l::type>>>());
-        bool const by_row = l::shape == exec::form::row_reduce;
         for (std::int64_t k = 0; k < (by_row ? c_.cols : c_.rows); ++k)
           x = static_cast<T>(l::rule::apply(x, at<l::operand[0]>(by_row ? row : k, by_row ? k : col)));
-        return as<l::type>(x);
+        known = {by_row ? row : -1, as<l::type>(x)};
+        return known.value;
       }
     }
   }
@@ -175,6 +179,13 @@ class values<exec::fused<Exact, exec::ins<In...>, exec::lets<Let...>, exec::outs
   exec::operand_ref const* in_;
   exec::operand_ref const* out_;
   std::vector<double> const& product_;
+  // Sums of the row that was last looked at: a sum that others are made of would be computed for each of their elements anew.
+  template <class L>
+  struct known_sum {
+    std::int64_t row = -1;
+    number_t<L::type> value{};
+  };
+  mutable std::tuple<known_sum<Let>...> known_{};
 };
 
 template <class Signature>

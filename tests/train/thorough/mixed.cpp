@@ -56,9 +56,8 @@ TEST_CASE("a mixed step is close to an f32 one, and the CPU's close to the refer
     CHECK(exact.front() - exact.back() > 0.5f);  // it learns
     CHECK(furthest(exact, rounded) < 0.05);
     CHECK(furthest(exact, rounded) > 1e-5);      // and rounds
-    if (dropout == 0) continue;
-    auto const slow = losses<mixed, tx::reference>(dropout, 1, 2);  // it takes a minute for each
-    CHECK(furthest(slow, {rounded.begin(), rounded.begin() + 2}) < 0.01);
+    auto const slow = losses<mixed, tx::reference>(dropout, 1, 3);
+    CHECK(furthest(slow, {rounded.begin(), rounded.begin() + 3}) < 0.01);
   }
 }
 
