@@ -1,5 +1,7 @@
 #include "tuning.hpp"
 
+#include "training.hpp"
+
 #include <tx/io/adapter_folder.hpp>
 #include <tx/io/pretrained.hpp>
 #include <tx/io/save_model_folder.hpp>
@@ -14,12 +16,6 @@ std::string list(std::vector<std::string> const& names) {
   std::string out;
   for (auto const& name : names) out += (out.empty() ? "" : ", ") + name;
   return out;
-}
-// "16", or "0.5".
-std::string shortest(double value) {
-  char text[40];
-  std::snprintf(text, sizeof text, "%g", value);
-  return text;
 }
 
 // Names of what is trained.
@@ -45,7 +41,7 @@ std::string peft_task(std::string const& task) {
 }  // namespace
 
 std::string description::training::text() const {
-  std::string out = rank > 0           ? "adapters of rank " + std::to_string(rank) + ", alpha " + shortest(alpha) + ", beside " + list(adapted) + ", and " + (trained.empty() ? "the head" : list(trained))
+  std::string out = rank > 0           ? "adapters of rank " + std::to_string(rank) + ", alpha " + exact(alpha) + ", beside " + list(adapted) + ", and " + (trained.empty() ? "the head" : list(trained))
                     : !trained.empty() ? list(trained) + " alone"
                     : !frozen.empty()  ? "all but " + list(frozen)
                                        : "all";

@@ -99,7 +99,8 @@ auto base_parameters(Parameters const& parameters) {
   return detail::parameters_that(parameters, [](std::string const& name) { return !detail::is_adapter(name); });
 }
 
-// Makes the folder, or writes over what is in it. A folder with a configuration is whole: that is written last, and another one that was there goes first. Throws value_error where the parameters are not as described.
+// Makes the folder, or writes over what is in it. A folder with a configuration is whole: that is written last, and another one that was there goes first.
+// Throws value_error where the parameters are not as described.
 template <class Parameters>
 void save_adapter(std::filesystem::path const& to, Parameters const& parameters, adapter_description const& d) {
   auto const own = detail::adapter_parameters(parameters, d);
