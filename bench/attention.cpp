@@ -59,7 +59,7 @@ class attention {
  public:
   attention(sizes const& of, float rate, int threads)
       : threads_(threads), count_(of.texts * of.tokens * of.heads * of.head), key_count_(count_ / of.heads * of.key_heads),
-        forward_bytes_(kernels::attention_scratch_bytes(of.head)), backward_bytes_(kernels::attention_backward_scratch_bytes(of.head)),
+        forward_bytes_(kernels::attention_scratch_bytes(of.head, dtype_v<T>)), backward_bytes_(kernels::attention_backward_scratch_bytes(of.head, dtype_v<T>)),
         shape_{of.texts, of.tokens, of.tokens, of.heads, of.key_heads, of.head} {
     kernels::thread_pool::shared().prepare(threads);
     std::minstd_rand random(1);
@@ -80,11 +80,11 @@ class attention {
     auto const of_gradients = [&](std::int64_t n) { return reinterpret_cast<f32*>(memory(n * 4)); };
     gradients_ = {result_.out, result_.greatest, result_.log_sum, of_numbers(count_), of_gradients(count_), of_gradients(key_count_), of_gradients(key_count_), {}};
     scratch_ = memory(kernels::shares * std::max(forward_bytes_, backward_bytes_));
-    sums_ = memory(kernels::attention_sums_bytes(shape_, false) + 64);
+    sums_ = memory(kernels::attention_sums_bytes(shape_, false, dtype_v<T>) + 64);
   }
 
   // Beside what goes in and comes out.
-  std::int64_t bytes() const { return kernels::shares * std::max(forward_bytes_, backward_bytes_) + kernels::attention_sums_bytes(shape_, false) + 2 * shape_.texts * shape_.heads * shape_.queries * 4; }
+  std::int64_t bytes() const { return kernels::shares * std::max(forward_bytes_, backward_bytes_) + kernels::attention_sums_bytes(shape_, false, dtype_v<T>) + 2 * shape_.texts * shape_.heads * shape_.queries * 4; }
 
   void forward() {
     for_all([&](int s) { kernels::attention_forward<T>(s, kernels::shares, problem_, result_, scratch_ + s * forward_bytes_); });

@@ -15,22 +15,28 @@ namespace {
 
 struct asked_questions {
   std::vector<question> questions;
-  std::vector<coded_question> coded;
+  std::vector<coded_question> parts;  // of one question after the other
+  std::vector<std::size_t> first{0};  // of question k: parts [first[k], first[k + 1])
 
   asked_questions(std::string const& file, bool answered, tx::text::tokenizer const& words, int longest) : questions(read_questions(file, answered)) {
-    for (auto const& q : questions) coded.push_back(encode(q, words, longest));
+    for (auto const& q : questions) {
+      for (auto& part : encode(q, words, longest)) parts.push_back(std::move(part));
+      first.push_back(parts.size());
+    }
   }
+  std::span<coded_question const> parts_of(std::size_t k) const { return std::span(parts).subspan(first[k], first[k + 1] - first[k]); }
 };
 
 std::vector<std::string> told_answers(answerer& run, asked_questions const& of, bool must_answer) {
   std::vector<coded_text> texts;
-  for (auto const& c : of.coded) texts.push_back({c.text.ids, c.text.types});
+  for (auto const& part : of.parts) texts.push_back({part.text.ids, part.text.types});
   auto const logits = run.logits(texts);
   std::vector<std::string> out;
   std::size_t before = 0;
-  for (std::size_t k = 0; k < texts.size(); ++k) {
-    std::size_t const count = 2 * texts[k].ids.size();
-    out.push_back(told_answer(of.questions[k], of.coded[k], std::span(logits).subspan(before, count), must_answer));
+  for (std::size_t k = 0; k < of.questions.size(); ++k) {
+    std::size_t count = 0;
+    for (auto const& part : of.parts_of(k)) count += 2 * part.text.ids.size();
+    out.push_back(told_answer(of.questions[k], of.parts_of(k), std::span(logits).subspan(before, count), must_answer));
     before += count;
   }
   return out;
@@ -70,17 +76,17 @@ void learn_answers(command_line::options const& given) {
 
   tx::train::run_folder const holds(f.out, folder_options(given));
   begin_with(folder, run);
-  auto const without = std::ranges::count_if(learned.coded, [](coded_question const& q) { return q.last == 0; });
-  std::fprintf(stderr, "%zu questions, %zu of them without an answer within %d tokens, %zu for validation\n", learned.questions.size(), static_cast<std::size_t>(without), f.longest,
-               unseen.questions.size());
-  examples const of{.count = learned.questions.size(),
+  auto const without = std::ranges::count_if(learned.parts, [](coded_question const& q) { return q.last == 0; });
+  std::fprintf(stderr, "%zu questions in %zu parts of at most %d tokens, %zu of them without an answer, %zu questions for validation\n", learned.questions.size(),
+               learned.parts.size(), f.longest, static_cast<std::size_t>(without), unseen.questions.size());
+  examples const of{.count = learned.parts.size(),
                     .learn =
                         [&](std::span<std::size_t const> drawn, step_settings const& settings, std::string const& trace) {
                           std::vector<coded_text> texts;
                           std::vector<std::int32_t> first, last;
                           std::size_t tokens = 0;
                           for (std::size_t const i : drawn) {
-                            auto const& q = learned.coded[i];
+                            auto const& q = learned.parts[i];
                             texts.push_back({q.text.ids, q.text.types});
                             first.push_back(q.first);
                             last.push_back(q.last);

@@ -4,6 +4,7 @@
 #include <tx/text/lines.hpp>
 
 #include <algorithm>
+#include <limits>
 #include <sstream>
 
 namespace bert {
@@ -44,6 +45,34 @@ question question_of(nlohmann::json const& json, std::string const& where, std::
   return q;
 }
 
+// The tokens of the context, [context, end) of all, that are in [from, to), with everything around it.
+coded_question part_of(question const& q, tx::text::encoding const& all, std::size_t context, std::size_t from, std::size_t to, std::size_t end) {
+  coded_question part;
+  auto const take = [&](auto const& of, auto& into) {
+    auto const at = [&](std::size_t k) { return of.begin() + static_cast<std::ptrdiff_t>(k); };
+    into.assign(at(0), at(context));
+    into.insert(into.end(), at(from), at(to));
+    into.insert(into.end(), at(end), of.end());
+  };
+  take(all.ids, part.text.ids);
+  take(all.types, part.text.types);
+  take(all.ranges, part.text.ranges);
+  take(all.sources, part.text.sources);
+  part.context = static_cast<int>(context);
+  part.end = static_cast<int>(context + to - from);
+  if (q.answers.empty()) return part;
+  std::size_t const until = q.begin + q.answers.front().size();
+  auto const touches = [&](tx::text::text_range r) { return r.end > q.begin && r.begin < until; };
+  for (int k = part.context; k < part.end; ++k) {
+    if (!touches(part.text.ranges[static_cast<std::size_t>(k)])) continue;
+    if (part.first == 0) part.first = k;
+    part.last = k;
+  }
+  bool const begins_before = from > context && touches(all.ranges[from - 1]), ends_behind = to < end && touches(all.ranges[to]);
+  if (begins_before || ends_behind) part.first = part.last = 0;
+  return part;
+}
+
 // Words as SQuAD compares them.
 std::vector<std::string> compared_words(std::string const& text) {
   std::string plain;
@@ -76,40 +105,40 @@ std::vector<question> parse_questions(std::string_view text, std::string const& 
 
 std::vector<question> read_questions(std::string const& file, bool answered) { return parse_questions(tx::io::read_text(file), file, answered); }
 
-coded_question encode(question const& q, tx::text::tokenizer const& words, int longest) {
-  coded_question out;
-  try {
-    out.text = words.encode(q.text, q.context, {.most = static_cast<std::size_t>(longest), .how = tx::text::truncation::only_second, .ranges = true});
-  } catch (tx::value_error const&) {
+std::vector<coded_question> encode(question const& q, tx::text::tokenizer const& words, int longest) {
+  tx::text::encoding const all = words.encode(q.text, q.context, {.ranges = true});
+  auto const begin = std::ranges::find(all.sources, tx::text::token_source::second);
+  auto const context = static_cast<std::size_t>(begin - all.sources.begin());
+  auto const end = static_cast<std::size_t>(std::find_if(begin, all.sources.end(), [](tx::text::token_source s) { return s != tx::text::token_source::second; }) - all.sources.begin());
+  std::size_t const others = all.ids.size() - (end - context), most = static_cast<std::size_t>(longest);
+  if (others >= most)
     throw tx::format_error(q.where + ": the question leaves no room for its context among " + std::to_string(longest) + " tokens. FIX: a shorter question, or a program with other LENGTHS");
+  std::size_t const room = most - others, in_common = std::min<std::size_t>(128, room / 2);
+  std::vector<coded_question> parts;
+  for (std::size_t from = context;; from += room - in_common) {
+    std::size_t const to = std::min(end, from + room);
+    parts.push_back(part_of(q, all, context, from, to, end));
+    if (to == end) return parts;
   }
-  auto const& ranges = out.text.ranges;
-  auto const& sources = out.text.sources;
-  auto const begin = std::ranges::find(sources, tx::text::token_source::second);
-  out.context = static_cast<int>(begin - sources.begin());
-  out.end = static_cast<int>(std::find_if(begin, sources.end(), [](tx::text::token_source s) { return s != tx::text::token_source::second; }) - sources.begin());
-  if (q.answers.empty()) return out;
-  std::size_t const until = q.begin + q.answers.front().size();
-  for (int k = out.context; k < out.end; ++k) {
-    auto const r = ranges[static_cast<std::size_t>(k)];
-    if (r.end <= q.begin || r.begin >= until) continue;
-    if (out.first == 0) out.first = k;
-    out.last = k;
-  }
-  if (out.last > 0 && ranges[static_cast<std::size_t>(out.last)].end < until) out.first = out.last = 0;  // its end is cut
-  return out;
 }
 
-std::string told_answer(question const& q, coded_question const& coded, std::span<float const> logits, bool must_answer) {
-  auto const logit = [&](int token, int which) { return logits[static_cast<std::size_t>(2 * token + which)]; };
-  int first = -1, last = -1;
-  float best = 0;
-  for (int a = coded.context; a < coded.end; ++a)
-    for (int b = a; b < std::min(a + 30, coded.end); ++b)
-      if (float const both = logit(a, 0) + logit(b, 1); first < 0 || both > best) best = both, first = a, last = b;
-  if (first < 0 || (!must_answer && logit(0, 0) + logit(0, 1) > best)) return "";
-  std::size_t const begin = coded.text.ranges[static_cast<std::size_t>(first)].begin;
-  return q.context.substr(begin, coded.text.ranges[static_cast<std::size_t>(last)].end - begin);
+std::string told_answer(question const& q, std::span<coded_question const> parts, std::span<float const> logits, bool must_answer) {
+  std::optional<tx::text::text_range> told;
+  float best = 0, none = std::numeric_limits<float>::infinity();
+  std::size_t before = 0;  // tokens of the parts before
+  for (coded_question const& part : parts) {
+    auto const logit = [&](int token, std::size_t which) { return logits[2 * (before + static_cast<std::size_t>(token)) + which]; };
+    for (int a = part.context; a < part.end; ++a)
+      for (int b = a; b < std::min(a + 30, part.end); ++b)
+        if (float const both = logit(a, 0) + logit(b, 1); !told || both > best) {
+          best = both;
+          told = tx::text::text_range{part.text.ranges[static_cast<std::size_t>(a)].begin, part.text.ranges[static_cast<std::size_t>(b)].end};
+        }
+    none = std::min(none, logit(0, 0) + logit(0, 1));
+    before += part.text.ids.size();
+  }
+  if (!told || (!must_answer && none > best)) return "";
+  return q.context.substr(told->begin, told->end - told->begin);
 }
 
 answer_scores scores_of(std::string const& told, std::span<std::string const> answers) {

@@ -22,16 +22,17 @@ std::vector<question> parse_questions(std::string_view text, std::string const& 
 std::vector<question> read_questions(std::string const& file, bool answered);
 
 struct coded_question {
-  tx::text::encoding text;        // question and context; what is too long of the context is cut
+  tx::text::encoding text;        // the question, and its context or a part of it
   int context = 0, end = 0;       // tokens of the context, [context, end)
-  std::int32_t first = 0, last = 0;  // tokens of the answer; 0, the text's first, where there is none, or none that is not cut
+  std::int32_t first = 0, last = 0;  // tokens of the answer; 0, the text's first, where there is none, or it does not lie within the part as a whole
 };
-// Throws format_error naming the question's line where it leaves no room for a context.
-coded_question encode(question const& q, tx::text::tokenizer const& words, int longest);
+// In at most `longest` tokens. A longer context is read in parts, of which each has 128 tokens of the one before, or half of its own where those are fewer: the
+// windows that transformers makes of overflowing tokens at such a stride. Throws format_error naming the question's line where it leaves no room for a context.
+std::vector<coded_question> encode(question const& q, tx::text::tokenizer const& words, int longest);
 
-// The answer that logits [tokens, 2] tell: the span of at most 30 tokens of the context whose first and last token have most together; "" where the text's
-// first token has more and no answer is allowed.
-std::string told_answer(question const& q, coded_question const& coded, std::span<float const> logits, bool must_answer);
+// The answer that logits tell, [tokens, 2] of one part after the other: the span of at most 30 tokens of a part of the context whose first and last token have most
+// together; "" where the text's first token has more in every part and no answer is allowed.
+std::string told_answer(question const& q, std::span<coded_question const> parts, std::span<float const> logits, bool must_answer);
 
 // SQuAD's measures, the best over all right answers: of texts in lower case without punctuation, articles and runs of spaces, whether they are equal, and the F1 of
 // their words.

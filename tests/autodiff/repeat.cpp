@@ -1,5 +1,6 @@
 // repeat<N> against the same blocks written out: values, gradients of stacked parameters, carries and invariants.
-#include "../nn/evaluate.hpp"
+#include "../interpreter/evaluator.hpp"
+#include "../interpreter/passes.hpp"
 #include "../ops/arrays.hpp"
 
 #include <tx/autodiff/reverse.hpp>
@@ -61,12 +62,12 @@ run differentiate(bool simplified, values const& block_values) {
   tx::vec<int> leaves{};
   for (int i = 0; i < g.size(); ++i)
     if (g[i].op == &tx::parameter_info) leaves.push_back(i);
-  tx::vec<int> const grads = tx::gradients(g, g.outputs[0].value, leaves);
+  tx::vec<int> const grads = at_run_time::gradients(g, g.outputs[0].value, leaves);
   for (int id : grads)
     if (id >= 0) g.outputs.push_back({id});
   tx::vec<std::int64_t> offsets{};
   for (int leaf : leaves) offsets.push_back(g[leaf].at.v[0]);
-  if (simplified) g = tx::passes::simplify(g);
+  if (simplified) g = at_run_time::simplified(g);
   evaluator const result(g, [&](tx::node const& leaf) {
     auto const first = block_values.begin() + leaf.at.v[0];
     return values(first, first + leaf.info.count());
@@ -214,7 +215,7 @@ TEST_CASE("a repeat that nothing reads is left out, however often a graph is reb
     return sum_of_squares(m.second(m.start));
   }>(g);
   for (int pass = 0; pass < 2; ++pass) {
-    g = tx::verify(tx::passes::simplify(g));
+    g = at_run_time::verified(at_run_time::simplified(g));
     int repeats = 0;
     for (tx::node const& n : g.nodes) repeats += n.op == &tx::repeat_info;
     CHECK(repeats == 1);

@@ -1,5 +1,6 @@
 // Second derivatives of every op that has them against central differences of first ones; those that have none are
 // refused.
+#include "../interpreter/passes.hpp"
 #include "second.hpp"
 
 #include <tx/ops/binary_cross_entropy.hpp>
@@ -208,7 +209,7 @@ TEST_CASE("derivatives of powers at 0 are no quotients of zeros", "[second]") {
   built_op op({x}, [](vars const& v) { return tx::pow(v[0], 2); });
   int gradient = op.differentiate(filled(x.dims, 1))[0];
   for (double wanted : {2.0, 0.0, 0.0}) {  // the second, third and fourth; -1: it does not depend on x
-    if (gradient >= 0) gradient = tx::gradients(op.g, tx::sum_all(var{&op.g, gradient}).id, {op.leaves[0].id})[0];
+    if (gradient >= 0) gradient = at_run_time::gradients(op.g, tx::sum_all(var{&op.g, gradient}).id, {op.leaves[0].id})[0];
     if (gradient < 0) {
       CHECK(wanted == 0);
       continue;
@@ -233,7 +234,7 @@ TEST_CASE("second derivatives of powers are finite at 0, with a tensor as expone
   for (int by : {0, 1}) {
     INFO("first to operand " << by);
     var const all = tx::sum_all(var{&op.g, first[by]});
-    auto const second = tx::gradients(op.g, all.id, {op.leaves[0].id, op.leaves[1].id});
+    auto const second = at_run_time::gradients(op.g, all.id, {op.leaves[0].id, op.leaves[1].id});
     op.g.outputs.clear();
     for (int id : second) op.g.outputs.push_back({id});
     for (bool simplified : {false, true}) {
@@ -254,9 +255,9 @@ TEST_CASE("an op whose gradient has none is named", "[second]") {
   built_op op({x}, [](vars const& v) { return tx::prod<1>(v[0]); });
   int const gradient = op.differentiate(filled(make_dims({2, 1}), 1))[0];
   REQUIRE(op.g.no_gradient.op == nullptr);
-  tx::gradients(op.g, tx::sum_all(var{&op.g, gradient}).id, {op.leaves[0].id});
+  at_run_time::gradients(op.g, tx::sum_all(var{&op.g, gradient}).id, {op.leaves[0].id});
   CHECK(op.g.no_gradient.op == &tx::products_of_others_info);
   // And is not forgotten by a pass before differentiation.
   op.g.outputs.push_back({gradient});
-  CHECK(tx::passes::simplify(op.g).no_gradient.op == &tx::products_of_others_info);
+  CHECK(at_run_time::simplified(op.g).no_gradient.op == &tx::products_of_others_info);
 }

@@ -1,6 +1,7 @@
 // Second derivatives of ops against central differences of first ones, in f64.
 #pragma once
 
+#include "../interpreter/passes.hpp"
 #include "../ops/check_op.hpp"
 #include "../ops/structural_rules.hpp"
 
@@ -38,7 +39,7 @@ inline void check_second(std::string const& name, std::vector<array> const& args
   REQUIRE(slope.valid());
   g.outputs.push_back({slope.id});
   tx::graph const once = g;
-  tx::vec<int> const second = tx::gradients(g, slope.id, leaves);
+  tx::vec<int> const second = at_run_time::gradients(g, slope.id, leaves);
   REQUIRE(g.no_gradient.op == nullptr);
   for (int id : second)
     if (id >= 0) g.outputs.push_back({id});

@@ -2,7 +2,8 @@
 #pragma once
 
 #include "../furthest.hpp"
-#include "../nn/evaluate.hpp"
+#include "../interpreter/evaluator.hpp"
+#include "../interpreter/passes.hpp"
 
 #include <tx/passes/rewrite.hpp>
 #include <tx/step/function.hpp>
@@ -16,7 +17,7 @@ std::vector<values> traced(std::vector<values> const& inputs, values const& bloc
   tx::function<F, Model>::record(g);  // verified
   REQUIRE(g.no_gradient.op == nullptr);
   auto run = [&](tx::graph const& program) {
-    evaluator const result(tx::verify(program), [&](tx::node const& leaf) {
+    evaluator const result(at_run_time::verified(program), [&](tx::node const& leaf) {
       auto const k = leaf.at.v[0];
       if (leaf.op == &tx::input_info) return inputs.at(static_cast<std::size_t>(k));
       return values(block.begin() + k, block.begin() + k + leaf.info.count());
@@ -26,7 +27,7 @@ std::vector<values> traced(std::vector<values> const& inputs, values const& bloc
     return all;
   };
   auto const recorded = run(g);
-  auto const simplified = run(tx::passes::simplify(g));
+  auto const simplified = run(at_run_time::simplified(g));
   for (std::size_t k = 0; k < recorded.size(); ++k)
     if (!(distance(simplified[k], recorded[k]) < 1e-12)) FAIL("simplified, result " << k << " is another");
   return simplified;

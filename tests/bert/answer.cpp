@@ -44,7 +44,7 @@ TEST_CASE_METHOD(answer_test, "answer learns where answers stand, scores and fin
   INFO(train.out);
   REQUIRE(std::sscanf(train.out.c_str(), "exact match %lf F1 %lf of 16 questions", &exact, &f1) == 2);
   CHECK(f1 > 0.8);
-  CHECK_THAT(train.error, Catch::Contains("fresh: qa_outputs.weight") && Catch::Contains("32 of them without an answer within 12 tokens"));
+  CHECK_THAT(train.error, Catch::Contains("fresh: qa_outputs.weight") && Catch::Contains("64 questions in 64 parts of at most 12 tokens, 32 of them without an answer"));
   CHECK(nlohmann::json::parse(read("model/config.json")).at("architectures") == nlohmann::json{"BertForQuestionAnswering"});
   CHECK(tx::io::safetensors::read(path / "model/model.safetensors").find("qa_outputs.bias") != nullptr);
 
@@ -100,30 +100,71 @@ TEST_CASE("questions are SQuAD's, their places counted in characters", "[answer]
 TEST_CASE("an answer's tokens are those that it touches, and its text what stands there", "[answer]") {
   auto const words = tx::text::tokenizer::load(TX_TEST_DIR "/../parity/data/folder");
   auto const q = bert::parse_questions(line_of("the counting words", "counting words", 4), "file", true).at(0);
-  auto const whole = bert::encode(q, words, 30);
+  auto const parts = bert::encode(q, words, 30);
+  REQUIRE(parts.size() == 1);
+  auto const& whole = parts[0];
   CHECK(whole.text.ids == words.encode("numbers", "the counting words").ids);  // [CLS] numbers [SEP] the counting words [SEP]
   CHECK(whole.context == 3);
   CHECK(whole.end == 6);
   CHECK(whole.first == 4);
   CHECK(whole.last == 5);
-  auto const cut = bert::encode(q, words, 6);
-  CHECK(cut.end == 5);
-  CHECK(cut.last == 0);
+  auto const two = bert::encode(q, words, 6);  // of the context "the counting" and "counting words"
+  REQUIRE(two.size() == 2);
+  CHECK(two[0].text.ids == words.encode("numbers", "the counting").ids);
+  CHECK(two[0].last == 0);
+  CHECK(two[1].text.ids == words.encode("numbers", "counting words").ids);
+  CHECK(two[1].first == 3);
+  CHECK(two[1].last == 4);
+  auto const three = bert::encode(q, words, 5);  // a word at a time: none has the whole answer
+  REQUIRE(three.size() == 3);
+  for (auto const& part : three) CHECK(part.last == 0);
 
   std::vector<float> logits(14, 0.0f);
   logits[2 * 4] = 3, logits[2 * 4 + 1] = 1, logits[2 * 5 + 1] = 2;
-  CHECK(bert::told_answer(q, whole, logits, false) == "counting words");
+  CHECK(bert::told_answer(q, parts, logits, false) == "counting words");
   logits[2 * 3 + 1] = 9;  // an end before its beginning is none
-  CHECK(bert::told_answer(q, whole, logits, false) == "the");
+  CHECK(bert::told_answer(q, parts, logits, false) == "the");
   logits[0] = 20;  // the text's first token: no answer
-  CHECK(bert::told_answer(q, whole, logits, false) == "");
-  CHECK(bert::told_answer(q, whole, logits, true) == "the");
+  CHECK(bert::told_answer(q, parts, logits, false) == "");
+  CHECK(bert::told_answer(q, parts, logits, true) == "the");
+
+  std::vector<float> of_two(24, 0.0f);  // [CLS] numbers [SEP] the counting [SEP], then [CLS] numbers [SEP] counting words [SEP]
+  of_two[0] = 9;                        // none in the first part,
+  of_two[2 * (6 + 3)] = 2, of_two[2 * (6 + 4) + 1] = 2;  // but in the second
+  CHECK(bert::told_answer(q, two, of_two, false) == "counting words");
+  of_two[2 * 6] = 9;
+  CHECK(bert::told_answer(q, two, of_two, false) == "");
+}
+
+TEST_CASE("a long context is read in parts that overlap", "[answer]") {
+  auto const words = tx::text::tokenizer::load(TX_TEST_DIR "/../parity/data/folder");
+  std::string context;
+  for (int i = 0; i < 900; ++i) context += i % 7 == 3 ? "words " : i % 2 != 0 ? "the " : "count ";
+  auto const q = bert::parse_questions(line_of(context, "words", context.find("words", 3000)), "file", true).at(0);
+  auto const all = words.encode("numbers", context, {.ranges = true});
+  auto const parts = bert::encode(q, words, 304);  // 300 of the context, of which 128 stand in the part before
+  std::size_t from = 0, answers = 0;
+  for (auto const& part : parts) {
+    REQUIRE(part.text.ids.size() <= 304);
+    CHECK(std::equal(part.text.ids.begin() + part.context, part.text.ids.begin() + part.end, all.ids.begin() + 3 + static_cast<std::ptrdiff_t>(from)));
+    from += 300 - 128;
+    if (part.last == 0) continue;
+    ++answers;
+    auto const r = part.text.ranges[static_cast<std::size_t>(part.first)];
+    CHECK(r.begin == q.begin);
+    CHECK(part.text.ranges[static_cast<std::size_t>(part.last)].end == q.begin + 5);
+  }
+  CHECK(parts.size() == 5);  // (900 - 300) / 172, and one
+  CHECK(parts.back().end - parts.back().context == 900 - 4 * 172);
+  CHECK(answers >= 1);
 }
 
 TEST_CASE("a context has all its tokens, also those that are nothing but spaces", "[answer]") {
   auto const words = tx::text::tokenizer::load(TX_TEST_DIR "/../text/tokenizers/roberta.json");
   auto const q = bert::parse_questions(line_of("one  two  three", "one", 0), "file", true).at(0);
-  auto const coded = bert::encode(q, words, 64);
+  auto const parts = bert::encode(q, words, 64);
+  REQUIRE(parts.size() == 1);
+  auto const& coded = parts[0];
   auto const text_of = [&](int from, int to) {
     return q.context.substr(coded.text.ranges[static_cast<std::size_t>(from)].begin, coded.text.ranges[static_cast<std::size_t>(to)].end - coded.text.ranges[static_cast<std::size_t>(from)].begin);
   };

@@ -39,7 +39,7 @@ void same_in_any_cut(settings const& s) {
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("attention has the same bits in any number of shares, in any order", "[attention]", f32, bf16) {
+TEMPLATE_TEST_CASE("attention has the same bits in any number of shares, in any order", "[attention]", f32, bf16, f64) {
   settings s{.texts = 3, .queries = 130, .keys = 170, .heads = 6, .key_heads = 2, .head = 24, .causal = true, .mask = 1, .rate = 0.2f};
   s.bias = std::array<bool, 4>{true, false, false, false};
   same_in_any_cut<TestType>(s);

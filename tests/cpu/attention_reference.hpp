@@ -45,13 +45,15 @@ T element_of(double x) {
 
 template <class T>
 struct problem {
+  using sum = cpu::attention_sum<T>;
   settings s;
   std::vector<T> q, k, v, d_out, out;
-  std::vector<float> d_q, d_k, d_v;
-  std::vector<float> greatest, log_sum;
+  std::vector<sum> d_q, d_k, d_v;
+  std::vector<sum> greatest, log_sum;
   std::vector<std::uint8_t> mask;
-  std::vector<float> bias, d_bias;  // where the bias is of T, what it is rounded to
+  std::vector<float> bias, d_bias_in_f32;  // where the bias is of T, what it is rounded to
   std::vector<T> bias_of_t, d_bias_of_t;
+  std::vector<sum> d_bias;  // whatever it is of
   std::vector<i32> query_offsets, key_offsets;
   cpu::attention_problem<T> p;
   count_t bias_extent[4] = {};
@@ -91,11 +93,11 @@ struct problem {
         for (count_t j = s.keys; j < key_stride; ++j)
           for (count_t c = 0; c < s.key_heads * s.head; ++c) k[size((t * key_stride + j) * s.key_heads * s.head + c)] = v[size((t * key_stride + j) * s.key_heads * s.head + c)] = nothing;
     out.assign(q.size(), nothing);
-    d_q.assign(q.size(), std::numeric_limits<float>::quiet_NaN());
-    d_k.assign(k.size(), std::numeric_limits<float>::quiet_NaN());
-    d_v.assign(k.size(), std::numeric_limits<float>::quiet_NaN());
-    for (auto* x : {&greatest, &log_sum}) x->assign(size(packed ? s.texts * s.heads * longest : rows * s.heads), std::numeric_limits<float>::quiet_NaN());
-    p = {.sizes = {s.texts, s.queries, s.keys, s.heads, s.key_heads, s.head}, .q = q.data(), .k = k.data(), .v = v.data(), .scale = 1.5f / std::sqrt(static_cast<float>(s.head))};
+    d_q.assign(q.size(), std::numeric_limits<sum>::quiet_NaN());
+    d_k.assign(k.size(), std::numeric_limits<sum>::quiet_NaN());
+    d_v.assign(k.size(), std::numeric_limits<sum>::quiet_NaN());
+    for (auto* x : {&greatest, &log_sum}) x->assign(size(packed ? s.texts * s.heads * longest : rows * s.heads), std::numeric_limits<sum>::quiet_NaN());
+    p = {.sizes = {s.texts, s.queries, s.keys, s.heads, s.key_heads, s.head}, .q = q.data(), .k = k.data(), .v = v.data(), .scale = 1.5f / std::sqrt(static_cast<sum>(s.head))};
     p.key_rows = s.key_rows;
     p.causal = s.causal;
     p.window = s.window;
@@ -126,7 +128,7 @@ struct problem {
     bias.resize(size(stride));
     for (float& x : bias) x = static_cast<float>(draw());
     p.bias.in_f32 = s.bias_in_f32;
-    d_bias.assign(bias.size(), 77.f);
+    d_bias_in_f32.assign(bias.size(), 77.f);
     p.bias.data = bias.data();
     if (s.bias_in_f32) return;
     for (float& x : bias) {
@@ -140,20 +142,20 @@ struct problem {
   count_t rows() const { return p.query_offsets ? s.queries : s.texts * s.queries; }
 
   void forward(int parts = 16, bool backwards = false) {
-    std::vector<std::byte> room(size(cpu::attention_scratch_bytes(s.head)) + 128, std::byte{0xff});
+    std::vector<std::byte> room(size(cpu::attention_scratch_bytes(s.head, dtype_v<T>)) + 128, std::byte{0xff});
     auto* const scratch = cpu::detail::align<std::byte>(room.data());
     for (int i = 0; i < parts; ++i) cpu::attention_forward<T>(backwards ? parts - 1 - i : i, parts, p, {out.data(), greatest.data(), log_sum.data()}, scratch);
-    for (std::size_t i = size(scratch - room.data() + cpu::attention_scratch_bytes(s.head)); i < room.size(); ++i)
+    for (std::size_t i = size(scratch - room.data() + cpu::attention_scratch_bytes(s.head, dtype_v<T>)); i < room.size(); ++i)
       if (room[i] != std::byte{0xff}) throw std::runtime_error("the scratch is too small");
   }
   void backward(int parts = 16, bool backwards = false) {
-    count_t const bytes = cpu::attention_backward_scratch_bytes(s.head), sum_bytes = cpu::attention_sums_bytes(p.sizes, p.query_offsets != nullptr);
+    count_t const bytes = cpu::attention_backward_scratch_bytes(s.head, dtype_v<T>), sum_bytes = cpu::attention_sums_bytes(p.sizes, p.query_offsets != nullptr, dtype_v<T>);
     std::vector<std::byte> room(size(bytes) + 128, std::byte{0xff}), more(size(sum_bytes) + 128, std::byte{0xff});
     auto *const scratch = cpu::detail::align<std::byte>(room.data()), *const sums = cpu::detail::align<std::byte>(more.data());
     cpu::attention_gradients<T> g{out.data(), greatest.data(), log_sum.data(), d_out.data(), d_q.data(), d_k.data(), d_v.data(), {}};
     if (s.bias) {
       g.d_bias.in_f32 = s.bias_in_f32;
-      g.d_bias.data = s.bias_in_f32 ? static_cast<void*>(d_bias.data()) : d_bias_of_t.data();
+      g.d_bias.data = s.bias_in_f32 ? static_cast<void*>(d_bias_in_f32.data()) : d_bias_of_t.data();
       std::copy_n(p.bias.stride, 4, g.d_bias.stride);
     }
     auto const share = [&](int i) { return backwards ? parts - 1 - i : i; };
@@ -163,8 +165,9 @@ struct problem {
       if (room[i] != std::byte{0xff}) throw std::runtime_error("the scratch is too small");
     for (std::size_t i = size(sums - more.data() + sum_bytes); i < more.size(); ++i)
       if (more[i] != std::byte{0xff}) throw std::runtime_error("the sums' memory is too small");
+    d_bias.assign(d_bias_in_f32.begin(), d_bias_in_f32.end());
     if (!s.bias_in_f32)
-      for (std::size_t i = 0; i < d_bias.size(); ++i) d_bias[i] = static_cast<float>(as_double(d_bias_of_t[i]));
+      for (std::size_t i = 0; i < d_bias.size(); ++i) d_bias[i] = static_cast<sum>(as_double(d_bias_of_t[i]));
   }
 };
 
@@ -226,10 +229,10 @@ results expected(problem<T> const& c, which moved = which::none, count_t element
             x += value(which::bias, c.bias, bias_at(j));
             r.reached[size(bias_at(j))] = true;
           }
-          score[size(j)] = seen[size(j)] ? (s.bias ? std::max(x, -1e29) : x) : -1e30;
+          score[size(j)] = seen[size(j)] ? (s.bias ? std::max(x, static_cast<double>(-1e29f)) : x) : static_cast<double>(-1e30f);
           greatest = std::max(greatest, score[size(j)]);
           if (s.rate > 0)
-            kept[size(j)] = uniform(p.dropout.key, p.dropout.stream, p.dropout.first_row + static_cast<std::uint64_t>(row), static_cast<std::uint32_t>(j)) < s.rate ? 0 : 1 / (1 - static_cast<double>(s.rate));
+            kept[size(j)] = uniform(p.dropout.key, p.dropout.stream, p.dropout.first_row + static_cast<std::uint64_t>(row), static_cast<std::uint32_t>(j)) < s.rate ? 0 : static_cast<double>(1 / (1 - s.rate));
         }
         double sum = 0;
         for (double& x : score) sum += x = std::exp(x - greatest);

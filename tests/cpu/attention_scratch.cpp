@@ -25,7 +25,7 @@ std::int64_t planned(tx::attention_facts const& f, int tokens, int key_tokens, i
 
 TEST_CASE("scratch of packed attention follows the longest text of keys", "[attention]") {
   constexpr int head = 8, tokens = 70, key_tokens = 3000;
-  std::int64_t const of_shares = cpu::shares * cpu::aligned(cpu::attention_backward_scratch_bytes(head));
+  std::int64_t const of_shares = cpu::shares * cpu::aligned(cpu::attention_backward_scratch_bytes(head, tx::dtype::f32));
   for (int longest : {20, 1200})
     for (int longest_keys : {0, 20, 600, 1200, 2900}) {
       CAPTURE(longest, longest_keys);

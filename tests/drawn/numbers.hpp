@@ -1,8 +1,10 @@
 // The elements that the leaves of a drawn program have, and the run that its random numbers are those of.
 #pragma once
 
-#include "../nn/evaluate.hpp"
+#include "../interpreter/evaluator.hpp"
 #include "build.hpp"
+
+#include <tx/core/elements.hpp>
 
 namespace drawn {
 

@@ -40,8 +40,8 @@ struct encoder {
 };
 struct network {
   struct body {
-    ::embeddings embeddings;
-    ::encoder encoder;
+    struct embeddings embeddings;
+    struct encoder encoder;
   };
   tx::named_module<"bert", body> text;
   linear<width, 2> classifier;

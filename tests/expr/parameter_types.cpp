@@ -17,10 +17,13 @@
 #include <tx/run/view.hpp>
 #include <tx/step/function.hpp>
 #include <tx/train/check_gradient.hpp>
+#include <tx/train/loop/loop.hpp>
 #include <tx/train/step.hpp>
 #include <tx/train/value_and_grad.hpp>
 
 #include <catch2/catch.hpp>
+
+#include <limits>
 
 namespace {
 
@@ -111,6 +114,15 @@ TEST_CASE("parameters of several types train as those of one type do") {
   run.reset_state();
   CHECK(named(run.tensors(), "runs")->as<tx::i64>()[0] == 0);
   CHECK_THROWS_WITH(named(after, "table")->as<float>(), Catch::Contains("table is of bf16; it was asked for as f32"));
+}
+
+TEST_CASE("a loop names the parameter that is NaN, whatever others are of") {
+  tx::executor<step<mixed>, tx::cpu> run{tx::seed(3)};
+  tx::train::loop l(run, {.report = {.line = false}});
+  CHECK(l.validate());  // that the integers' bits would be a NaN is none
+  auto const all = run.tensors();
+  named(all, "blocks.1.scale")->as<double>()[2] = std::numeric_limits<double>::quiet_NaN();
+  CHECK_THROWS_WITH(l.validate(), Catch::Contains("step 0: parameter blocks.1.scale is NaN. FIX"));
 }
 
 TEST_CASE("gradients by what is trained beside other types are right") {

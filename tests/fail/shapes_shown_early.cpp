@@ -1,7 +1,7 @@
-// What a terminal shows of a wrong shape without scrolling: the line of the program, then what to do.
-// within 16 lines
-// expect: shapes_shown_early.cpp:9:
+// What a terminal shows of a wrong shape without scrolling: the line of the program, and what to do.
+// within 10 lines
 // expect: matmul: the last extent of the left side is not the last but one of the right side. FIX: make them equal, or transpose a side
+// expect somewhere: shapes_shown_early.cpp:9:
 #include <tx/tx.hpp>
 
 using images = tx::tensor<float, 32, 128>;

@@ -8,10 +8,6 @@
 
 #include <map>
 
-#ifndef TX_TEST_DIR
-#define TX_TEST_DIR "tests/io"
-#endif
-
 namespace {
 
 std::string const reference = TX_TEST_DIR "/../parity/data/lora/adapter";

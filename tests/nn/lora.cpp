@@ -20,10 +20,6 @@
 #include <cstring>
 #include <set>
 
-#ifndef TX_TEST_DIR
-#define TX_TEST_DIR "tests/nn"
-#endif
-
 namespace {
 
 using tx::nn::lora_options;

@@ -12,10 +12,6 @@
 
 #include <cstring>
 
-#ifndef TX_TEST_DIR
-#define TX_TEST_DIR "tests/nn"
-#endif
-
 namespace {
 
 struct tiny {  // as in tests/parity/heads.py

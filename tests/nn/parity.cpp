@@ -10,10 +10,6 @@
 
 #include <catch2/catch.hpp>
 
-#ifndef TX_TEST_DIR
-#define TX_TEST_DIR "tests/nn"
-#endif
-
 namespace {
 
 tx::io::safetensors load(std::string const& name) {

@@ -1,7 +1,8 @@
 // A function of a model, recorded without dropout, its gradients, and its values at fixed pseudo-random parameters.
 #pragma once
 
-#include "evaluate.hpp"
+#include "../interpreter/evaluator.hpp"
+#include "../interpreter/passes.hpp"
 
 #include <tx/autodiff/reverse.hpp>
 #include <tx/expr/parameter_names.hpp>
@@ -29,13 +30,13 @@ struct recorded {
   }
   // Of the first result, which must be a scalar. Outputs 1, 2, ... are the gradients there are.
   void differentiate() {
-    gradients = tx::gradients(g, g.outputs[0].value, parameters);
+    gradients = at_run_time::gradients(g, g.outputs[0].value, parameters);
     for (int gradient : gradients)
       if (gradient >= 0) g.outputs.push_back({gradient});
   }
   // All outputs, after simplification if asked for.
   std::vector<values> run(std::vector<values> const& inputs, bool simplified = false) const {
-    tx::graph const program = simplified ? tx::passes::simplify(g) : g;
+    tx::graph const program = simplified ? at_run_time::simplified(g) : g;
     evaluator const result(program, [&](tx::node const& leaf) {
       if (leaf.op == &tx::input_info) return inputs.at(static_cast<std::size_t>(leaf.at.v[0]));
       if (block.empty()) {

@@ -1,5 +1,6 @@
 // Attention as an op, run by its own rule and written out as products, against plain loops and central differences: every option, and what
 // becomes of queries that see no key.
+#include "../interpreter/passes.hpp"
 #include "attended.hpp"
 #include "check_op.hpp"
 
@@ -123,7 +124,7 @@ TEST_CASE("attention: of a part of the queries only that is computed, with the s
     });
     op.g.outputs.push_back({op.result.id});
     tx::graph const narrow = tx::passes::narrow(op.g);
-    tx::verify(narrow);
+    at_run_time::verified(narrow);
     for (int i = 0; i < narrow.size(); ++i)
       if (narrow[i].op == &tx::attention_info) CHECK(narrow.info(i).dims.dim[1] == 2);
     for (bool simplified : {false, true})
@@ -134,10 +135,10 @@ TEST_CASE("attention: of a part of the queries only that is computed, with the s
 TEST_CASE("attention: the gradient of its gradient is refused") {
   arrays const in{filled(make_dims({1, 2, 2}), 0.5)};
   built_op op(in, [](vars const& v) { return tx::sum_all(tx::attention({v[0], v[0], v[0]}, {})); });
-  tx::vec<int> const once = tx::gradients(op.g, op.result.id, {op.leaves[0].id});
+  tx::vec<int> const once = at_run_time::gradients(op.g, op.result.id, {op.leaves[0].id});
   REQUIRE(once[0] >= 0);
   CHECK(op.g.no_gradient.op == nullptr);
-  tx::gradients(op.g, tx::sum_all(var{&op.g, once[0]}).id, {op.leaves[0].id});
+  at_run_time::gradients(op.g, tx::sum_all(var{&op.g, once[0]}).id, {op.leaves[0].id});
   REQUIRE(op.g.no_gradient.op != nullptr);
   CHECK(op.g.no_gradient.op->name == std::string("attention_gradient"));  // program<> then says so, see op_with_gradient
 }

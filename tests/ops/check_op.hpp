@@ -2,7 +2,8 @@
 #pragma once
 
 #include "../furthest.hpp"
-#include "../nn/evaluate.hpp"
+#include "../interpreter/evaluator.hpp"
+#include "../interpreter/passes.hpp"
 #include "arrays.hpp"
 
 #include <tx/autodiff/reverse.hpp>
@@ -37,13 +38,13 @@ struct built_op {
     tx::vec<int> wanted{};
     for (tx::var const& leaf : leaves)
       if (g[leaf.id].op == &tx::parameter_info) wanted.push_back(leaf.id);
-    return tx::gradients(g, tx::sum_all(result * w).id, wanted);
+    return at_run_time::gradients(g, tx::sum_all(result * w).id, wanted);
   }
 };
 
 // Output values of a graph, as recorded, or with attention written out and simplified.
 inline std::vector<values> run_graph(tx::graph const& g, std::vector<array> const& args, bool simplified) {
-  tx::graph const program = simplified ? tx::passes::expand(g, nullptr) : g;
+  tx::graph const program = simplified ? at_run_time::written_out(g) : g;
   evaluator const result(program, [&](tx::node const& leaf) { return args[static_cast<std::size_t>(leaf.at.v[0])].v; });
   std::vector<values> out;
   for (tx::output const& o : program.outputs) out.push_back(result[o.value]);

@@ -1,6 +1,6 @@
 // Convolutions and pools: values against seven plain loops, gradients against central differences.
 #include "check_op.hpp"
-#include "whole_rules.hpp"
+#include "../interpreter/evaluator.hpp"
 
 #include <tx/ops/conv2d.hpp>
 #include <tx/ops/pool2d.hpp>

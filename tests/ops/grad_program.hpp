@@ -2,7 +2,8 @@
 #pragma once
 
 #include "../furthest.hpp"
-#include "../nn/evaluate.hpp"
+#include "../interpreter/evaluator.hpp"
+#include "../interpreter/passes.hpp"
 #include "arrays.hpp"
 
 #include <tx/autodiff/reverse.hpp>
@@ -74,7 +75,7 @@ std::vector<values> interpreted(values const& block, std::vector<values> const& 
   tx::vec<int> leaves{};
   for (int i = 0; i < g.size(); ++i)
     if (g[i].op == &tx::parameter_info) leaves.push_back(i);
-  tx::vec<int> const grads = tx::gradients(g, g.outputs[0].value, leaves);
+  tx::vec<int> const grads = at_run_time::gradients(g, g.outputs[0].value, leaves);
   evaluator const result(g, [&](tx::node const& leaf) {
     auto const k = leaf.at.v[0];
     if (leaf.op == &tx::input_info) return inputs[static_cast<std::size_t>(k)];

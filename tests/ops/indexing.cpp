@@ -1,6 +1,6 @@
 // Ops that take elements by number: values against plain loops, gradients against central differences.
 #include "check_op.hpp"
-#include "whole_rules.hpp"
+#include "../interpreter/evaluator.hpp"
 
 #include <tx/ops/embedding_bag.hpp>
 #include <tx/ops/scatter_add.hpp>

@@ -1,6 +1,6 @@
 // Ops that join, part and fold along axes: values against plain loops, gradients against central differences.
 #include "check_op.hpp"
-#include "whole_rules.hpp"
+#include "../interpreter/evaluator.hpp"
 
 #include <tx/ops/concat.hpp>
 #include <tx/ops/cumsum.hpp>

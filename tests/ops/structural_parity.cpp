@@ -14,10 +14,6 @@
 
 #include <cstring>
 
-#ifndef TX_TEST_DIR
-#define TX_TEST_DIR "tests/ops"
-#endif
-
 namespace {
 
 using vars = std::vector<tx::var>;

@@ -1,7 +1,7 @@
 // The `whole` rules of structural ops that several tests have the interpreter know.
 #pragma once
 
-#include "whole_rules.hpp"
+#include "../interpreter/evaluator.hpp"
 
 #include <tx/ops/argmax.hpp>
 #include <tx/ops/conv2d.hpp>

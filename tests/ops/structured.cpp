@@ -1,4 +1,5 @@
 // Views, products, look-ups and losses: values against plain loops, gradients against central differences.
+#include "../interpreter/passes.hpp"
 #include "check_op.hpp"
 
 #include <tx/ops/binary_cross_entropy.hpp>
@@ -308,5 +309,5 @@ TEST_CASE("wrong shapes are refused with what to do about it") {
   CHECK_THAT(refusal({f({2, 3}), f({2})}, [](vars const& v) { return tx::embedding(v[0], v[1]); }), Contains("integer") && Contains("FIX"));
   tx::graph g{};
   tx::var const x = tx::emit_leaf(g, tx::parameter_info, {dtype::f32, make_dims({2})}, {});
-  CHECK_THROWS_AS(tx::gradients(g, x.id, tx::vec<int>{x.id}), tx::invalid);
+  CHECK_THROWS_AS(at_run_time::gradients(g, x.id, tx::vec<int>{x.id}), tx::invalid);
 }

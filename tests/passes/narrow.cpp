@@ -1,7 +1,7 @@
 // Rows that nothing reads are not computed, and what is computed stays what it was.
 #include "../drawn/words.hpp"
 #include "../furthest.hpp"
-#include "../nn/evaluate.hpp"
+#include "../interpreter/evaluator.hpp"
 
 #include <tx/autodiff/reverse.hpp>
 #include <tx/graph/verify.hpp>

@@ -1,4 +1,6 @@
 // What is made of a stacked gradient moves into the loop that makes it, and what cannot stays.
+#include "../interpreter/passes.hpp"
+
 #include <tx/backends/cpu/target.hpp>
 #include <tx/expr/repeat.hpp>
 #include <tx/nn/linear.hpp>
@@ -40,7 +42,7 @@ template <class Model, class Optimizer, class... Options>
 graph recorded() {
   graph g;
   train_step<Model, loss, Optimizer, Options...>::record(g);
-  return passes::simplify(g);
+  return at_run_time::simplified(g);
 }
 
 // Update nodes of more than a number, inside of loops and outside.

@@ -2,7 +2,7 @@
 // of programs can be tried. Of kernels on whole operands it knows what the graph's evaluator has been taught.
 #pragma once
 
-#include "../nn/evaluate.hpp"
+#include "../interpreter/evaluator.hpp"
 
 #include <tx/inspect/kernel_values.hpp>
 

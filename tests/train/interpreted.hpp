@@ -1,7 +1,8 @@
 // An optimizer's update as a graph of its own, interpreted in f64, with its states from step to step.
 #pragma once
 
-#include "../nn/evaluate.hpp"
+#include "../interpreter/evaluator.hpp"
+#include "../interpreter/passes.hpp"
 
 #include <tx/passes/rewrite.hpp>
 #include <tx/train/optimizer.hpp>
@@ -39,7 +40,7 @@ class interpreted {
       REQUIRE(u.state[s].info() == detail::state_info(kinds.of(s), whole, own_rank));
       g_.outputs.push_back({u.state[s].id});
     }
-    g_ = passes::simplify(g_);
+    g_ = at_run_time::simplified(g_);
   }
   void step(values& p, values const& gradient, double rate, double decay) {
     evaluator const result(g_, [&](tx::node const& leaf) -> values {

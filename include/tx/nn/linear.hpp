@@ -1,6 +1,8 @@
 // linear<In, Out>: x W^T + b. [..., In] -> [..., Out]. The weight is stored [Out, In], as Hugging Face files hold it.
 #pragma once
 
+#include <tx/ops/matmul.hpp>  // first, as in tx.hpp
+
 #include <tx/nn/low_rank.hpp>
 #include <tx/ops/add.hpp>
 

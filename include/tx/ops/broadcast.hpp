@@ -66,14 +66,18 @@ constexpr var broadcast_to(var x, shape to) {
   return emit(broadcast_info, {aligned}, at);
 }
 
+constexpr bool extents_meet(shape const& a, shape const& b) {
+  for (int i = 1; i <= a.rank && i <= b.rank; ++i)
+    if (int const da = a.dim[a.rank - i], db = b.dim[b.rank - i]; da != db && da != 1 && db != 1) return false;
+  return true;
+}
 // The shape two operands meet in.
 constexpr shape common_shape(shape const& a, shape const& b) {
+  if (!extents_meet(a, b)) throw invalid("shapes do not broadcast: aligned at the right, extents must be equal or 1. FIX: reshape or transpose an operand");
   shape out = a.rank >= b.rank ? a : b;
   for (int i = 1; i <= out.rank; ++i) {
     int const da = i <= a.rank ? a.dim[a.rank - i] : 1;
     int const db = i <= b.rank ? b.dim[b.rank - i] : 1;
-    if (da != db && da != 1 && db != 1)
-      throw invalid("shapes do not broadcast: aligned at the right, extents must be equal or 1. FIX: reshape or transpose an operand");
     if (a.bounds == 0 && b.bounds == 0) {
       out.dim[out.rank - i] = da == 1 ? db : da;  // an axis without elements has none beside 1 either
       continue;

@@ -102,10 +102,27 @@ struct elementwise_fn {
 };
 }  // namespace detail
 
-// The front end of an elementwise op: tensors, vars and numbers, at least one of them a handle.
+namespace detail {
+// Of a number, or of a tensor without a type, no extents: those meet any.
+template <class A>
+constexpr shape known_extents() {
+  if constexpr (typed_handle<A>) return A::info.dims;
+  else return {};
+}
+constexpr bool extents_meet(std::initializer_list<shape> all) {
+  for (shape const& a : all)
+    for (shape const& b : all)
+      if (!tx::extents_meet(a, b)) return false;
+  return true;
+}
+}  // namespace detail
+
+// The front end of an elementwise op: tensors, vars and numbers, at least one of them a handle. A compiler needs fewer lines for an assertion than for a
+// rule that throws.
 template <op_info const* Op, operand... A>
   requires(handle<A> || ...)
 constexpr auto lift_elementwise(A const&... a) {
+  static_assert(detail::extents_meet({detail::known_extents<A>()...}), "shapes do not broadcast: aligned at the right, extents must be equal or 1. FIX: reshape or transpose an operand");
   return lift<detail::elementwise_fn<Op>>(a...);
 }
 

@@ -50,8 +50,13 @@ struct matmul_fn {
 };
 }  // namespace detail
 
+// The commonest mistake is an assertion: a compiler needs fewer lines for one than for a rule that throws.
 template <handle A, handle B>
 constexpr auto matmul(A const& a, B const& b) {
+  if constexpr (typed_handle<A> && typed_handle<B>)
+    if constexpr (A::info.dims.rank >= 2 && B::info.dims.rank >= 2)
+      static_assert(A::info.dims.last() == B::info.dims.dim[B::info.dims.rank - 2],
+                    "matmul: the last extent of the left side is not the last but one of the right side. FIX: make them equal, or transpose a side");
   return lift<detail::matmul_fn>(a, b);
 }
 

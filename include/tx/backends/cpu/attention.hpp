@@ -6,7 +6,7 @@
 //   for_shares(threads, work, [&](int s) { attention_backward<f32>(s, shares, problem, gradients, sums, scratch + s * bytes); });
 //   for_shares(threads, work, [&](int s) { attention_backward_finish<f32>(s, shares, problem, gradients, sums, scratch + s * bytes); });
 //
-// All shares of the second are to have ended before one of the third begins. T is f32, bf16 or f16; products and sums are f32. Every element of
+// All shares of the second are to have ended before one of the third begins. T is f32, bf16 or f16, whose products and sums are f32, or f64. Every element of
 // a result is a sum in an order that depends on its own text alone: not on the number of shares, nor on who runs them, nor on other texts.
 #pragma once
 
@@ -14,12 +14,12 @@
 
 namespace tx::backends::cpu {
 
-// out, greatest and log_sum. Rows of q that no packed text has are 0 in out. scratch: attention_scratch_bytes(head).
+// out, greatest and log_sum. Rows of q that no packed text has are 0 in out. scratch: attention_scratch_bytes(head, type).
 template <class T>
 void attention_forward(int part, int parts, attention_problem<T> const& problem, attention_result<T> const& result, std::byte* scratch);
 
 // The gradients of keys and values, and that of queries or its sums; rows that no text has are 0.
-// scratch: attention_backward_scratch_bytes(head). sums: attention_sums_bytes(sizes, packed), which may be none.
+// scratch: attention_backward_scratch_bytes(head, type). sums: attention_sums_bytes(sizes, packed, type), which may be none.
 template <class T>
 void attention_backward(int part, int parts, attention_problem<T> const& problem, attention_gradients<T> const& gradients, std::byte* sums,
                         std::byte* scratch);

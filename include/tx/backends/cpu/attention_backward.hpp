@@ -13,9 +13,11 @@ namespace detail {
 
 template <class T>
 class backward_unit {
+  using S = attention_sum<T>;
+
  public:
   backward_unit(attention_problem<T> const& p, attention_gradients<T> const& g, std::byte* sums, std::byte* scratch)
-      : p_(p), g_(g), sums_(reinterpret_cast<f32*>(sums)), columns_(attention_columns(p.sizes.head)), room_{reinterpret_cast<f32*>(scratch)}, block_(p, g, room_) {
+      : p_(p), g_(g), sums_(reinterpret_cast<S*>(sums)), columns_(attention_columns(p.sizes.head)), room_{reinterpret_cast<S*>(scratch)}, block_(p, g, room_) {
     std::int64_t const chunk = attention_chunk(p.sizes.head) * columns_;
     d_turned_ = room_.take(attention_queries * columns_);
     keys_ = room_.take(chunk);
@@ -29,25 +31,25 @@ class backward_unit {
     std::int64_t const row = s.heads * s.head, heads = s.heads / s.key_heads, chunks = attention_chunks(view.t.keys, s.head);
     bool const direct = attention_direct(s, view.t.keys);
     std::int64_t const start = view.t.first_query * row + key_head * heads * s.head;
-    f32* const to = direct ? g_.d_q : sums_ + stripe * rows_of_q(p_) * row;
-    f32* const sums = view.t.queries > 0 ? to + start : nullptr;
+    S* const to = direct ? g_.d_q : sums_ + stripe * rows_of_q(p_) * row;
+    S* const sums = view.t.queries > 0 ? to + start : nullptr;
     zero_rows(sums, row, view.t.queries, heads * s.head);
     if (stripe == 0) clear_rest(view, key_head);
     for (std::int64_t c = chunks * stripe / stripes; c < chunks * (stripe + 1) / stripes; ++c) {
       std::int64_t const first = c * attention_chunk(s.head), end = std::min(view.t.keys, first + attention_chunk(s.head));
       std::int64_t const key_row = s.key_heads * s.head, at = (view.t.first_key + first) * key_row + key_head * s.head;
-      load_rows(p_.k + at, key_row, end - first, s.head, 1.f, keys_, columns_);
-      load_rows(p_.v + at, key_row, end - first, s.head, 1.f, values_, columns_);
-      std::fill_n(d_keys_, (end - first) * columns_, 0.f);
-      std::fill_n(d_values_, (end - first) * columns_, 0.f);
+      load_rows(p_.k + at, key_row, end - first, s.head, S(1), keys_, columns_);
+      load_rows(p_.v + at, key_row, end - first, s.head, S(1), values_, columns_);
+      std::fill_n(d_keys_, (end - first) * columns_, S(0));
+      std::fill_n(d_values_, (end - first) * columns_, S(0));
       for (std::int64_t g = 0; g < heads; ++g)
         for (std::int64_t i = 0; i < attention_blocks(view.t.queries); ++i) {
           auto const b = block_of(view.t.queries, key_head * heads + g, i);
           if (!add(view, b, first, end)) continue;
           add_rows(b, sums + g * s.head + b.first * row);
         }
-      store_rows(d_keys_, columns_, end - first, s.head, 1.f, g_.d_k + at, key_row);
-      store_rows(d_values_, columns_, end - first, s.head, 1.f, g_.d_v + at, key_row);
+      store_rows(d_keys_, columns_, end - first, s.head, S(1), g_.d_k + at, key_row);
+      store_rows(d_values_, columns_, end - first, s.head, S(1), g_.d_v + at, key_row);
     }
   }
 
@@ -83,21 +85,21 @@ class backward_unit {
   }
 
   // The gradient of a block's queries, added to what other keys have given.
-  void add_rows(attention_block const& b, f32* to) {
+  void add_rows(attention_block const& b, S* to) {
     attention_sizes const& s = p_.sizes;
     extent const n = b.lanes_used();
-    f32* const rows = block_.q;  // not needed any more
+    S* const rows = block_.q;  // not needed any more
     turn(d_turned_, n, whole_vectors(s.head), n, rows, columns_);
-    store_rows<f32, true>(rows, columns_, b.rows, s.head, p_.scale, to, s.heads * s.head);
+    store_rows<true>(rows, columns_, b.rows, s.head, p_.scale, to, s.heads * s.head);
   }
 
   attention_problem<T> const& p_;
   attention_gradients<T> const& g_;
-  f32* sums_;
+  S* sums_;
   extent columns_;
-  attention_room room_;
+  attention_room<S> room_;
   gradient_block<T> block_;
-  f32 *d_turned_, *keys_, *values_, *d_keys_, *d_values_;
+  S *d_turned_, *keys_, *values_, *d_keys_, *d_values_;
 };
 
 }  // namespace detail
@@ -106,6 +108,7 @@ template <class T>
 void attention_backward(int part, int parts, attention_problem<T> const& problem, attention_gradients<T> const& gradients, std::byte* sums,
                         std::byte* scratch) {
   using namespace detail;
+  using S = attention_sum<T>;
   attention_sizes const& s = problem.sizes;
   backward_unit<T> unit(problem, gradients, sums, scratch);
   auto const stripes = [&](attention_view<T> const& view) { return attention_stripes(s, view.t.keys); };
@@ -120,12 +123,12 @@ void attention_backward(int part, int parts, attention_problem<T> const& problem
   if (part != 0) return;
   for_rows_of_no_text(problem.key_offsets, s.texts, problem.longest_keys, s.keys, [&](std::int64_t first, std::int64_t end) {
     std::int64_t const row = s.key_heads * s.head;
-    std::fill(gradients.d_k + first * row, gradients.d_k + end * row, 0.f);
-    std::fill(gradients.d_v + first * row, gradients.d_v + end * row, 0.f);
+    std::fill(gradients.d_k + first * row, gradients.d_k + end * row, S(0));
+    std::fill(gradients.d_v + first * row, gradients.d_v + end * row, S(0));
   });
   for_rows_of_no_text(problem.query_offsets, s.texts, problem.longest, s.queries, [&](std::int64_t first, std::int64_t end) {
     std::int64_t const row = s.heads * s.head;
-    std::fill(gradients.d_q + first * row, gradients.d_q + end * row, 0.f);
+    std::fill(gradients.d_q + first * row, gradients.d_q + end * row, S(0));
   });
 }
 

@@ -9,9 +9,11 @@ namespace tx::backends::cpu::detail {
 
 template <class T>
 class bias_gradient {
+  using S = attention_sum<T>;
+
  public:
   bias_gradient(attention_problem<T> const& p, attention_gradients<T> const& g, std::byte* scratch)
-      : p_(p), g_(g), columns_(attention_columns(p.sizes.head)), room_{reinterpret_cast<f32*>(scratch)}, block_(p, g, room_) {
+      : p_(p), g_(g), columns_(attention_columns(p.sizes.head)), room_{reinterpret_cast<S*>(scratch)}, block_(p, g, room_) {
     keys_ = room_.take(attention_keys * columns_);
     values_ = room_.take(attention_keys * columns_);
     sum_ = room_.take(attention_keys * attention_queries);
@@ -49,7 +51,7 @@ class bias_gradient {
   }
 
   void add(place const& at) {
-    std::fill_n(sum_, attention_keys * attention_queries, 0.f);
+    std::fill_n(sum_, attention_keys * attention_queries, S(0));
     along(0, at.text, p_.sizes.texts, [&](std::int64_t t) {
       attention_view<T> const view{p_, text_of(p_, t)};
       along(1, at.head, p_.sizes.heads, [&](std::int64_t h) {
@@ -73,13 +75,13 @@ class bias_gradient {
     if (!loaded) block_.load(view, b);
     std::int64_t const row = p_.sizes.key_heads * p_.sizes.head;
     std::int64_t const start = (view.t.first_key + s.first) * row + b.head / (p_.sizes.heads / p_.sizes.key_heads) * p_.sizes.head;
-    load_rows(p_.k + start, row, s.count, p_.sizes.head, 1.f, keys_, columns_);
-    load_rows(p_.v + start, row, s.count, p_.sizes.head, 1.f, values_, columns_);
+    load_rows(p_.k + start, row, s.count, p_.sizes.head, S(1), keys_, columns_);
+    load_rows(p_.v + start, row, s.count, p_.sizes.head, S(1), values_, columns_);
     block_.step(view, b, s, how, keys_, values_);
     extent const n = b.lanes_used();
     for (extent j = 0; j < s.count; ++j)
       for (extent c = 0; c < n; c += lanes)
-        (simd<f32>::load(sum_ + j * attention_queries + c) + simd<f32>::load(block_.d_scores + j * n + c)).store(sum_ + j * attention_queries + c);
+        (simd<S>::load(sum_ + j * attention_queries + c) + simd<S>::load(block_.d_scores + j * n + c)).store(sum_ + j * attention_queries + c);
     return true;
   }
 
@@ -92,13 +94,13 @@ class bias_gradient {
         for (extent i = 0; i < attention_queries; ++i) sum_[i] += sum_[j * attention_queries + i];
     std::int64_t const rows = broadcast(2) ? 1 : std::min(attention_queries, here.queries - i0), columns = broadcast(3) ? 1 : std::min(attention_keys, here.keys - j0);
     for (std::int64_t j = 0; j < columns; ++j) {
-      f32* const from = sum_ + j * attention_queries;
+      S* const from = sum_ + j * attention_queries;
       if (broadcast(2))
         for (extent i = 1; i < attention_queries; ++i) from[0] += from[i];
       for (std::int64_t i = 0; i < rows; ++i) {
         B& x = to[at.text * stride[0] + at.head * stride[1] + (i0 + i) * stride[2] + (j0 + j) * stride[3]];
         if constexpr (is_half(dtype_v<B>)) x = B::from(from[i]);
-        else x = from[i];
+        else x = static_cast<B>(from[i]);
       }
     }
   }
@@ -106,9 +108,9 @@ class bias_gradient {
   attention_problem<T> const& p_;
   attention_gradients<T> const& g_;
   extent columns_;
-  attention_room room_;
+  attention_room<S> room_;
   gradient_block<T> block_;
-  f32 *keys_, *values_, *sum_;
+  S *keys_, *values_, *sum_;
   extents longest_{};
 };
 

@@ -12,13 +12,12 @@ namespace tx::backends::cpu {
 using exec::aligned, exec::call, exec::operand_ref;
 
 // Scores of one head that stay in the second-level cache go from product to product in bands; longer ones are never computed as a whole, nor are
-// packed texts laid out as long as the longest. The kernels compute in f32: where a program is compiled for a matrix unit, products of bf16 stay
+// packed texts laid out as long as the longest. The kernels compute in f32, or in f64: where a program is compiled for a matrix unit, products of bf16 stay
 // products however long texts are.
 constexpr std::int64_t band_bytes = std::int64_t{1} << 20;
 constexpr bool runs_attention(attention_shape const& a) {
-  if (a.type == dtype::f64) return false;
   if (a.packed) return true;
-  return !(TX_HAS_AMX && a.type == dtype::bf16) && a.queries * a.keys * size_of(dtype::f32) >= band_bytes;
+  return !(TX_HAS_AMX && a.type == dtype::bf16) && a.queries * a.keys * size_of(sum_type(a.type)) >= band_bytes;
 }
 
 // Of a call of attention or of its gradient (attention_kernels.hpp).
@@ -29,10 +28,10 @@ constexpr std::int64_t whole_scratch(op_info const& op, call const& c, operand_r
   operand_ref const &q = operands[first], &k = operands[first + 1];
   attention_facts const facts = attention_facts_of(c.at);
   std::int64_t const head = q.extent[q.rank - 1] / facts.heads;
-  if (forward) return shares * aligned(attention_scratch_bytes(head));
+  if (forward) return shares * aligned(attention_scratch_bytes(head, q.type));
   attention_sizes sizes{q.extent[0], q.extent[1], k.extent[1], facts.heads, facts.key_heads, head};
   if (facts.packed()) sizes = {1, q.extent[0], facts.longest_keys(), facts.heads, facts.key_heads, head};
-  return shares * aligned(attention_backward_scratch_bytes(head)) + attention_sums_bytes(sizes, facts.packed());
+  return shares * aligned(attention_backward_scratch_bytes(head, q.type)) + attention_sums_bytes(sizes, facts.packed(), q.type);
 }
 
 }  // namespace tx::backends::cpu

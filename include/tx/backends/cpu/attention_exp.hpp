@@ -29,5 +29,14 @@ TX_INLINE simd<f32> exp_of_negative(simd<f32> x) {
   return p * power_of_two(convert<i32>(n));
 #endif
 }
+// The same in f64, within 2 units in the last place; 0 from -709 on. What is left beside a power of two is at most ln(2) / 2: its series to the 13th power.
+TX_INLINE simd<f64> exp_of_negative(simd<f64> x) {
+  constexpr f64 round = 0x1.8p52;  // adding it leaves no fraction bits
+  x = max(x, simd<f64>(-709.));    // whose power has no bits set
+  auto const t = fma(x, simd<f64>(0x1.71547652b82fep+0), simd<f64>(round)), n = t - round;
+  auto const r = fma(n, simd<f64>(-0x1.abc9e3b39803fp-56), fma(n, simd<f64>(-0x1.62e42fefa39efp-1), x));
+  auto const p = polynomial(r, 1., 1., 1. / 2, 1. / 6, 1. / 24, 1. / 120, 1. / 720, 1. / 5040, 1. / 40320, 1. / 362880, 1. / 3628800, 1. / 39916800, 1. / 479001600, 1. / 6227020800);
+  return p * bits<f64>((bits<i64>(t) + simd<i64>(1023)) << 52);
+}
 
 }  // namespace tx::backends::cpu::detail

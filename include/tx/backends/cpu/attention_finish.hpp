@@ -9,15 +9,15 @@ namespace tx::backends::cpu {
 namespace detail {
 
 template <class T>
-void add_stripes(attention_problem<T> const& p, attention_gradients<T> const& g, f32 const* sums, attention_view<T> const& view, std::int64_t head) {
+void add_stripes(attention_problem<T> const& p, attention_gradients<T> const& g, attention_sum<T> const* sums, attention_view<T> const& view, std::int64_t head) {
   attention_sizes const& s = p.sizes;
   std::int64_t const row = s.heads * s.head, stripes = attention_stripes(s, view.t.keys), start = view.t.first_query * row + head * s.head;
   for (std::int64_t i = 0; i < view.t.queries; ++i)
     for (extent c = 0; c < s.head; c += lanes) {
       std::int64_t const at = start + i * row + c;
       auto const n = static_cast<int>(std::min<extent>(lanes, s.head - c));
-      simd<f32> sum = simd<f32>::load_n(sums + at, n);
-      for (std::int64_t k = 1; k < stripes; ++k) sum = sum + simd<f32>::load_n(sums + k * rows_of_q(p) * row + at, n);
+      auto sum = simd<attention_sum<T>>::load_n(sums + at, n);
+      for (std::int64_t k = 1; k < stripes; ++k) sum = sum + simd<attention_sum<T>>::load_n(sums + k * rows_of_q(p) * row + at, n);
       sum.store_n(g.d_q + at, n);
     }
 }
@@ -33,7 +33,7 @@ void attention_backward_finish(int part, int parts, attention_problem<T> const& 
   for_texts(part, parts, problem, [&](attention_view<T> const& view) { return s.heads * cost(view); },
             [&](attention_view<T> const& view, work_range const& mine) {
               for (std::int64_t h = 0; h < s.heads && cost(view) > 0; ++h)
-                if (mine.has(h * cost(view))) add_stripes(problem, gradients, reinterpret_cast<f32 const*>(sums), view, h);
+                if (mine.has(h * cost(view))) add_stripes(problem, gradients, reinterpret_cast<attention_sum<T> const*>(sums), view, h);
             });
   if (gradients.d_bias.data != nullptr) bias_gradient<T>(problem, gradients, scratch).run(part, parts);
 }

@@ -16,17 +16,19 @@ namespace detail {
 // into whole vectors, side by side, once for all of them.
 template <class T>
 class forward_blocks {
+  using S = attention_sum<T>;
+
   struct state {
     attention_block of;
     key_range keys;
     bool any;  // keys so far?
-    f32 *turned, *out, *greatest, *sum;
+    S *turned, *out, *greatest, *sum;
   };
 
  public:
   forward_blocks(attention_problem<T> const& p, attention_result<T> const& result, std::byte* scratch)
       : p_(p), result_(result), columns_(attention_columns(p.sizes.head)) {
-    attention_room room{reinterpret_cast<f32*>(scratch)};
+    attention_room<S> room{reinterpret_cast<S*>(scratch)};
     for (state& b : blocks_) {
       b.turned = room.take(attention_queries * columns_);
       b.out = room.take(attention_queries * columns_);
@@ -64,7 +66,7 @@ class forward_blocks {
     }
     for (state& b : blocks) {
       // Queries that see nothing have equal shares of all keys, those passed over too.
-      if (std::any_of(b.greatest, b.greatest + b.of.rows, [](f32 x) { return x <= nearly_masked; }))
+      if (std::any_of(b.greatest, b.greatest + b.of.rows, [](S x) { return x <= nearly_masked; }))
         for (std::int64_t k = 0; k < attention_steps(view.t.keys); ++k)
           if (auto const step = step_of(view.t, k); view.sees(b.of, step) == seen::none) {
             load(view, head, step);
@@ -84,8 +86,8 @@ class forward_blocks {
     extent const n = b.of.lanes_used();
     load_rows(p_.q + start(view, b.of), s.heads * s.head, b.of.rows, s.head, p_.scale, b.out, columns_);
     turn(b.out, columns_, n, whole_vectors(s.head), b.turned, n);
-    std::fill_n(b.greatest, n, masked);
-    std::fill_n(b.sum, n, 0.f);
+    std::fill_n(b.greatest, n, S(masked));
+    std::fill_n(b.sum, n, S(0));
     b.any = false;
   }
 
@@ -93,8 +95,8 @@ class forward_blocks {
     attention_sizes const& s = p_.sizes;
     extent const row = s.key_heads * s.head;
     std::int64_t const at = (view.t.first_key + step.first) * row + head / (s.heads / s.key_heads) * s.head;
-    load_rows(p_.k + at, row, step.count, s.head, 1.f, keys_, columns_);
-    load_rows(p_.v + at, row, step.count, s.head, 1.f, values_, columns_);
+    load_rows(p_.k + at, row, step.count, s.head, S(1), keys_, columns_);
+    load_rows(p_.v + at, row, step.count, s.head, S(1), values_, columns_);
     extent const next = (step.first + attention_keys < view.t.keys ? attention_keys * row : s.head - step.first * row);
     next_ = {{reinterpret_cast<std::byte const*>(p_.k + at + next), reinterpret_cast<std::byte const*>(p_.v + at + next)},
              row * static_cast<extent>(sizeof(T)), s.head * static_cast<extent>(sizeof(T))};
@@ -106,9 +108,9 @@ class forward_blocks {
     view.scores(b.of, step, how, {keys_, columns_, 1}, b.turned, scores_, room_, next_);
     shares(b, step.count);
     if (p_.dropout.rate > 0) {
-      simd<f32> const kept(1.f / (1.f - p_.dropout.rate));
+      simd<S> const kept(static_cast<S>(1.f / (1.f - p_.dropout.rate)));
       view.for_kept(b.of, step, [&](extent at, simd<bool> keeps) __attribute__((always_inline)) {
-        select(keeps, simd<f32>::load(scores_ + at) * kept, simd<f32>(0.f)).store(scores_ + at);
+        select(keeps, simd<S>::load(scores_ + at) * kept, simd<S>(S(0))).store(scores_ + at);
       });
     }
     block_product(p_.sizes.head, n, step.count, {values_, 1, columns_}, scores_, n, b.out, n, b.any);
@@ -120,22 +122,22 @@ class forward_blocks {
     extent const n = b.of.lanes_used();
     bool shrinks = false;
     for (extent c = 0; c < n; c += lanes) {
-      f32* const column = scores_ + c;
-      auto const before = simd<f32>::load(b.greatest + c);
-      simd<f32> most[4] = {before, before, before, before};
+      S* const column = scores_ + c;
+      auto const before = simd<S>::load(b.greatest + c);
+      simd<S> most[4] = {before, before, before, before};
       extent j = 0;
       for (; j + 4 <= count; j += 4)
 #pragma GCC unroll 4
-        for (int k = 0; k < 4; ++k) most[k] = max(most[k], simd<f32>::load(column + (j + k) * n));
-      for (; j < count; ++j) most[0] = max(most[0], simd<f32>::load(column + j * n));
+        for (int k = 0; k < 4; ++k) most[k] = max(most[k], simd<S>::load(column + (j + k) * n));
+      for (; j < count; ++j) most[0] = max(most[0], simd<S>::load(column + j * n));
       auto const now = max(max(most[0], most[1]), max(most[2], most[3]));
       auto const decay = exp_of_negative(before - now);
-      simd<f32> sum[2] = {simd<f32>::load(b.sum + c) * decay, simd<f32>(0.f)};
+      simd<S> sum[2] = {simd<S>::load(b.sum + c) * decay, simd<S>(S(0))};
       now.store(b.greatest + c);
       decay.store(decay_ + c);
-      shrinks = shrinks || any(decay != simd<f32>(1.f));
-      auto const share = [&](extent at, simd<f32>& to) __attribute__((always_inline)) {
-        auto const x = exp_of_negative(simd<f32>::load(column + at) - now);
+      shrinks = shrinks || any(decay != simd<S>(S(1)));
+      auto const share = [&](extent at, simd<S>& to) __attribute__((always_inline)) {
+        auto const x = exp_of_negative(simd<S>::load(column + at) - now);
         x.store(column + at);
         to = to + x;
       };
@@ -148,23 +150,23 @@ class forward_blocks {
     }
     if (!shrinks || !b.any) return;
     for (extent d = 0; d < p_.sizes.head; ++d)
-      for (extent c = 0; c < n; c += lanes) (simd<f32>::load(b.out + d * n + c) * simd<f32>::load(decay_ + c)).store(b.out + d * n + c);
+      for (extent c = 0; c < n; c += lanes) (simd<S>::load(b.out + d * n + c) * simd<S>::load(decay_ + c)).store(b.out + d * n + c);
   }
 
   void close(attention_view<T> const& view, state const& b) {
     attention_sizes const& s = p_.sizes;
     extent const n = b.of.lanes_used();
-    if (!b.any) std::fill_n(b.out, whole_vectors(s.head) * n, 0.f);
+    if (!b.any) std::fill_n(b.out, whole_vectors(s.head) * n, S(0));
     for (extent c = 0; c < n; c += lanes) {
-      auto const sum = simd<f32>::load(b.sum + c), share = b.any ? 1.f / sum : simd<f32>(0.f);
-      for (extent d = 0; d < s.head; ++d) (simd<f32>::load(b.out + d * n + c) * share).store(b.out + d * n + c);
+      auto const sum = simd<S>::load(b.sum + c), share = b.any ? S(1) / sum : simd<S>(S(0));
+      for (extent d = 0; d < s.head; ++d) (simd<S>::load(b.out + d * n + c) * share).store(b.out + d * n + c);
       std::int64_t const at = view.t.row(b.of.head) + b.of.first + c;
       auto const count = static_cast<int>(std::min<extent>(lanes, b.of.rows - c));
-      simd<f32>::load(b.greatest + c).store_n(result_.greatest + at, count);
+      simd<S>::load(b.greatest + c).store_n(result_.greatest + at, count);
       log(sum).store_n(result_.log_sum + at, count);
     }
     turn(b.out, n, whole_vectors(s.head), n, b.turned, columns_);
-    store_rows(b.turned, columns_, b.of.rows, s.head, 1.f, result_.out + start(view, b.of), s.heads * s.head);
+    store_rows(b.turned, columns_, b.of.rows, s.head, S(1), result_.out + start(view, b.of), s.heads * s.head);
   }
 
   attention_problem<T> const& p_;
@@ -172,7 +174,7 @@ class forward_blocks {
   extent columns_;
   state blocks_[attention_together];
   rows_ahead next_{};
-  f32 *scores_, *room_, *decay_, *keys_, *values_;
+  S *scores_, *room_, *decay_, *keys_, *values_;
 };
 
 }  // namespace detail

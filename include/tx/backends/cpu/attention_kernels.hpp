@@ -36,7 +36,7 @@ struct attention_call {
   attention_bias bias() const {
     if (!facts.bias) return {};
     int const at = first + 3 + facts.bias_at();
-    attention_bias b{data<void>(at), true, {}};
+    attention_bias b{data<void>(at), signature(at).type == dtype::f32, {}};
     shape const dims = f.dims(operands[at]);
     std::int64_t step = 1;
     for (int a = 3; a >= 0; --a) {
@@ -45,6 +45,9 @@ struct attention_call {
     }
     return b;
   }
+  // A bias may be of f32, and where sums are f64 of those; of what else it is, is read by the rule.
+  static constexpr bool takes_bias(dtype type) { return type == dtype::f32 || type == sum_type(dtype_v<T>); }
+
   f32 rate() const { return facts.dropout ? *data<f32 const>(first + 3 + facts.rate_at()) : 0; }
 
   attention_problem<T> problem() const {
@@ -74,7 +77,7 @@ struct attention_call {
   // Do the kernels take it? Numbers that are read and not drawn, other types, and queries elsewhere than at the end of the keys they do not.
   bool is_taken() const {
     if (facts.mask && signature(first + 3 + facts.mask_at()).type != dtype::boolean) return false;
-    if (facts.bias && signature(first + 3 + facts.bias_at()).type != dtype::f32) return false;
+    if (facts.bias && !takes_bias(signature(first + 3 + facts.bias_at()).type)) return false;
     if (facts.dropout && (signature(first + 3 + facts.noise_at()).how != exec::access::random || signature(first + 3 + facts.rate_at()).type != dtype::f32)) return false;
     if (facts.dropout && !(rate() >= 0 && rate() < 1)) return false;
     shape const q = f.dims(operands[first]), k = f.dims(operands[first + 1]);
@@ -97,28 +100,30 @@ void run_rule(exec::frame const& f, exec::call const& c, exec::operand_ref const
 
 }  // namespace detail
 
-template <dtype D, class... In>
-  requires(D == dtype::f32 || is_half(D))
-struct kernel<exec::whole<rules::attention, exec::elements<D, dtype::f32, dtype::f32>, exec::ins<In...>>> {
-  using signature = exec::whole<rules::attention, exec::elements<D, dtype::f32, dtype::f32>, exec::ins<In...>>;
+template <dtype D, dtype Sum, class... In>
+  requires(is_float(D) && Sum == sum_type(D))
+struct kernel<exec::whole<rules::attention, exec::elements<D, Sum, Sum>, exec::ins<In...>>> {
+  using signature = exec::whole<rules::attention, exec::elements<D, Sum, Sum>, exec::ins<In...>>;
   using T = element_t<D>;
+  using S = element_t<Sum>;
 
   static void run(exec::frame const& f, exec::call const& c, exec::operand_ref const* operands) {
     constexpr int out = static_cast<int>(sizeof...(In));
     detail::attention_call<T, In...> const call{f, c, operands, 0};
     if (!call.is_taken()) return detail::run_rule<signature>(f, c, operands, out);
     attention_problem<T> const p = call.problem();
-    attention_result<T> const result{call.template data<T>(out), call.template data<f32>(out + 1), call.template data<f32>(out + 2)};
-    std::int64_t const each = aligned(attention_scratch_bytes(p.sizes.head));
+    attention_result<T> const result{call.template data<T>(out), call.template data<S>(out + 1), call.template data<S>(out + 2)};
+    std::int64_t const each = aligned(attention_scratch_bytes(p.sizes.head, D));
     for_shares(f.threads, detail::attention_work(p), [&](int s) { attention_forward<T>(s, shares, p, result, f.scratch(c) + s * each); });
   }
 };
 
-template <dtype... Results, class SlopeOut, class Out, class Greatest, class LogSum, class Q, class... In>
-  requires(((Results == dtype::f32) && ...) && (Q::sig.type == dtype::f32 || is_half(Q::sig.type)))
-struct kernel<exec::whole<rules::attention_gradient, exec::elements<Results...>, exec::ins<SlopeOut, Out, Greatest, LogSum, Q, In...>>> {
-  using signature = exec::whole<rules::attention_gradient, exec::elements<Results...>, exec::ins<SlopeOut, Out, Greatest, LogSum, Q, In...>>;
+template <dtype Sum, dtype... OfBias, class SlopeOut, class Out, class Greatest, class LogSum, class Q, class... In>
+  requires(is_float(Q::sig.type) && Sum == sum_type(Q::sig.type) && sizeof...(OfBias) <= 1)
+struct kernel<exec::whole<rules::attention_gradient, exec::elements<Sum, Sum, Sum, OfBias...>, exec::ins<SlopeOut, Out, Greatest, LogSum, Q, In...>>> {
+  using signature = exec::whole<rules::attention_gradient, exec::elements<Sum, Sum, Sum, OfBias...>, exec::ins<SlopeOut, Out, Greatest, LogSum, Q, In...>>;
   using T = element_t<Q::sig.type>;
+  using S = element_t<Sum>;
 
   static void run(exec::frame const& f, exec::call const& c, exec::operand_ref const* operands) {
     constexpr int d_q = 5 + static_cast<int>(sizeof...(In));
@@ -126,16 +131,16 @@ struct kernel<exec::whole<rules::attention_gradient, exec::elements<Results...>,
     detail::attention_call<T, SlopeOut, Out, Greatest, LogSum, Q, In...> const call{f, c, operands, 4};
     if (!of_one_type || !call.is_taken()) return detail::run_rule<signature>(f, c, operands, d_q);
     attention_problem<T> const p = call.problem();
-    attention_gradients<T> g{call.template data<T const>(1), call.template data<f32 const>(2), call.template data<f32 const>(3), call.template data<T const>(0),
-                             call.template data<f32>(d_q), call.template data<f32>(d_q + 1), call.template data<f32>(d_q + 2)};
-    if constexpr (sizeof...(Results) == 4) {
-      g.d_bias = {call.template data<f32>(d_q + 3), true, {}};
+    attention_gradients<T> g{call.template data<T const>(1), call.template data<S const>(2), call.template data<S const>(3), call.template data<T const>(0),
+                             call.template data<S>(d_q), call.template data<S>(d_q + 1), call.template data<S>(d_q + 2)};
+    if constexpr (sizeof...(OfBias) == 1) {
+      g.d_bias = {call.template data<void>(d_q + 3), ((OfBias == dtype::f32) && ...), {}};
       for (int a = 0; a < 4; ++a) g.d_bias.stride[a] = p.bias.stride[a];
       bool const no_scores = p.sizes.texts * p.sizes.queries * p.sizes.keys == 0;
       if (call.facts.packed() || no_scores)  // past a text's end are none either
-        std::fill_n(static_cast<f32*>(g.d_bias.data), f.dims(operands[d_q + 3]).count(), 0.f);
+        (std::fill_n(call.template data<element_t<OfBias>>(d_q + 3), f.dims(operands[d_q + 3]).count(), element_t<OfBias>{}), ...);
     }
-    std::int64_t const each = aligned(attention_backward_scratch_bytes(p.sizes.head));
+    std::int64_t const each = aligned(attention_backward_scratch_bytes(p.sizes.head, dtype_v<T>));
     std::byte* const sums = f.scratch(c) + shares * each;
     std::int64_t const work = 2 * detail::attention_work(p);
     for_shares(f.threads, work, [&](int s) { attention_backward<T>(s, shares, p, g, sums, f.scratch(c) + s * each); });

@@ -3,7 +3,7 @@
 // Everything is token-major, as linear layers produce it: of a token, the elements of all heads lie side by side.
 //   q, out, d_out, d_q  [texts, queries, heads * head]
 //   k, v, d_k, d_v      [texts, keys, key_heads * head]
-//   greatest, log_sum   [texts, heads, queries], f32: of a query's scores, and the logarithm of the sum of exp(score - greatest)
+//   greatest, log_sum   [texts, heads, queries], attention_sum<T>: of a query's scores, and the logarithm of the sum of exp(score - greatest)
 // Texts may be packed one after the other instead, of unequal length: then q is [tokens, heads * head], and these have `longest` queries of each,
 // those past a text's end untouched.
 #pragma once
@@ -15,6 +15,10 @@
 #include <cstddef>
 
 namespace tx::backends::cpu {
+
+// Of what type products and sums are where q, k and v are of T.
+template <class T>
+using attention_sum = element_t<sum_type(dtype_v<T>)>;
 
 struct attention_sizes {
   std::int64_t texts = 0;
@@ -54,7 +58,7 @@ struct attention_problem {
   T const* q = nullptr;
   T const* k = nullptr;
   T const* v = nullptr;
-  f32 scale = 1;
+  attention_sum<T> scale = 1;
 
   std::int64_t key_rows = 0;                // rows of memory from one text's keys to the next one's; 0: sizes.keys. Not of packed texts
   std::uint8_t const* key_mask = nullptr;   // [texts, key_rows], or [rows of k]: 0 where a key takes no part
@@ -71,17 +75,17 @@ struct attention_problem {
 template <class T>
 struct attention_result {
   T* out = nullptr;
-  f32 *greatest = nullptr, *log_sum = nullptr;
+  attention_sum<T> *greatest = nullptr, *log_sum = nullptr;
 };
 
 template <class T>
 struct attention_gradients {
   T const* out = nullptr;
-  f32 const *greatest = nullptr, *log_sum = nullptr;
+  attention_sum<T> const *greatest = nullptr, *log_sum = nullptr;
   T const* d_out = nullptr;
-  f32* d_q = nullptr;  // f32 whatever T is
-  f32* d_k = nullptr;
-  f32* d_v = nullptr;
+  attention_sum<T>* d_q = nullptr;
+  attention_sum<T>* d_k = nullptr;
+  attention_sum<T>* d_v = nullptr;
   attention_bias_gradient d_bias{};
 };
 
@@ -108,21 +112,21 @@ constexpr std::int64_t attention_stripes(attention_sizes const& s, std::int64_t 
 // Is d_q of such a text written at once, not through sums of its stripes?
 constexpr bool attention_direct(attention_sizes const& s, std::int64_t keys_of_text) { return attention_stripes(s, keys_of_text) == 1; }
 
-// Bytes of scratch of one share, 64-byte aligned. It holds nothing from one share to the next.
-constexpr std::int64_t attention_scratch_bytes(std::int64_t head) {
+// Bytes of scratch of one share, 64-byte aligned, where q, k and v are of `type`. It holds nothing from one share to the next.
+constexpr std::int64_t attention_scratch_bytes(std::int64_t head, dtype type) {
   std::int64_t const columns = attention_columns(head);
   std::int64_t const block = attention_queries * columns, step = attention_keys * columns, scores = attention_keys * attention_queries;
-  return 4 * (attention_together * (2 * block + 2 * attention_queries) + 3 * scores + attention_queries + 2 * step);
+  return size_of(sum_type(type)) * (attention_together * (2 * block + 2 * attention_queries) + 3 * scores + attention_queries + 2 * step);
 }
-constexpr std::int64_t attention_backward_scratch_bytes(std::int64_t head) {
+constexpr std::int64_t attention_backward_scratch_bytes(std::int64_t head, dtype type) {
   std::int64_t const columns = attention_columns(head);
   std::int64_t const block = attention_queries * columns, chunk = attention_chunk(head) * columns, scores = attention_keys * attention_queries;
-  return 4 * (6 * block + 4 * scores + 3 * attention_queries + 4 * chunk);
+  return size_of(sum_type(type)) * (6 * block + 4 * scores + 3 * attention_queries + 4 * chunk);
 }
 // Bytes that all shares of backward have in common, from the end of attention_backward to that of attention_backward_finish. `s` has bounds.
-constexpr std::int64_t attention_sums_bytes(attention_sizes const& s, bool packed) {
+constexpr std::int64_t attention_sums_bytes(attention_sizes const& s, bool packed, dtype type) {
   if (attention_direct(s, s.keys)) return 0;
-  return attention_stripes(s, s.keys) * (packed ? 1 : s.texts) * s.queries * s.heads * s.head * 4;
+  return attention_stripes(s, s.keys) * (packed ? 1 : s.texts) * s.queries * s.heads * s.head * size_of(sum_type(type));
 }
 
 }  // namespace tx::backends::cpu

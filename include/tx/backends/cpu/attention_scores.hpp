@@ -64,6 +64,8 @@ constexpr std::int64_t attention_steps(std::int64_t keys) { return (keys + atten
 // What a problem says of one text.
 template <class T>
 struct attention_view {
+  using S = attention_sum<T>;
+
   attention_problem<T> const& p;
   attention_text const t;
 
@@ -101,7 +103,7 @@ struct attention_view {
   }
 
   // to [keys, queries]: what does not take part becomes `value`.
-  void mask(attention_block const& b, attention_step const& s, f32 value, f32* to) const {
+  void mask(attention_block const& b, attention_step const& s, S value, S* to) const {
     extent const n = b.lanes_used();
     for (extent j = 0; j < s.count; ++j, to += n) {
       std::int64_t const key = s.first + j;
@@ -115,23 +117,23 @@ struct attention_view {
       }
       for (extent c = 0; c < n; c += lanes) {
         auto const i = count_from(b.first + c);
-        auto const x = simd<f32>::load(to + c);
-        if (out) simd<f32>(value).store(to + c);
-        else select(i >= simd<i32>(static_cast<i32>(first)) && i < simd<i32>(static_cast<i32>(end)), x, simd<f32>(value)).store(to + c);
+        auto const x = simd<S>::load(to + c);
+        if (out) simd<S>(value).store(to + c);
+        else select(i >= simd<i32>(static_cast<i32>(first)) && i < simd<i32>(static_cast<i32>(end)), x, simd<S>(value)).store(to + c);
       }
     }
   }
 
   // Adds the bias to scores. `room`: two blocks of scores.
-  void add_bias(attention_block const& b, attention_step const& s, f32* scores, f32* room) const {
+  void add_bias(attention_block const& b, attention_step const& s, S* scores, S* room) const {
     if (p.bias.in_f32) add_bias_of(static_cast<f32 const*>(p.bias.data), b, s, scores, room);
     else add_bias_of(static_cast<T const*>(p.bias.data), b, s, scores, room);
   }
   // Scores of which none take part.
-  static void fill_masked(attention_block const& b, attention_step const& s, f32* scores) { std::fill_n(scores, s.count * b.lanes_used(), masked); }
+  static void fill_masked(attention_block const& b, attention_step const& s, S* scores) { std::fill_n(scores, s.count * b.lanes_used(), S(masked)); }
 
-  // scores [keys, queries] = k turned, k in f32 rows; with bias and masks.
-  void scores(attention_block const& b, attention_step const& s, seen how, matrix<f32> k, f32 const* turned, f32* to, f32* room,
+  // scores [keys, queries] = k turned, k in rows of S; with bias and masks.
+  void scores(attention_block const& b, attention_step const& s, seen how, matrix<S> k, S const* turned, S* to, S* room,
               rows_ahead const& ahead = {}) const {
     extent const n = b.lanes_used();
     if (how == seen::none) return fill_masked(b, s, to);
@@ -156,25 +158,25 @@ struct attention_view {
 
  private:
   template <class B>
-  __attribute__((noinline)) void add_bias_of(B const* bias, attention_block const& b, attention_step const& s, f32* scores, f32* room) const {
+  __attribute__((noinline)) void add_bias_of(B const* bias, attention_block const& b, attention_step const& s, S* scores, S* room) const {
     auto const& stride = p.bias.stride;
     extent const n = b.lanes_used();
     bias += t.index * stride[0] + b.head * stride[1] + b.first * stride[2] + s.first * stride[3];
     if (stride[2] == 0) {
       for (extent j = 0; j < s.count; ++j)
-        for (extent c = 0; c < n; c += lanes) max(simd<f32>::load(scores + j * n + c) + simd<f32>(number_of(bias[j * stride[3]])), simd<f32>(lowest)).store(scores + j * n + c);
+        for (extent c = 0; c < n; c += lanes) max(simd<S>::load(scores + j * n + c) + simd<S>(static_cast<S>(number_of(bias[j * stride[3]]))), simd<S>(S(lowest))).store(scores + j * n + c);
       return;
     }
-    f32* const turned = room + attention_queries * attention_keys;
+    S* const turned = room + attention_queries * attention_keys;
     if (stride[3] == 1) {
-      load_rows(bias, stride[2], b.rows, s.count, 1.f, room, attention_keys);
+      load_rows(bias, stride[2], b.rows, s.count, S(1), room, attention_keys);
     } else {
       for (extent i = 0; i < b.rows; ++i)
         for (extent j = 0; j < s.count; ++j) room[i * attention_keys + j] = number_of(bias[i * stride[2] + j * stride[3]]);
-      std::fill(room + b.rows * attention_keys, room + n * attention_keys, 0.f);
+      std::fill(room + b.rows * attention_keys, room + n * attention_keys, S(0));
     }
     turn(room, attention_keys, n, whole_vectors(s.count), turned, n);
-    for (extent c = 0; c < s.count * n; c += lanes) max(simd<f32>::load(scores + c) + simd<f32>::load(turned + c), simd<f32>(lowest)).store(scores + c);
+    for (extent c = 0; c < s.count * n; c += lanes) max(simd<S>::load(scores + c) + simd<S>::load(turned + c), simd<S>(S(lowest))).store(scores + c);
   }
 };
 

@@ -45,10 +45,11 @@ void for_rows_of_no_text(i32 const* offsets, std::int64_t texts, std::int64_t lo
 }
 
 // What is not used so far of a share's scratch.
+template <class S>
 struct attention_room {
-  f32* at;
-  f32* take(std::int64_t n) {
-    f32* const here = at;
+  S* at;
+  S* take(std::int64_t n) {
+    S* const here = at;
     at += n;
     return here;
   }

@@ -159,15 +159,23 @@ class loop {
     report_.step(step_, told, options_.now() - start, elapsed());
   }
 
-  // A step's loss may be the last number of a run: what it updates need be none any more, and no measure tells that of parameters. Of a model whose parameters
-  // have several types nothing is known here.
+  // A step's loss may be the last number of a run: what it updates need be none any more, and no measure tells that of parameters.
   void check_numbers() const {
     if constexpr (validated) {
-      auto const parameters = run_.read();
+      auto parameters = run_.read();
       using number = typename decltype(parameters)::value_type;
-      auto const count = static_cast<std::int64_t>(parameters.size());
-      if (first_not_finite(dtype_v<number>, std::as_bytes(std::span(parameters)).data(), count, false) < count)
-        throw value_error("step " + std::to_string(step_) + ": a parameter is NaN. FIX: a lower rate of learning; tx::finite_guard names the op");
+      auto const check = [&](std::string const& name, dtype type, auto const& of) {
+        auto const bytes = std::as_bytes(std::span(of));
+        auto const count = static_cast<std::int64_t>(bytes.size()) / size_of(type);
+        if (first_not_finite(type, bytes.data(), count, false) < count)
+          throw value_error("step " + std::to_string(step_) + ": " + name + " is NaN. FIX: a lower rate of learning; tx::finite_guard names the op");
+      };
+      if constexpr (requires { run_.tensors_of(std::span(parameters)); })
+        for (auto const& t : run_.tensors_of(std::span(parameters))) {
+          if constexpr (requires { t.type; }) check("parameter " + t.name, t.type, t.data);
+          else check("parameter " + t.name, dtype_v<number>, t.data);
+        }
+      else check("a parameter", dtype_v<number>, parameters);
     }
   }
 
