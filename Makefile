@@ -2,9 +2,9 @@
 # make test    the everyday tests
 # make check   everything else: layers, headers, the API reference, clang, sanitizers, slow tests, FUZZ_SECONDS of fuzzing a target, compile
 #              cost, nvcc
-# make compilers  the everyday tests with clang 15, clang 16 and a current clang; takes half an hour (COMPILERS chooses)
+# make compilers  all but thorough tests with clang 15, clang 16 and a current clang; takes half an hour (COMPILERS chooses)
 # make mutate    breaks the rules of planning one by one and looks whether drawn programs notice; takes most of an hour
-# make coverage  which lines of include/tx the everyday tests run, with GCC; fails below COVERAGE_MIN percent; TESTS chooses programs
+# make coverage  which lines of include/tx all but thorough tests run, with GCC; fails below COVERAGE_MIN percent; TESTS chooses programs
 # make docs    the API reference, from the headers' comments, in build/docs/html
 # make install   copies headers and the CMake package to PREFIX (default /usr/local)
 # make train   fetches the pairs, trains the twin encoder into runs/twinbert and scores it
@@ -27,7 +27,7 @@ MODELS ?= twin,minilm,base
 DTYPES ?= f32 bf16
 POOLS ?= first mean
 DROPOUTS ?= 0.1,0
-TESTS ?= tests
+TESTS ?= tests programs
 COVERAGE_MIN ?= 90
 FUZZ_SECONDS ?= 60
 COMPILERS ?= clang++-15 clang++-16 zig

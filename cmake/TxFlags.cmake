@@ -23,7 +23,9 @@ function(tx_add_flags TARGET)
   list(APPEND gnu -fno-sanitize=null,nonnull-attribute,returns-nonnull-attribute)
   set(clang -fconstexpr-steps=2000000000 -fconstexpr-depth=4096 -fbracket-depth=4096 -ftemplate-depth=2048)
   # Kernels are templates in headers: every program that includes them must agree on the instruction set.
-  set(code -fno-math-errno)
+  # A product and a sum are rounded one by one, wherever they stand: what a backward pass computes again is what forward had, to the last bit, whichever
+  # kernels both are in. Where rounding once is faster, kernels say fma.
+  set(code -fno-math-errno -ffp-contract=off)
   if(TX_ARCH)
     string(MAKE_C_IDENTIFIER TX_HAS_ARCH_${TX_ARCH} has_arch)
     check_cxx_compiler_flag(-march=${TX_ARCH} ${has_arch})

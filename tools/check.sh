@@ -104,7 +104,7 @@ nvcc_sources() {
 # A program of tests/cuda is linked and run too: without a device it says so and succeeds.
 nvcc_compiles() {  # nvcc_compiles SOURCE
   local gnu=-fconstexpr-ops-limit=4000000000,-fconstexpr-loop-limit=100000000,-fconstexpr-depth=4096,-ftemplate-depth=2048
-  local flags=(-std=c++20 --expt-relaxed-constexpr -Xcompiler "$gnu"
+  local flags=(-std=c++20 --expt-relaxed-constexpr --fmad=false -Xcompiler "$gnu"
                -Xcudafe "--max_cost_constexpr_call=2000000000,--max_depth_constexpr_call=4096" -Iinclude)
   local generated
   for generated in build/*/generated; do [ -d "$generated" ] && flags+=("-I$generated") && break; done
@@ -143,9 +143,9 @@ if grep -qw avx512f /proc/cpuinfo; then
   tests avx2 everyday '^cpu[.]'
 fi
 step "drawn_seeds (ci)" build ci drawn_seeds
-step "build of thorough tests and benchmarks (ci)" build ci tests thorough benches
+step "build of programs, thorough tests and benchmarks (ci)" build ci tests programs thorough benches
 slow_tests
-tests ci check
+tests ci 'check|programs'
 
 if [ -f bench/compile_cost.sh ]; then step "compile cost" bash bench/compile_cost.sh; fi  # alone: neighbours cost it processor time too
 # Programs that nobody wrote, as real programs on three backends; others each day.
@@ -169,14 +169,14 @@ all_beside
 
 # Executors in several threads at the same time.
 step "build (thread)" build thread test_threads
-tests thread everyday '^threads[.]'
-# Every everyday test under the sanitizers but those that compare values with PyTorch's, a program after the other.
+tests thread programs '^threads[.]'
+# Every test under the sanitizers but thorough ones and those that compare values with PyTorch's, a program after the other.
 sanitized() {  # sanitized PROGRAM LABEL
   step "build ($1, sanitize)" build sanitize "$1" && tests sanitize "$2" "^${1#*_}[.]"
 }
 programs=($(cd tests && for folder in */; do ls "$folder"*.cpp >/dev/null 2>&1 && echo "test_${folder%/}"; done | grep -vE '_(fail|fuzz|interpreter|parity|refused|bert|gpt)$'))
 first=$(($(date -u +%s) / 86400 % ${#programs[@]}))
-for program in "${programs[@]:first}" "${programs[@]:0:first}"; do sanitized "$program" everyday; done
+for program in "${programs[@]:first}" "${programs[@]:0:first}"; do sanitized "$program" 'everyday|programs'; done
 sanitized thorough_nn check
 sanitized test_bert check
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Usage: coverage.sh [TARGET...]             builds TARGETs (default: tests), runs the everyday tests that there are then, and
+# Usage: coverage.sh [TARGET...]             builds TARGETs (default: tests programs), runs the tests that there are then, and
 #                                            reports which lines of include/tx they run
 #        coverage.sh --selftest COMPILER     counts the lines of a program that is known
 # COVERAGE_MIN (percent, default 90): below it the report fails. JOBS: compilations at once. GCOV: the compiler's gcov.
@@ -51,11 +51,11 @@ if [ "${1:-}" = --selftest ]; then
   exit
 fi
 
-[ $# -gt 0 ] || set -- tests
+[ $# -gt 0 ] || set -- tests programs
 cmake --preset coverage >/dev/null || exit 1
 find build/coverage -name '*.gcda' -delete  # counts of earlier runs would be added to
 cmake --build --preset coverage -j "${JOBS:-$(nproc)}" --target "$@" || exit 1
 failed=0
-tools/run_tests.sh coverage -j 2 -L everyday -E '^(fail|refused|tools|data|example)[.]' || failed=1
+tools/run_tests.sh coverage -j 2 -L 'everyday|programs' -E '^(fail|refused|tools|data|example)[.]' || failed=1
 report build/coverage include/tx "${COVERAGE_MIN:-90}" || failed=1
 exit $failed

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Usage: other_compiler.sh COMPILER        all headers in one unit, a warning being an error, and two examples that check themselves
-#        other_compiler.sh COMPILER tests  every everyday test, built in build/COMPILER and run
+#        other_compiler.sh COMPILER tests  every test but thorough ones, built in build/COMPILER and run
 # Does another compiler than those of the presets take tx? COMPILER: clang++-15, clang++-16, or zig for the clang of the package ziglang, which
 # is of another age, has its own libc++ and lies in build/zig.
 set -euo pipefail
@@ -25,8 +25,8 @@ fi
 
 if [ "${2:-}" = tests ]; then
   cmake -S . -B "build/$name" -G Ninja -DCMAKE_CXX_COMPILER="$compiler" -DCMAKE_BUILD_TYPE=Release -DTX_WERROR=ON >"$work/said" || { cat "$work/said"; exit 1; }
-  cmake --build "build/$name" -j "${JOBS:-$(nproc)}" --target tests
-  ctest --test-dir "build/$name" -j 2 -L everyday --output-on-failure --no-tests=error | tail -n 40
+  cmake --build "build/$name" -j "${JOBS:-$(nproc)}" --target tests programs
+  ctest --test-dir "build/$name" -j 2 -L 'everyday|programs' --output-on-failure --no-tests=error | tail -n 40
   exit
 fi
 

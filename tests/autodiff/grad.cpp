@@ -30,6 +30,13 @@ double inside(values const& a, values const& b) {
 constexpr auto wave = [](t<> x) { return x * x * tx::sin(x); };
 constexpr auto scaled = [](t<> x, t<> y) { return tx::exp(x * y); };
 
+// x^T x at a vector of zeros, its Hessian times v: 2 v. And d2 (x^y) / dx dy at y = 2: x (1 + 2 log x).
+constexpr auto with_itself = [](auto const& x) { return tx::inner_product(x, x); };
+constexpr auto twice_at_zeros = [](t<5> v) { return tx::hessian_vector<with_itself>(tx::zeros(v), v); };
+constexpr auto powers = [](auto const& x, auto const& y) { return tx::sum(tx::pow(x, y)); };
+constexpr auto slopes_of_powers = [](auto const& x, auto const& y) { return tx::sum(tx::grad<powers>(x, y)); };
+constexpr auto by_base_then_exponent = [](t<5> x) { return tx::grad<slopes_of_powers, 1>(x, tx::full(x, 2.0)); };
+
 // ---- tensors --------------------------------------------------------------------------------------------------------
 
 // Products, a norm, softmax and cross entropy in one function of x [2, 3] and w [3, 4].
@@ -206,6 +213,15 @@ TEST_CASE("gradients by two arguments, Hessians times vectors", "[grad]") {
   for (std::size_t i = 0; i < 3; ++i)
     for (std::size_t j = 0; j < 3; ++j) wanted[i] += (a[3 * i + j] + a[3 * j + i]) * u[j];
   CHECK(distance(traced<twice>({some(3), a, u})[0], wanted) < 1e-13);
+}
+
+TEST_CASE("what a gradient is taken by is no number, also where its value is one", "[grad]") {
+  values const v = some(5);
+  values const at_zeros = traced<twice_at_zeros>({v})[0];
+  for (std::size_t i = 0; i < 5; ++i) CHECK(at_zeros[i] == Approx(2 * v[i]));
+  values const x{0.5, 1.0, 1.5, 2.0, 3.0};
+  values const mixed = traced<by_base_then_exponent>({x})[0];
+  for (std::size_t i = 0; i < 5; ++i) CHECK(mixed[i] == Approx(x[i] * (1 + 2 * std::log(x[i]))));
 }
 
 TEST_CASE("other arguments are constants, also where they were computed from the first", "[grad]") {

@@ -22,7 +22,8 @@ inline constexpr op_info independent_info{.name = "independent",
                                           .infer = detail::independent_infer,
                                           .vjp = detail::independent_vjp,
                                           .simplify = detail::independent_simplify,
-                                          .restride = detail::independent_restride};
+                                          .restride = detail::independent_restride,
+                                          .variable = true};
 
 namespace detail {
 

@@ -90,6 +90,7 @@ constexpr recomputation choose_recomputed(graph const& forward, int loss, vec<in
       continue;
     }
     out.again[candidates[k].node] = out.again[candidates[k].product] = 1;
+    if (g[candidates[k].node].op->kind == op_kind::elementwise) out.again[g.input(candidates[k].node, 0)] = 1;  // what is rounded: a result of attention
     out.flops += candidates[k].flops;
   }
   return out;

@@ -80,6 +80,7 @@ struct op_info {
   selection (*part_read)(selection const& part, int number, value_info const& of, attributes& at) = nullptr;
   bool (*can_narrow)(selection const& part, attributes const& at) = nullptr;
   int multiplied = 0;  // whole: how many of the first operands are multiplied with each other, so that mixed precision rounds them
+  bool variable = false;       // a view that gradients are taken by: it is no number, also where what it shows is one
   bool states_range = false;   // a view of whose operand's elements something is promised; checked where that shows an argument, see ops/in_range.hpp
   bool random = false;         // index: drawn for each element, not a position along an axis
   bool costly = false;         // worth keeping rather than computing twice within a row

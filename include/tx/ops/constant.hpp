@@ -27,10 +27,10 @@ constexpr var constant(graph& g, dtype type, double value) {
 
 constexpr double constant_value(node const& n) { return std::bit_cast<double>(n.at.v[0]); }
 
-// The number a value is everywhere, through broadcasts and reshapes of a constant.
+// The number a value is everywhere, through broadcasts and reshapes of a constant. What gradients are taken by is none: it has a slope.
 constexpr bool is_constant(graph const& g, int id, double& value) {
   node const* n = &g[id];
-  while (n->op->kind == op_kind::view) n = &g[g.input(*n, 0)];
+  while (n->op->kind == op_kind::view && !n->op->variable) n = &g[g.input(*n, 0)];
   if (n->op != &constant_info) return false;
   value = constant_value(*n);
   return true;

@@ -96,6 +96,7 @@ constexpr vec<selection> wanted_parts(graph const& g) {
     node const& n = g[i];
     if (read[i] == 0 && n.region == 0) continue;
     if (parts[i] && !can_narrow(g, i, parts[i])) parts[i] = {};
+    if (g.has_results(i) && !parts[i]) parts[i + 1] = {};  // its first result is as wide as it is
     for (int k = 0; k < n.inputs; ++k) {
       attributes at = n.at;
       reads(g.input(n, k), n.region == 0 ? part_read(g, i, k, parts[i], at) : selection{});

@@ -105,8 +105,8 @@ class executor {
       if constexpr (program::varies) {
         told_.reset(program::bound_of);
         (tell_view<K>(a), ...);
-        bool const waiting = !(tell_count<K>(a) && ...);
-        if (waiting) (tell_count<K>(a), ...);
+        bool waiting = true;  // each round tells a bound at least
+        for (int round = 0; round <= max_tags && waiting; ++round) waiting = ((tell_count<K>(a) ? 0 : 1) + ... + 0) != 0;
         (check_told<K>(a), ...);
         told_.check_least();
         frame_.extents = told_.extents();

@@ -105,14 +105,18 @@ constexpr void update_parameters(graph& g, step_options const& options) {
   bool const apart = updates_apart<Optimizer>(options);
   vec<output> const all = g.outputs;
   g.outputs.clear();
-  vec<char> updated(of_model::entries.size(), 0);
+  struct done {
+    std::int64_t first = 0, count = 0;  // elements of an entry; of a peeled repeat its first blocks, or its last, may be all that has a gradient
+  };
+  vec<done> updated(of_model::entries.size());
   // A parameter with the blocks of a repeat on its leading axes, or some of those, or one.
   auto const update_leaf = [&](var leaf, var gradient) {
     int const k = parameter_entry(g[leaf.id].at);
     layout_entry const& e = of_model::entries[k];
     std::int64_t const first = parameter_first(g[leaf.id].at);
     append_update<Optimizer>(g, leaf, gradient, first, e.group, e.rank, shares.of(g, leaf, k), starts_of_states<Model, Optimizer>(k, first));
-    updated[k] = 1;
+    std::int64_t const count = g.info(leaf.id).count();
+    updated[k] = {updated[k].count == 0 || first < updated[k].first ? first : updated[k].first, updated[k].count + count};
   };
   auto const zeros = [&](value_info const& of) { return broadcast_to(constant(g, of.type, 0), of.dims); };
   auto const update_tensor = [&](int k, var gradient) {
@@ -128,7 +132,7 @@ constexpr void update_parameters(graph& g, step_options const& options) {
         layout_entry const& entry = of_model::entries[e];
         if (entry.group != k) continue;
         if (apart) update_tensor(e, part_of_flat(gradient, entry.offset - group.first, entry.info.dims));
-        updated[e] = 1;
+        updated[e] = {entry.offset, entry.info.count()};
       }
       return;
     }
@@ -145,13 +149,20 @@ constexpr void update_parameters(graph& g, step_options const& options) {
   for (int group = 0; group < of_model::groups.size(); ++group) {
     if (!of_model::groups[group].trained) continue;
     bool none = !apart;
-    for (int k = 0; k < of_model::entries.size(); ++k) none = none && !(of_model::entries[k].group == group && updated[k]);
+    for (int k = 0; k < of_model::entries.size(); ++k) none = none && !(of_model::entries[k].group == group && updated[k].count > 0);
     if (none) {
       var const rows = rows_of_group(g, of_model::groups[group], of_model::type);
       update_rows(rows.id, zeros(rows.info()));
     }
-    for (int k = 0; k < of_model::entries.size(); ++k)
-      if (of_model::entries[k].group == group && !updated[k]) update_tensor(k, zeros(of_model::entries[k].info));
+    for (int k = 0; k < of_model::entries.size(); ++k) {
+      layout_entry const& e = of_model::entries[k];
+      std::int64_t const rest = e.info.count() - updated[k].count;
+      if (e.group != group || rest == 0) continue;
+      value_info info = e.info;
+      if (updated[k].count > 0) info.dims.dim[0] = static_cast<int>(rest / (e.info.count() / e.info.dims.dim[0]));
+      bool const behind = updated[k].count > 0 && updated[k].first == e.offset;
+      update_leaf(emit_leaf(g, parameter_info, info, of_parameter(e.offset + (behind ? updated[k].count : 0), k)), zeros(info));
+    }
   }
 }
 
