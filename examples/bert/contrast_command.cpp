@@ -24,17 +24,17 @@ std::vector<command_line::option> contrast_options() {
 
 // Pairs as ids, each text alone.
 struct coded_pairs {
-  dataset first, second;
+  std::vector<tx::text::encoding> first, second;
 
   coded_pairs(std::string const& file, tx::text::tokenizer const& words, int longest) {
     auto const pairs = tx::text::read_labelled_texts(file, tx::text::labels::none);
     if (!pairs.front().pair) throw tx::format_error(file + ":1: one text where two belong. FIX: text<TAB>text, or JSON lines with text and pair");
     std::vector<tx::text::labelled_text> one, other;
     for (auto const& p : pairs) one.push_back({"", p.text}), other.push_back({"", *p.pair});
-    first = encode(one, file, words, {}, longest);
-    second = encode(other, file, words, {}, longest);
+    first = encode(one, words, longest);
+    second = encode(other, words, longest);
   }
-  std::size_t size() const { return first.texts.size(); }
+  std::size_t size() const { return first.size(); }
 };
 
 // How well each first text finds its own among all second ones, of which equal ones are one.
@@ -42,12 +42,12 @@ tx::train::ranking ranked(contrastive& run, coded_pairs const& pairs) {
   std::map<std::vector<std::int32_t>, std::size_t> seen;
   std::vector<coded_text> distinct;
   std::vector<std::size_t> own;
-  for (auto const& t : pairs.second.texts) {
+  for (auto const& t : pairs.second) {
     auto const [at, fresh] = seen.try_emplace(t.ids, distinct.size());
     if (fresh) distinct.push_back({t.ids, t.types});
     own.push_back(at->second);
   }
-  return tx::train::ranked_by_cosine(run.embed(coded_texts(pairs.first.texts)), run.embed(distinct), static_cast<std::size_t>(compiled().hidden), own);
+  return tx::train::ranked_by_cosine(run.embed(coded_texts(pairs.first)), run.embed(distinct), static_cast<std::size_t>(compiled().hidden), own);
 }
 
 }  // namespace
@@ -95,7 +95,7 @@ void contrast_command(std::span<std::string const> arguments) {
                           std::vector<coded_text> first, second;
                           std::size_t tokens = 0;
                           for (std::size_t const i : drawn) {
-                            auto const &a = learned.first.texts[i], &b = learned.second.texts[i];
+                            auto const &a = learned.first[i], &b = learned.second[i];
                             first.push_back({a.ids, a.types});
                             second.push_back({b.ids, b.types});
                             tokens += a.ids.size() + b.ids.size();

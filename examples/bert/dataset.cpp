@@ -45,15 +45,19 @@ std::vector<coded_text> coded_texts(std::span<tx::text::encoding const> texts) {
   return out;
 }
 
+std::vector<tx::text::encoding> encode(std::span<tx::text::labelled_text const> texts, tx::text::tokenizer const& words, int longest) {
+  std::vector<tx::text::encoding> out;
+  tx::text::encode_options const most{.most = static_cast<std::size_t>(longest)};
+  for (auto const& t : texts) out.push_back(t.pair ? words.encode(t.text, *t.pair, most) : words.encode(t.text, most));
+  return out;
+}
+
 dataset encode(std::span<tx::text::labelled_text const> texts, std::string const& source, tx::text::tokenizer const& words, std::span<std::string const> labels,
                int longest) {
-  dataset out;
-  tx::text::encode_options const most{.most = static_cast<std::size_t>(longest)};
+  dataset out{encode(texts, words, longest), {}};
   for (std::size_t i = 0; i < texts.size(); ++i) {
     auto const& t = texts[i];
-    out.texts.push_back(t.pair ? words.encode(t.text, *t.pair, most) : words.encode(t.text, most));
     auto const fail = [&](std::string const& what) { throw tx::format_error(source + ':' + std::to_string(i + 1) + ": the label " + tx::io::shown(t.label) + what); };
-    if (t.label.empty()) continue;
     if (compiled().regression()) {
       auto const value = number_in<float>(t.label);
       if (!value || !std::isfinite(*value)) fail(" is no number, which this program learns");

@@ -16,12 +16,15 @@ std::vector<std::string> label_names(std::span<tx::text::labelled_text const> te
 
 struct dataset {
   std::vector<tx::text::encoding> texts;
-  std::vector<float> targets;  // numbers of labels, or numbers; empty for texts without labels
+  std::vector<float> targets;  // numbers of labels, or numbers
 };
 // Views of them, for programs.
 std::vector<coded_text> coded_texts(std::span<tx::text::encoding const> texts);
 
-// Texts of at most `longest` tokens. Throws format_error naming the line for a label that is none of `labels`, or no number where there are none.
+// Texts of at most `longest` tokens, whatever their labels.
+std::vector<tx::text::encoding> encode(std::span<tx::text::labelled_text const> texts, tx::text::tokenizer const& words, int longest);
+
+// Those, and the numbers of their labels. Throws format_error naming the line for a label that is none of `labels`, or no number where there are none.
 dataset encode(std::span<tx::text::labelled_text const> texts, std::string const& source, tx::text::tokenizer const& words, std::span<std::string const> labels,
                int longest);
 

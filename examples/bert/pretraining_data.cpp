@@ -16,11 +16,22 @@ bool happens(random_numbers& random, double share) { return static_cast<double>(
 
 // Takes tokens from the front or the back of the longer one, by chance, until both fit.
 void cut(std::vector<std::int32_t>& a, std::vector<std::int32_t>& b, std::size_t most, random_numbers& random) {
-  while (a.size() + b.size() > most) {
-    auto& longer = a.size() > b.size() ? a : b;
-    if (happens(random, 0.5)) longer.erase(longer.begin());
-    else longer.pop_back();
+  struct ends {
+    std::size_t front, back;  // what is left lies between
+    std::size_t size() const { return back - front; }
+  };
+  ends of_a{0, a.size()}, of_b{0, b.size()};
+  while (of_a.size() + of_b.size() > most) {
+    ends& longer = of_a.size() > of_b.size() ? of_a : of_b;
+    if (happens(random, 0.5)) ++longer.front;
+    else --longer.back;
   }
+  auto const keep = [](std::vector<std::int32_t>& of, ends left) {
+    of.resize(left.back);
+    of.erase(of.begin(), of.begin() + static_cast<std::ptrdiff_t>(left.front));
+  };
+  keep(a, of_a);
+  keep(b, of_b);
 }
 
 class pair_maker {

@@ -114,6 +114,12 @@ std::vector<coded_question> encode(question const& q, tx::text::tokenizer const&
   if (others >= most)
     throw tx::format_error(q.where + ": the question leaves no room for its context among " + std::to_string(longest) + " tokens. FIX: a shorter question, or a program with other LENGTHS");
   std::size_t const room = most - others, in_common = std::min<std::size_t>(128, room / 2);
+  if (end - context > room) {
+    std::size_t const step = room - in_common, count = 1 + (end - context - room + step - 1) / step;
+    if (count * most > 64 * all.ids.size())
+      throw tx::format_error(q.where + ": the question leaves room for " + std::to_string(room) + " tokens of its context, which has " + std::to_string(end - context) +
+                             " and would be read in " + std::to_string(count) + " parts. FIX: a shorter question, or a program with other LENGTHS");
+  }
   std::vector<coded_question> parts;
   for (std::size_t from = context;; from += room - in_common) {
     std::size_t const to = std::min(end, from + room);

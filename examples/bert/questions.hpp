@@ -27,7 +27,8 @@ struct coded_question {
   std::int32_t first = 0, last = 0;  // tokens of the answer; 0, the text's first, where there is none, or it does not lie within the part as a whole
 };
 // In at most `longest` tokens. A longer context is read in parts, of which each has 128 tokens of the one before, or half of its own where those are fewer: the
-// windows that transformers makes of overflowing tokens at such a stride. Throws format_error naming the question's line where it leaves no room for a context.
+// windows that transformers makes of overflowing tokens at such a stride. Throws format_error naming the question's line where it leaves no room for a context, or
+// so little of it that all parts together would have more than 64 times the tokens that there are.
 std::vector<coded_question> encode(question const& q, tx::text::tokenizer const& words, int longest);
 
 // The answer that logits tell, [tokens, 2] of one part after the other: the span of at most 30 tokens of a part of the context whose first and last token have most

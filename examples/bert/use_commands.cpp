@@ -53,8 +53,12 @@ void predict_command(std::span<std::string const> arguments) {
   bool const scores = given.has("scores");
   if (scores && (compiled().labels != 2 || !texts.front().pair))
     throw tx::value_error("--scores are of pairs of texts, by a program of two labels. FIX: text<TAB>text, and tx_add_bert(... HEADS sequence=2)");
-  dataset const unlabelled = encode(texts, given.text("text"), model.words, model.names, compiled().longest);
-  auto const told = judged(model.run->logits(coded_texts(unlabelled.texts)), {});
+  for (std::size_t i = 0; i < texts.size(); ++i)
+    for (std::string const* const t : {&texts[i].text, texts[i].pair ? &*texts[i].pair : nullptr})
+      if (t != nullptr && t->find_first_of("\t\n\r") != std::string::npos)
+        throw tx::format_error(given.text("text") + ':' + std::to_string(i + 1) +
+                               ": the text has a tab or an end of a line, which the lines that predict prints cannot hold. FIX: a space in its place");
+  auto const told = judged(model.run->logits(coded_texts(encode(texts, model.words, compiled().longest))), {});
   std::string out;
   if (scores) {
     auto const second = told.second();
@@ -141,8 +145,8 @@ void embed_command(std::span<std::string const> arguments) {
 
   auto const texts = tx::text::read_labelled_texts(given.text("text"), labels::none);
   int const longest = said.longest > 0 ? std::min(said.longest, compiled().longest) : compiled().longest;
-  auto const coded = encode(texts, given.text("text"), words, {}, longest);
-  auto const vectors = run->embed(coded_texts(coded.texts), mean ? embedder::pooling::mean : embedder::pooling::first);
+  auto const coded = encode(texts, words, longest);
+  auto const vectors = run->embed(coded_texts(coded), mean ? embedder::pooling::mean : embedder::pooling::first);
   auto const width = static_cast<std::size_t>(compiled().hidden);
   std::string out;
   for (std::size_t t = 0; t < texts.size(); ++t) {
@@ -165,7 +169,7 @@ void tokens_command(std::span<std::string const> arguments) {
   if (helped(given, "usage: bert tokens --model DIR --text FILE\nPrints the ids of each text, a line for each.\n\n", known)) return;
   auto const words = load_tokenizer(given.text("model"));
   std::string out;
-  for (auto const& e : encode(tx::text::read_labelled_texts(given.text("text"), labels::none), given.text("text"), words, {}, compiled().longest).texts) {
+  for (auto const& e : encode(tx::text::read_labelled_texts(given.text("text"), labels::none), words, compiled().longest)) {
     for (std::size_t i = 0; i < e.ids.size(); ++i) out += (i == 0 ? "" : " ") + std::to_string(e.ids[i]);
     out += '\n';
   }

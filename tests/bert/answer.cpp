@@ -159,6 +159,20 @@ TEST_CASE("a long context is read in parts that overlap", "[answer]") {
   CHECK(answers >= 1);
 }
 
+TEST_CASE("a question that leaves a long context little room is refused", "[answer]") {
+  auto const words = tx::text::tokenizer::load(TX_TEST_DIR "/../parity/data/folder");
+  auto const asked = [&](int words_of_question, int words_of_context) {
+    std::string question, context;
+    for (int i = 0; i < words_of_question; ++i) question += "count ";
+    for (int i = 0; i < words_of_context; ++i) context += "the ";
+    return bert::encode(bert::parse_questions(nlohmann::json{{"question", question}, {"context", context}}.dump(), "file", false).at(0), words, 384);
+  };
+  CHECK(asked(380, 1).size() == 1);
+  CHECK(asked(380, 5).size() == 5);
+  CHECK(asked(300, 900).size() > 10);
+  CHECK_THROWS_WITH(asked(380, 9000), Catch::StartsWith("file:1: the question leaves room for 1 tokens of its context, which has 9000 and would be read in 9000 parts. FIX: "));
+}
+
 TEST_CASE("a context has all its tokens, also those that are nothing but spaces", "[answer]") {
   auto const words = tx::text::tokenizer::load(TX_TEST_DIR "/../text/tokenizers/roberta.json");
   auto const q = bert::parse_questions(line_of("one  two  three", "one", 0), "file", true).at(0);

@@ -3,7 +3,9 @@
 
 #include <catch2/catch.hpp>
 
+#include <algorithm>
 #include <map>
+#include <numeric>
 #include <set>
 
 namespace {
@@ -66,6 +68,21 @@ TEST_CASE("all sentences of a document come in a pass", "[pretraining]") {
   for (auto const& d : all)
     for (auto const& s : d) count += s.size();
   CHECK(seen.size() == count + 2);
+}
+
+TEST_CASE("a text of any length is cut", "[pretraining]") {
+  std::vector<std::int32_t> all(2'000'000);  // in moments, not in hours
+  std::iota(all.begin(), all.end(), 100);
+  auto const pairs = bert::drawn_pairs(std::vector<bert::document>{{all}, {{10, 11, 12}, {13, 14}}}, {.longest = 24}, cls, sep, 3);
+  bool cut = false;
+  for (auto const& p : pairs) {
+    CHECK(p.ids.size() <= 24);
+    for (std::size_t i = 1; i < p.ids.size(); ++i)
+      if (p.ids[i] >= 100 && p.ids[i - 1] >= 100) CHECK(p.ids[i] == p.ids[i - 1] + 1);
+    // Half of what is cut off was before what is left, or about so.
+    if (auto const at = std::ranges::find_if(p.ids, [](std::int32_t id) { return id >= 100; }); at != p.ids.end()) cut = cut || (*at > 990'000 && *at < 1'010'000);
+  }
+  CHECK(cut);
 }
 
 TEST_CASE("masked tokens: how many, where, and what stands there", "[pretraining]") {

@@ -80,6 +80,24 @@ TEST_CASE_METHOD(bert_test, "JSON lines and pairs of texts", "[bert]") {
   CHECK(pairs[0].label == Approx(label == 1 ? probability : 1 - probability).margin(1e-6));
   write("texts", "the few\n");
   CHECK_THAT((*this)("predict --model @model --text @texts --scores").error, Catch::Contains("--scores are of pairs of texts, by a program of two labels. FIX:"));
+
+  // A label is no matter to what learns nothing; what predict prints has a line for each text.
+  write("texts", R"({"text": "the few", "pair": "words", "label": "other"})" "\n");
+  for (char const* const command : {"predict", "embed", "tokens"}) {
+    ran const one = (*this)(std::string(command) + " --model @model --text @texts");
+    INFO(command << ": " << one.error);
+    CHECK(one.code == 0);
+    CHECK(one.lines().size() == 1);
+  }
+  for (char const* const with : {R"(the\tfew", "pair": "words)", R"(the few", "pair": "the\nwords)", R"(the few\r", "pair": "words)"}) {
+    write("texts", R"({"text": "the", "pair": "few"})" "\n" R"({"text": ")" + std::string(with) + "\"}\n");
+    for (char const* const scores : {"", " --scores"}) {
+      ran const refused = (*this)(std::string("predict --model @model --text @texts") + scores);
+      CHECK(refused.code == 1);
+      CHECK(refused.out == "");
+      CHECK_THAT(refused.error, Catch::Contains("texts:2: the text has a tab or an end of a line") && Catch::Contains("FIX: "));
+    }
+  }
 }
 
 TEST_CASE_METHOD(bert_test, "vectors are transformers', pooled as sentence-transformers' folder says", "[bert]") {

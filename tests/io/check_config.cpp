@@ -106,6 +106,11 @@ TEST_CASE("configurations that say too little, or nothing", "[check_config]") {
   refused("[]", "is no JSON object");
   refused("{\"model_type\": ", "is no JSON");
   refused("", "is no JSON");
+  refused(file_of_minilm + std::string("\0{}", 3), "is no JSON: what byte " + std::to_string(file_of_minilm.size() + 1) + " belongs to is not understood");
+  auto const nested = [](std::size_t levels) { return "{\"[\\\"[\": " + std::string(levels - 1, '[') + std::string(levels - 1, ']') + "}"; };
+  refused(nested(500), "its model_type is ''");
+  refused(nested(501), "has lists and objects more than 500 deep in each other");
+  refused(nested(100'000), "has lists and objects more than 500 deep in each other");
   refused(with(file_of_minilm, "layer_norm_eps", "1e7300"), "has a number that no f64 holds");
   refused(with(file_of_minilm, "layer_norm_eps", "0"), "using layer_norm_epsilon = std::ratio<1, ...>;");
   temp_folder empty;

@@ -121,6 +121,25 @@ TEST_CASE("a checkpoint may have a number of its caller's, and later ones are re
   CHECK_THROWS_AS(tx::io::save_checkpoint(folder.path, r, {}, {.number = -1}), tx::value_error);
 }
 
+TEST_CASE("a folder of checkpoints may be a link, which stays when they are removed", "[checkpoint]") {
+  temp_folder folder;
+  std::filesystem::create_directory(folder / "real");
+  std::filesystem::create_directory_symlink(folder / "real", folder / "link");
+  run r = at_step(3);
+  for (std::filesystem::path const& path : {folder / "link", folder / "link/"}) {
+    save_checkpoint(path, r);
+    CHECK(std::filesystem::exists(folder / "real/checkpoint-000003"));
+    CHECK_NOTHROW(tx::io::remove_checkpoints(path));
+    CHECK(std::filesystem::is_symlink(folder / "link"));
+    CHECK(std::filesystem::is_empty(folder / "real"));
+  }
+  tx::io::remove_checkpoints(folder / "real");
+  CHECK_FALSE(std::filesystem::exists(folder / "real"));
+  CHECK_NOTHROW(tx::io::remove_checkpoints(folder / "link"));
+  tx::io::write_file_atomic(folder / "file", "");
+  CHECK_THROWS_AS(tx::io::remove_checkpoints(folder / "file"), tx::io_error);
+}
+
 TEST_CASE("what is damaged is not among the checkpoints that are kept", "[checkpoint]") {
   using path = std::filesystem::path;
   void (*const damages[])(path const&) = {

@@ -83,6 +83,21 @@ TEST_CASE("an encoder must be whole, and no larger", "[pretrained]") {
   CHECK((m.words == sevens && m.layer == sevens));
 }
 
+TEST_CASE("a name in a file is no pattern, and what is passed over is named where something is missing", "[pretrained]") {
+  file_of folder;
+  classifier m;
+  folder.hold({{"*", {2}}, {"embeddings.word.weight", {2, 2}}, {"encoder.layer.0.weight", {2, 2}}, {"encoder.layer.1.weight", {2, 2}}});
+  CHECK_THROWS_WITH(tx::io::load_pretrained(folder.open(), m.tensors(), "bert"), Catch::Contains("has the tensor encoder.layer.1.weight, which the model lacks"));
+  folder.hold({{"embeddings.word.weight", {2, 2}}, {"coder.layer.0.weight", {2, 2}}});
+  CHECK_THROWS_WITH(tx::io::load_pretrained(folder.open(), m.tensors(), "bert"), Catch::Contains("lacks the tensor bert.encoder.layer.0.weight; of other names it has 'coder.layer.0.weight'"));
+  CHECK((m.words == sevens && m.layer == sevens));
+  std::vector<std::pair<std::string, std::vector<std::int64_t>>> many{{"embeddings.word.weight", {2, 2}}, {"encoder.layer.0.weight", {2, 2}}};
+  for (int i = 0; i < 20000; ++i) many.push_back({"x" + std::to_string(i), {0}});
+  folder.hold(many);  // in moments, not in minutes
+  CHECK(tx::io::load_pretrained(folder.open(), m.tensors(), "bert").unused.size() == 20000);
+  CHECK((m.words == ones && m.layer == ones));
+}
+
 TEST_CASE("a saved folder has the tokenizer's files and a changed configuration", "[pretrained]") {
   file_of folder;
   temp_folder out;

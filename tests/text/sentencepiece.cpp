@@ -166,4 +166,26 @@ TEST_CASE("what no model is", "[sentencepiece]") {
   refused(charsmap(std::string("\x00\x04\x00\x00", 4) + units + '\0'), "has a string without a replacement");
 }
 
+// Units of which each but the first follows on the one before with an "a"; the last leads to the one of that number, or to none.
+std::string map_of_one_string(std::uint32_t units, std::uint32_t back = 0) {
+  std::string out;
+  auto const put = [&](std::uint32_t word) {
+    for (int i = 0; i < 4; ++i) out += static_cast<char>(word >> 8 * i);
+  };
+  put(units * 4);
+  for (std::uint32_t at = 0; at < units; ++at) put((at ^ (at + 1 < units ? at + 1 : back) ^ 'a') << 10 | (at > 0 ? 'a' : 0u));
+  return out + '\0';
+}
+
+TEST_CASE("strings of a map of characters end after few bytes", "[sentencepiece]") {
+  auto const with = [](std::string const& map) {
+    protobuf_message normalizer;
+    normalizer.text(2, map);
+    return sentencepiece(tx::text::sentencepiece_model::parse(model_of({{"<unk>", 0, 2}, {"a", -1, 1}}, {}, normalizer), "file"), "file");
+  };
+  CHECK(with(map_of_one_string(256)).encode("aa") == ids{0, 1, 1});  // a string of 255 bytes that nothing replaces
+  CHECK_THROWS_WITH(with(map_of_one_string(512)), "file: the precompiled_charsmap has a string of more than 255 bytes, or of any number");
+  CHECK_THROWS_WITH(with(map_of_one_string(256, 7)), Catch::Contains("has a string of more than 255 bytes, or of any number"));
+}
+
 }  // namespace

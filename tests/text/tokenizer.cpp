@@ -112,6 +112,24 @@ TEST_CASE("added tokens beside each other and within each other are found as the
   CHECK(spaces.ids_of("a<r>  qb") == ids{266, 332, 333, 223, 68});
   CHECK(spaces.ids_of("<r> q") == ids{332, 333});
   CHECK(spaces.ids_of("<r> <r> q q") == ids{332, 332, 333, 333});
+  // A space that is a token takes those beside it, but none that is taken.
+  auto const space = [&](bool left, bool right) {
+    return with({{"id", 332}, {"content", "<r>"}, {"normalized", false}, {"rstrip", true}}, {{"id", 333}, {"content", " "}, {"normalized", false}, {"lstrip", left}, {"rstrip", right}});
+  };
+  auto const before = space(true, false), behind = space(false, true), both = space(true, true);
+  CHECK(before.ids_of("a   b") == ids{266, 333, 333, 333, 223, 68});
+  CHECK(before.ids_of("a <r> b") == ids{266, 333, 332, 223, 68});
+  CHECK(before.ids_of("<r> <r>") == ids{332, 332});
+  CHECK(before.ids_of("<r>   x") == ids{332, 223, 90});
+  CHECK(behind.ids_of("a   b") == ids{266, 333, 333, 333, 223, 68});
+  CHECK(behind.ids_of("<r>  ") == ids{332, 333, 333});
+  CHECK(both.ids_of("a   b") == ids{266, 333, 223, 68});
+  CHECK(both.ids_of("<r> x") == ids{332, 223, 90});
+  for (auto const* coder : {&before, &behind, &both})
+    for (std::string const text : {"<r>   ", "a<r>   x", "  <r>  <r> \u3000 q"})
+      for (auto const& r : coder->encode(text, {.ranges = true}).ranges) CHECK((r.begin <= r.end && r.end <= text.size()));
+  std::size_t const many = 300000;  // in moments, not in minutes
+  CHECK(behind.ids_of(std::string(many, ' ')) == ids(many, 333));
 }
 
 TEST_CASE("how many tokens of two texts are kept", "[tokenizer]") {
@@ -127,6 +145,7 @@ TEST_CASE("how many tokens of two texts are kept", "[tokenizer]") {
   CHECK(kept(5, 9, 7, truncation::only_second) == two{5, 2});
   CHECK(kept(5, 9, 7, truncation::none) == two{5, 9});
   CHECK_THROWS_AS(kept(2, 9, 7, truncation::only_first), tx::value_error);
+  for (auto const how : {truncation::longest_first, truncation::only_first, truncation::only_second}) CHECK(kept(5, 9, 0, how) == two{0, 0});
   for (std::size_t a = 0; a < 12; ++a)
     for (std::size_t b = 0; b < 12; ++b)
       for (std::size_t room = 0; room < 14; ++room) {
@@ -192,6 +211,19 @@ TEST_CASE("added tokens may stand behind the vocabulary", "[tokenizer]") {
   CHECK(coder.ids_of("word") == ids{named("word")});
 }
 
+TEST_CASE("an added token has the id of the last of equal pieces, however many tokens there are", "[tokenizer]") {
+  nlohmann::json json = nlohmann::json::parse(
+      R"({"model": {"type": "Unigram", "unk_id": 0, "vocab": [["<unk>", 0.0], ["a", -1.0], ["a", -2.0]]}, "added_tokens": [{"id": 2, "content": "a"}]})");
+  CHECK(tokenizer::of(json, "file").ids_of("a") == ids{2});
+  json["added_tokens"][0]["id"] = 1;
+  CHECK_THROWS_WITH(tokenizer::of(json, "file"), "file: the id of the added token 'a' is 1, not 2");
+  json["added_tokens"] = nlohmann::json::array();
+  std::size_t const many = 30000;  // in moments, not in minutes
+  for (std::size_t i = 0; i < many; ++i) json["model"]["vocab"].push_back(nlohmann::json::array({"p" + std::to_string(i), -1.0}));
+  for (std::size_t i = 0; i < many; ++i) json["added_tokens"].push_back({{"id", 3 + i}, {"content", "p" + std::to_string(i)}, {"normalized", false}});
+  CHECK(tokenizer::of(json, "file").size() == std::size_t{3} + many);
+}
+
 TEST_CASE("folders without a tokenizer.json", "[tokenizer]") {
   temp_folder folder;
   auto const write = [&](char const* name, std::string const& text) { tx::io::write_file_atomic(folder / name, text); };
@@ -215,7 +247,22 @@ TEST_CASE("folders without a tokenizer.json", "[tokenizer]") {
     for (char const* text : {"Hello, the tokens", "12 texts' pairs", ""}) CHECK(coder.ids_of(text) == whole.ids_of(text));
     CHECK(coder.encode("the").ids.front() == coder.id("<s>"));
     write("tokenizer_config.json", R"({"tokenizer_class": "RobertaTokenizer", "add_prefix_space": true, "cls_token": "<s>"})");
+    auto const prefixed = tokenizer::load(folder.path).encode("the the", {.ranges = true});
     CHECK(tokenizer::load(folder.path).ids_of("the") == whole.ids_of(" the"));
+    // The space that is put before a text is none of its own, so the first word has all its letters; a space before another word is none of its.
+    auto const begins = [](tx::text::encoding const& e) {
+      std::vector<std::size_t> out;
+      for (auto const& r : e.ranges)
+        if (r.begin < r.end) out.push_back(r.begin);
+      return out;
+    };
+    CHECK(begins(prefixed).front() == 0);
+    CHECK(std::ranges::count(begins(prefixed), 3u) == 0);
+    // GPT-2's has nothing around texts, and a space is a part of the word behind it.
+    write("tokenizer_config.json", R"({"tokenizer_class": "GPT2Tokenizer"})");
+    auto const plain = tokenizer::load(folder.path).encode("the the", {.ranges = true});
+    CHECK(plain.ids == whole.ids_of("the the"));
+    CHECK(std::ranges::count(begins(plain), 3u) == 1);
   }
   SECTION("whose settings say what is not known") {
     auto const refused = [&](char const* name, std::string const& text, std::string const& reason) {
@@ -276,6 +323,8 @@ TEST_CASE("parts of a tokenizer.json that are not known are refused by name", "[
   refused("gpt2", "/model/merges/0", 3, "merge number 1 is not of two tokens");
   refused("roberta", "/post_processor/cls", 3, "the post_processor lacks cls");
   refused("roberta", "/post_processor/cls/1", 1000, "the post_processor names the id 1000, which no token has");
+  refused("xlm_r", "/normalizer", {{"type", "Replace"}, {"pattern", {{"String", "<mask>"}}}, {"content", ""}},
+          "the added token '<mask>' is found in changed text, in which nothing is left of it. FIX: add it with normalized=False");
   refused("t5", "/model/vocab", 3, "the vocabulary is no list of pieces with scores");
   refused("t5", "/model/vocab/2", {"a", "b"}, "the piece 2 is not a text with a score");
   refused("t5", "/model/unk_id", nullptr, "the unk_id is null, which no piece has");

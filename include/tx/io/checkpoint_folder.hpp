@@ -250,7 +250,7 @@ TX_COLD inline void remove_checkpoints_after(std::filesystem::path const& folder
     if (later > number && !detail::remove_checkpoint(folder, later)) detail::remove_folder(detail::checkpoint_path(folder, later));
 }
 
-// All checkpoints of a folder, with the folder if it holds nothing else. Throws io_error for what cannot be removed.
+// All checkpoints of a folder, with the folder if it holds nothing else and is no link to one. Throws io_error for what cannot be removed.
 TX_COLD inline void remove_checkpoints(std::filesystem::path const& folder) {
   auto const remove_unnamed = [&] {
     for (char const* const name : {".saving", ".removing"}) detail::remove_folder(folder / name);
@@ -262,6 +262,9 @@ TX_COLD inline void remove_checkpoints(std::filesystem::path const& folder) {
   int code = 0;
   do code = ::rmdir(folder.c_str()) == 0 ? 0 : errno;
   while (code == EINTR);  // some file systems of networks and containers
+  std::error_code none;
+  auto const name = folder.has_filename() ? folder : folder.parent_path();  // with a slash behind it a link would be what it leads to
+  if (code == ENOTDIR && std::filesystem::is_symlink(name, none)) return;
   if (code != 0 && code != ENOENT && code != ENOTEMPTY && code != EEXIST) throw_io_error("remove", folder, code);
 }
 

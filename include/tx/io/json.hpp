@@ -6,14 +6,44 @@
 
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
+
 namespace tx::io {
 
-// `source` stands for the file's name in messages. Throws format_error with the place for what is no JSON.
+namespace detail {
+
+// What is read is copied and written by functions that call themselves, so lists and objects lie in each other only so deep.
+inline constexpr std::ptrdiff_t deepest_json = 500;
+
+// How deep they do; of what is JSON.
+inline std::ptrdiff_t depth_of_json(std::string_view text) {
+  std::ptrdiff_t depth = 0, deepest = 0;
+  bool quoted = false;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    char const c = text[i];
+    if (c == '"') quoted = !quoted;
+    else if (quoted) i += c == '\\';
+    else if (c == '[' || c == '{') deepest = std::max(deepest, ++depth);
+    else if (c == ']' || c == '}') --depth;
+  }
+  return deepest;
+}
+
+}  // namespace detail
+
+// `source` stands for the file's name in messages. Throws format_error with the place for what is no JSON, and for lists and objects more than 500 deep.
 inline nlohmann::json parse_json(std::string_view text, std::string_view source) {
+  auto const not_understood = [&](std::size_t byte) {
+    return format_error(std::string(source) + " is no JSON: what byte " + std::to_string(byte) + " belongs to is not understood");
+  };
+  if (detail::depth_of_json(text) > detail::deepest_json)
+    throw format_error(std::string(source) + " has lists and objects more than " + std::to_string(detail::deepest_json) + " deep in each other");
   try {
-    return nlohmann::json::parse(text);
+    auto out = nlohmann::json::parse(text);
+    if (std::size_t const zero = text.find('\0'); zero != std::string_view::npos) throw not_understood(zero + 1);  // the parser takes it for the end
+    return out;
   } catch (nlohmann::json::parse_error const& e) {
-    throw format_error(std::string(source) + " is no JSON: what byte " + std::to_string(e.byte) + " belongs to is not understood");
+    throw not_understood(e.byte);
   } catch (nlohmann::json::out_of_range const&) {
     throw format_error(std::string(source) + " has a number that no f64 holds");
   }

@@ -57,8 +57,10 @@ inline void check_numbers(tensor_info const& t, tensor_place const& p, std::stri
   }
 }
 
-// Finds every place's tensor in a file, in order; null for one that may be missing and is.
-inline tensor_list match_tensors(tensor_list const& tensors, std::string const& source, std::vector<tensor_place> const& places, load_options const& options) {
+// Finds every place's tensor in a file, in order; null for one that may be missing and is. passed_over: what the file has beside `tensors`, which is named
+// where one is missing.
+inline tensor_list match_tensors(tensor_list const& tensors, std::string const& source, std::vector<tensor_place> const& places, load_options const& options,
+                                 tensor_list const& passed_over = {}) {
   std::map<std::string_view, tensor_info const*> by_name;
   for (tensor_info const* t : tensors) by_name.emplace(t->name, t);
   tensor_list found;
@@ -70,7 +72,9 @@ inline tensor_list match_tensors(tensor_list const& tensors, std::string const& 
     found.push_back(t);
     if (t == nullptr && matches_one(options.missing, p.name)) continue;
     if (t == nullptr) {
-      std::string const other = nearest_unused(tensors, options.prefix + p.name, places);
+      tensor_list all = tensors;
+      all.insert(all.end(), passed_over.begin(), passed_over.end());
+      std::string const other = nearest_unused(all, options.prefix + p.name, places);
       throw format_error(source + " lacks the tensor " + p.name + (other.empty() ? "" : "; of other names it has " + shown(other)) +
                          ". FIX: the model that it was saved from; members' names are the tensors' names. load_options says what is called otherwise or may be missing");
     }

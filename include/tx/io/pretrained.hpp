@@ -42,14 +42,15 @@ pretrained_report load_pretrained(model_folder const& folder, Parameters const& 
     if (!p.name.starts_with(prefix) || p.name.starts_with(prefix + "pooler.")) options.missing.push_back(p.name);
   }
   std::string const pooler = alone ? "pooler." : prefix + "pooler.";
+  detail::tensor_list read, unused;
   for (tensor_info const* t : files.tensors()) {
-    if (known.contains(t->name)) continue;
     bool const of_encoder = alone ? parts.contains(part_of(t->name)) : t->name.starts_with(prefix);
-    if (of_encoder && !t->name.starts_with(pooler)) continue;  // a part that the model lacks is refused below
-    report.unused.push_back(t->name);
-    options.ignore.push_back(t->name);
+    // A part of the encoder that the model lacks is refused below.
+    bool const is_read = known.contains(t->name) || (of_encoder && !t->name.starts_with(pooler));
+    (is_read ? read : unused).push_back(t);
+    if (!is_read) report.unused.push_back(t->name);
   }
-  detail::fill(places, detail::match_tensors(files.tensors(), files.source(), places, options));
+  detail::fill(places, detail::match_tensors(read, files.source(), places, options, unused));
   return report;
 }
 

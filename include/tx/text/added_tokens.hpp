@@ -41,10 +41,11 @@ class added_tokens {
   std::vector<added_token> const& all() const { return tokens_; }
 
   // Calls text_part(part) for what stands between added tokens and token(id, range) for those, in order: at each place the longest that is written there, and
-  // none where that is no word alone but has to be. One that begins with a space is found although the one before it takes that space.
+  // none where that is no word alone but has to be. One that begins with a space is found although the one before it takes that space, unless it takes
+  // spaces before it and so has nothing left that is its own.
   template <class Text, class Token>
   void split(std::string_view text, Text&& text_part, Token&& token) const {
-    std::size_t from = 0;
+    std::size_t from = 0, blank_end = 0;  // where the last run of spaces that was taken ends
     for (std::size_t at = 0; at < text.size();) {
       added_token const* const found = longest_at(text, at);
       if (found == nullptr) {
@@ -58,8 +59,12 @@ class added_tokens {
         while (start > from && is_blank(text, detail::before(text, start))) start = detail::before(text, start);
         start = std::max(start, from);
       }
-      if (found->rstrip)
+      if (found->rstrip) {  // each character of a run is read once, however many tokens are found in it
+        end = std::max(end, blank_end);
         while (end < text.size() && is_blank(text, end)) end += io::decode_utf8(text, end).length;
+        blank_end = end;
+      }
+      if (start >= end) continue;
       if (start > from) text_part(text.substr(from, start - from));
       token(found->id, text_range{start, end});
       from = end;

@@ -10,6 +10,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace tx::text::detail {
@@ -21,9 +22,9 @@ class charsmap {
     std::string_view to{};
   };
 
-  // Throws format_error that names `source` for what is no such map: whatever a text is, looking it up stays within the map.
+  // Throws format_error that names `source` for what is no such map: whatever a text is, looking it up stays within the map, and ends after few bytes.
   charsmap(std::string_view bytes, std::string const& source) {
-    auto const fail = [&](char const* what) { throw format_error(source + ": the precompiled_charsmap " + what); };
+    auto const fail = [&](std::string const& what) { throw format_error(source + ": the precompiled_charsmap " + what); };
     if (bytes.size() < 4) fail("lacks its size");
     std::size_t const size = word(bytes, 0);
     if (size > bytes.size() - 4) fail("is cut off");
@@ -42,6 +43,7 @@ class charsmap {
       if (!is_value(units_[children]) || value >= replacements_.size() || (static_cast<unsigned char>(replacements_[value]) & 0xC0) == 0x80)
         fail("has a string without a replacement");
     }
+    if (!ends_within(longest_string)) fail("has a string of more than " + std::to_string(longest_string) + " bytes, or of any number");
     for (std::size_t c = 0; c < ascii_.size(); ++c) {
       char const one = static_cast<char>(c);
       ascii_[c] = value_of_first({&one, 1}).value_or(none);
@@ -67,6 +69,7 @@ class charsmap {
 
  private:
   static constexpr std::uint32_t none = UINT32_MAX;
+  static constexpr std::size_t longest_string = 255;
 
   static std::uint32_t word(std::string_view bytes, std::size_t at) {
     std::uint32_t out = 0;
@@ -78,6 +81,26 @@ class charsmap {
   static bool ends_string(std::uint32_t unit) { return (unit >> 8 & 1) != 0; }
   static std::size_t offset(std::uint32_t unit) { return std::size_t{unit >> 10} << ((unit & 0x200) >> 6); }
 
+  // Whether all strings are of `most` bytes or less; units may be shared by strings that end alike.
+  bool ends_within(std::size_t most) const {
+    constexpr std::uint32_t nothing = UINT32_MAX;
+    std::vector<std::uint32_t> first(units_.size(), nothing), next(units_.size(), nothing);  // lists of units, by the place that they lie at but for their label
+    for (std::size_t i = 0; i < units_.size(); ++i) {
+      std::size_t const label = units_[i] & 0xFF;
+      if (is_value(units_[i]) || label == 0) continue;
+      next[i] = std::exchange(first[i ^ label], static_cast<std::uint32_t>(i));
+    }
+    std::vector<std::size_t> now{offset(units_[0])}, longer, seen(units_.size(), 0);  // places of what follows strings of so many bytes
+    for (std::size_t bytes = 1; !now.empty(); ++bytes) {
+      longer.clear();
+      for (std::size_t const place : now)
+        for (std::uint32_t unit = first[place]; unit != nothing; unit = next[unit])
+          if (std::size_t const behind = unit ^ offset(units_[unit]); std::exchange(seen[behind], bytes) != bytes) longer.push_back(behind);
+      if (bytes > most && !longer.empty()) return false;
+      std::swap(now, longer);
+    }
+    return true;
+  }
   // Calls each(length, value) for strings that begin the text, the shortest first, until it returns false.
   template <class Each>
   void walk(std::string_view text, Each&& each) const {

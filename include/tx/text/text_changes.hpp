@@ -139,7 +139,7 @@ inline std::string changed_by(std::vector<text_change> const& changes, std::stri
   return std::string(apply_all(changes, written_text(text, 0, false, rooms.written), rooms).text.bytes);
 }
 
-// What tokens are called in changed texts, if they are found in those. One of which nothing is left is not found at all.
+// What tokens are called in changed texts, if they are found in those. One of which nothing is left is not found at all: its file is refused.
 inline std::vector<added_token> with_changed_names(std::vector<added_token> tokens, std::vector<text_change> const& changes) {
   for (added_token& t : tokens) t.content = changed_by(changes, t.content);
   std::erase_if(tokens, [](added_token const& t) { return t.content.empty(); });

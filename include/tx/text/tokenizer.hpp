@@ -136,7 +136,7 @@ class tokenizer {
     auto const place = [](auto const& part, auto const& whole) { return static_cast<std::size_t>(part.data() - whole.data()); };
     auto const take = [&](std::int32_t id, std::string_view written, text_range where) {
       if constexpr (Ranges) {
-        found.push_back({out.ids.size(), detail::blank_ends_of_text(written)});
+        if (!how_.trims.empty()) found.push_back({out.ids.size(), detail::blank_ends_of_text(written)});
         out.ranges.push_back(where);
       }
       out.ids.push_back(id);
@@ -194,7 +194,7 @@ class tokenizer {
     }
   }
 
-  static tokenizer of_roberta(byte_pairs pairs, bool prefix_space);
+  static tokenizer of_byte_pairs(byte_pairs pairs, bool prefix_space, bool is_gpt2);
   encoding around(std::vector<template_part> const& parts, token_list const& first, token_list const& second, encode_options const& o) const {
     std::size_t const own = o.special_tokens ? token_template::tokens_in(parts) : 0;
     std::size_t const room = o.most == 0 ? first.ids.size() + second.ids.size() : o.most - std::min(o.most, own);

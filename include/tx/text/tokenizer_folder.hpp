@@ -19,7 +19,7 @@ inline tokenizer tokenizer::load(std::filesystem::path const& path) {
   }
   if (has("vocab.json") && has("merges.txt")) {
     tokenizer_settings const said(path, {"Roberta", "GPT2"});
-    return said.checked(of_roberta(byte_pairs::load(file("vocab.json"), file("merges.txt")), said.prefix_space()));
+    return said.checked(of_byte_pairs(byte_pairs::load(file("vocab.json"), file("merges.txt")), said.prefix_space(), said.is_of("GPT2")));
   }
   for (char const* const name : {"spiece.model", "spm.model", "sentencepiece.bpe.model"})
     if (has(name)) return of_sentencepiece(sentencepiece::load(file(name)));
@@ -35,16 +35,21 @@ inline tokenizer tokenizer::of_bert(wordpiece words) {
   return {std::move(words), {.added = added_tokens(std::move(added)), .around = token_template::bert(cls, sep), .decoder = std::move(decoder)}};
 }
 
-inline tokenizer tokenizer::of_roberta(byte_pairs pairs, bool prefix_space) {
+// GPT-2's, which puts nothing around texts and leaves ranges as they are, or RoBERTa's: those are told by <s> and </s> where no file says what they are.
+inline tokenizer tokenizer::of_byte_pairs(byte_pairs pairs, bool prefix_space, bool is_gpt2) {
   std::vector<added_token> added;
   for (char const* const name : {"<s>", "</s>", "<unk>", "<pad>", "<mask>", "<|endoftext|>"})
     if (auto const id = pairs.id(name)) added.push_back({.content = name, .id = *id, .lstrip = std::string_view(name) == "<mask>", .special = true});
   token_template around;
-  if (auto const begin = pairs.id("<s>"), end = pairs.id("</s>"); begin && end) around = token_template::roberta(*begin, *end);
+  std::vector<bool> trims;
+  if (auto const begin = pairs.id("<s>"), end = pairs.id("</s>"); begin && end && !is_gpt2) {
+    around = token_template::roberta(*begin, *end);
+    trims = {prefix_space};
+  }
   token_decoder decoder({detail::named_bytes{}});
   decoder.add(added);
   return {std::move(pairs),
-          {.prefix_space = prefix_space, .added = added_tokens(std::move(added)), .around = std::move(around), .trims = {false}, .decoder = std::move(decoder)}};
+          {.prefix_space = prefix_space, .added = added_tokens(std::move(added)), .around = std::move(around), .trims = std::move(trims), .decoder = std::move(decoder)}};
 }
 
 }  // namespace tx::text

@@ -6,8 +6,9 @@
 #include <tx/text/tokenizer.hpp>
 #include <tx/text/unigram_json.hpp>
 
-#include <algorithm>
 #include <set>
+#include <string_view>
+#include <unordered_map>
 
 namespace tx::text {
 
@@ -82,15 +83,20 @@ class tokenizer_reader : public json_parts {
       fail("the added token " + io::shown(out.front().content) + " is found in text that BERT's normalizer has changed, which is not known. FIX: add it with normalized=False");
     return added_tokens(with_changed_names(std::move(out), changes()));
   }
-  // An added token that the model has, has the model's id; others have those behind it, in order, each name and id once: what other files say, their
-  // own reader corrects in ways of its own.
+  // An added token that the model has, has the model's id, of equal pieces that of the last; others have those behind it, in order, each name and id once:
+  // what other files say, their own reader corrects in ways of its own. One that is found in changed texts must have a name in those.
   void check_added() const {
     nlohmann::json const& vocabulary = part(part("model"), "vocab");  // a list of [token, number], or an object of ids by token
+    std::unordered_map<std::string_view, std::int64_t> places;  // in the list
+    if (vocabulary.is_array() && !part("added_tokens").empty())
+      for (std::int64_t place = 0; auto const& piece : vocabulary) places.insert_or_assign(piece[0].get_ref<std::string const&>(), place++);
     auto const id_in_vocabulary = [&](std::string const& name) -> std::optional<std::int64_t> {
-      bool const listed = vocabulary.is_array();
-      auto const at = listed ? std::ranges::find_if(vocabulary, [&](nlohmann::json const& piece) { return piece[0] == name; }) : vocabulary.find(name);
-      if (at == vocabulary.end()) return std::nullopt;
-      return listed ? at - vocabulary.begin() : at->get<std::int64_t>();
+      if (vocabulary.is_array()) {
+        auto const at = places.find(name);
+        return at == places.end() ? std::nullopt : std::optional(at->second);
+      }
+      auto const at = vocabulary.find(name);
+      return at == vocabulary.end() ? std::nullopt : std::optional(at->get<std::int64_t>());
     };
     auto next = static_cast<std::int64_t>(vocabulary.size());
     std::set<std::string> names;
@@ -102,6 +108,10 @@ class tokenizer_reader : public json_parts {
       std::int64_t const wanted = own ? *own : next++;
       if (said != wanted) fail("the id of the added token " + io::shown(content) + " is " + std::to_string(said) + ", not " + std::to_string(wanted));
     }
+    auto const all = changes();
+    for (added_token const& t : added(true))
+      if (changed_by(all, t.content).empty())
+        fail("the added token " + io::shown(t.content) + " is found in changed text, in which nothing is left of it. FIX: add it with normalized=False");
   }
   token_decoder decoder() const {
     token_decoder out = decoder_reader(*this).read();

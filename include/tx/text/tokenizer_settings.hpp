@@ -14,13 +14,14 @@ class tokenizer_settings {
   // kinds: of the tokenizers whose files these may be, as "Bert" of BertTokenizer. Throws format_error for one of another kind.
   tokenizer_settings(std::filesystem::path const& folder, std::vector<std::string> const& kinds)
       : config_(object(folder / "tokenizer_config.json")), map_(object(folder / "special_tokens_map.json")), added_(object(folder / "added_tokens.json")), folder_(folder) {
-    auto const at = config_.find("tokenizer_class");
-    if (at == config_.end() || !at->is_string()) return;
-    auto const name = at->get<std::string>();
+    if (auto const at = config_.find("tokenizer_class"); at != config_.end() && at->is_string()) class_ = at->get<std::string>();
     for (std::string const& kind : kinds)
-      if (name == kind + "Tokenizer" || name == kind + "TokenizerFast") return;
-    fail(io::shown(name) + " reads such files in another way");
+      if (class_.empty() || is_of(kind)) return;
+    fail(io::shown(class_) + " reads such files in another way");
   }
+
+  // Whether they say that they are of this kind of tokenizer.
+  bool is_of(std::string const& kind) const { return class_ == kind + "Tokenizer" || class_ == kind + "TokenizerFast"; }
 
   // Of a vocab.txt; if nothing says otherwise, its words are of lower case.
   bert_rules words() const {
@@ -77,6 +78,7 @@ class tokenizer_settings {
   }
 
   nlohmann::json config_, map_, added_;
+  std::string class_;  // empty where none is named
   std::filesystem::path folder_;
 };
 

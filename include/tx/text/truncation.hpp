@@ -19,9 +19,10 @@ enum class truncation : std::uint8_t {
 };
 
 // How many tokens of two texts of so many are kept where there is room for `room`; second is 0 where there is one text.
-// Throws value_error where the text that is to be cut is too short for it.
+// Throws value_error where the text that is to be cut is too short for it; where there is no room at all, both lose all, whichever is to be cut.
 inline std::pair<std::size_t, std::size_t> kept(std::size_t first, std::size_t second, std::size_t room, truncation how) {
   if (how == truncation::none || first + second <= room) return {first, second};
+  if (room == 0) return {0, 0};
   std::size_t const over = first + second - room;
   if (how != truncation::longest_first) {
     std::size_t& cut = how == truncation::only_first ? first : second;

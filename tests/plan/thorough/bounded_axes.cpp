@@ -6,6 +6,7 @@
 #include <tx/ops/matmul.hpp>
 #include <tx/ops/mean.hpp>
 #include <tx/ops/softmax.hpp>
+#include <tx/ops/sum.hpp>
 #include <tx/ops/variance.hpp>
 #include <tx/run/executor.hpp>
 #include <tx/run/view.hpp>
@@ -113,6 +114,12 @@ TEST_CASE("what a run has is told by views, or by what is known of other argumen
   CHECK_THROWS_WITH(doubled(p), Catch::Contains("argument 0 is a f32[<=4, <=9] and was given 30 elements, which do not tell its extents. FIX: a view"));
   auto const rows = view_of(doubled(view(p, {4, 7})).value);
   CHECK((rows.extent(0) == 4 && rows.extent(1) == 7 && rows.data[27] == 2 * p[27]));
+
+  // Each is told by the one behind it.
+  constexpr auto chained = [](tensor<f32, batch, places> a, tensor<f32, places, dyn<6, 3>> b, tensor<f32, dyn<6, 3>, dyn<5, 4>> c, tensor<f32, dyn<5, 4>> d) { return sum(a) + sum(b) + sum(c) + sum(d); };
+  executor<function<chained>, cpu> sums;
+  std::vector<f32> const a(3 * 7, 1.0f), b(7 * 4, 1.0f), c(4 * 2, 1.0f), d(2, 1.0f);
+  CHECK(sums(a, b, c, d).value == 21 + 28 + 8 + 2);
 }
 
 namespace {
