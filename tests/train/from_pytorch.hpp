@@ -13,39 +13,37 @@
 
 #include <catch2/catch.hpp>
 
-using namespace tx;
-
 namespace {
 
 std::string data(std::string const& name) { return TX_TEST_DIR "/../parity/data/" + name + ".safetensors"; }
 
 template <class T>
-std::vector<T> numbers(io::safetensors const& file, std::string const& name) {
-  io::tensor_info const* const t = file.find(name);
+std::vector<T> numbers(tx::io::safetensors const& file, std::string const& name) {
+  tx::io::tensor_info const* const t = file.find(name);
   REQUIRE(t != nullptr);
-  REQUIRE(t->type == dtype_v<T>);
+  REQUIRE(t->type == tx::dtype_v<T>);
   std::vector<T> v(t->bytes.size() / sizeof(T));
   std::memcpy(v.data(), t->bytes.data(), t->bytes.size());
   return v;
 }
 
 template <class Crossing>
-struct tiny_twin : nn::twinbert_config {
+struct tiny_twin : tx::nn::twinbert_config {
   static constexpr int layers = 2, hidden = 32, heads = 4, ffn = 64, vocabulary = 200, query_words = 6, document_words = 12;
-  using input = nn::wordpiece;
+  using input = tx::nn::wordpiece;
   using crossing = Crossing;
 };
 template <class C>
-constexpr auto twin_loss = [](auto const& m, nn::query_ids<C, 8> q, nn::document_ids<C, 8> d, tensor<f32, 8> label) {
-  return nn::logistic_loss(m(q, d), label);
+constexpr auto twin_loss = [](auto const& m, tx::nn::query_ids<C, 8> q, tx::nn::document_ids<C, 8> d, tx::tensor<tx::f32, 8> label) {
+  return tx::nn::logistic_loss(m(q, d), label);
 };
 
 template <class Step>
-executor<Step, cpu> like_pytorch(std::string const& initial) {
-  executor<Step, cpu> run{seed(0)};
+tx::executor<Step, tx::cpu> like_pytorch(std::string const& initial) {
+  tx::executor<Step, tx::cpu> run{tx::seed(0)};
   run.settings.set("dropout", 0);
   run.settings["learning_rate"] = 1e-3f;
-  io::load_parameters(data(initial), run.tensors());
+  tx::io::load_parameters(data(initial), run.tensors());
   return run;
 }
 
@@ -53,13 +51,13 @@ executor<Step, cpu> like_pytorch(std::string const& initial) {
 template <class Crossing, class... Options>
 double train_twin(std::string const& name) {
   using config = tiny_twin<Crossing>;
-  using step = train_step<nn::twinbert<config>, twin_loss<config>, adamw, Options...>;
+  using step = tx::train_step<tx::nn::twinbert<config>, twin_loss<config>, tx::adamw, Options...>;
   auto run = like_pytorch<step>(name + ".initial");
-  auto const batches = io::safetensors::read(data("twinbert.batches"));
-  auto const queries = numbers<i32>(batches, "query");
-  auto const documents = numbers<i32>(batches, "document");
-  auto const labels = numbers<f32>(batches, "label");
-  auto const wanted = numbers<f64>(io::safetensors::read(data(name + ".losses")), "losses_f64");
+  auto const batches = tx::io::safetensors::read(data("twinbert.batches"));
+  auto const queries = numbers<tx::i32>(batches, "query");
+  auto const documents = numbers<tx::i32>(batches, "document");
+  auto const labels = numbers<tx::f32>(batches, "label");
+  auto const wanted = numbers<tx::f64>(tx::io::safetensors::read(data(name + ".losses")), "losses_f64");
   REQUIRE(wanted.size() == 200);
   double furthest = 0;
   for (std::size_t s = 0; s < wanted.size(); ++s) {

@@ -3,6 +3,8 @@
 
 #include <tx/nn/sequence_classifier.hpp>
 
+using namespace tx;
+
 namespace {
 
 struct small_bert {

@@ -4,6 +4,8 @@
 
 #include "../../nn/families.hpp"
 
+using namespace tx;
+
 namespace {
 
 using namespace families;
