@@ -20,14 +20,14 @@ for generated in build/*/generated; do [ -d "$generated" ] && break; done
 [ -d "$generated" ] || { echo "aarch64.sh: no build is configured; run cmake --preset ci"; exit 1; }
 
 compile() {  # compile SOURCE OBJECT
-  aarch64-linux-gnu-g++ -std=c++20 -O1 -pthread -Wall -Wextra -Wconversion -Wshadow -Werror -fconstexpr-ops-limit=4000000000 \
+  aarch64-linux-gnu-g++ -std=c++20 -O1 -pthread -Wall -Wextra -Wconversion -Wshadow -Werror -ffp-contract=off -fconstexpr-ops-limit=4000000000 \
     -fconstexpr-loop-limit=100000000 -fconstexpr-depth=4096 -ftemplate-depth=2048 -Iinclude "-I$generated" -isystem "$work/include" \
     "-DTX_TEST_DIR=\"$PWD/$folder\"" -DTX_WORTH_THREADS=1 -c "$1" -o "$2"
 }
 
 objects=()
-for source in tests/main.cpp "$folder"/*.cpp; do
-  object=$work/$(basename "$source" .cpp).o
+for source in tests/main.cpp tests/interpreter/*.cpp "$folder"/*.cpp; do
+  object=$work/$(tr / _ <<<"$source").o
   compile "$source" "$object" || exit 1
   objects+=("$object")
 done

@@ -10,13 +10,14 @@ seed=${2:-$(($(date -u +%s) / 86400 * 1000))}
 compiler=${CXX:-g++}
 work=build/drawn
 mkdir -p "$work"
-flags=(-std=c++20 -march=native -pthread -Iinclude -Itests)
+flags=(-std=c++20 -march=native -ffp-contract=off -pthread -Iinclude -Itests)
 if [ "$compiler" = g++ ]; then flags+=(-fconstexpr-ops-limit=4000000000 -fconstexpr-loop-limit=100000000 -fconstexpr-depth=4096 -ftemplate-depth=2048)
 else flags+=(-fconstexpr-steps=2000000000 -fconstexpr-depth=4096 -fbracket-depth=4096 -ftemplate-depth=2048); fi
 
 drawn=${DRAWN_SEEDS:-$work/drawn_seeds}
+"$compiler" "${flags[@]}" -O1 -c tests/interpreter/evaluator.cpp -o "$work/evaluator.o" || exit 1
 if [ -z "${DRAWN_SEEDS:-}" ]; then
-  "$compiler" "${flags[@]}" -O1 tests/drawn/alone/drawn_seeds.cpp tests/drawn/check.cpp tests/drawn/planned.cpp -o "$drawn" || exit 1
+  "$compiler" "${flags[@]}" -O1 tests/drawn/alone/drawn_seeds.cpp tests/drawn/check.cpp tests/drawn/planned.cpp "$work/evaluator.o" -o "$drawn" || exit 1
 fi
 failed=0
 done=0
@@ -26,7 +27,7 @@ for ((s = seed; done < count && s < seed + 100 * count; ++s)); do
   done=$((done + 1))
   source=$work/program_$s.cpp
   printf '#include "drawn/compiled.hpp"\n\n%s\n\nint main() { return drawn::agrees_everywhere<program_%s>() ? 0 : 1; }\n' "$text" "$s" >"$source"
-  if "$compiler" "${flags[@]}" -O1 -w "$source" -o "$work/program_$s" && "$work/program_$s"; then
+  if "$compiler" "${flags[@]}" -O1 -w "$source" "$work/evaluator.o" -o "$work/program_$s" && "$work/program_$s"; then
     rm -f "$source" "$work/program_$s"
   else
     echo "drawn_compiled.sh: seed $s fails: $source"

@@ -90,7 +90,7 @@ class Builder:
                     f.write(at_run_time(text))
             with concurrent.futures.ThreadPoolExecutor(3) as pool:
                 built = list(pool.map(lambda name: self.compile(os.path.join(drawn, name + ".cpp"), include, ["-include", switch]),
-                                      ("planned", "check", "alone/drawn_seeds")))
+                                      ("planned", "check", "alone/drawn_seeds", "../interpreter/evaluator")))
             errors = "".join(done.stderr for _, done in built if done.returncode != 0)
             if not errors:
                 break

@@ -99,7 +99,7 @@ TEST_CASE("powers of e in attention of doubles are exact to two units in the las
   using V = cpu::simd<f64>;
   auto const of = [](double x) { return cpu::detail::exp_of_negative(V(x))[0]; };
   std::mt19937_64 random(3);
-  for (int i = 0; i < 100000; ++i) {
+  for (int i = 0; i < 10000; ++i) {
     double const x = -708.0 * std::pow(static_cast<double>(random() >> 11) * 0x1p-53, i % 4 + 1);
     long double const want = std::exp(static_cast<long double>(x));
     double const unit = std::nextafter(static_cast<double>(want), 1e300) - static_cast<double>(want);
@@ -111,7 +111,7 @@ TEST_CASE("powers of e in attention of doubles are exact to two units in the las
 }
 
 TEST_CASE("attention of doubles is as exact as they are", "[attention]") {
-  for (unsigned seed = 2001; seed <= 2060; ++seed) check<f64>(drawn(seed));
+  for (unsigned seed = 2001; seed <= 2025; ++seed) check<f64>(drawn(seed));
   check<f64>({.queries = 150, .keys = 1300, .heads = 8, .key_heads = 4, .head = 16, .causal = true, .mask = 1, .seed = 7});
 }
 

@@ -331,7 +331,7 @@ TX_HD constexpr T divide(T a, std::type_identity_t<T> b) {
 template <class T>
   requires std::is_arithmetic_v<T>
 TX_HD constexpr T fma(T a, std::type_identity_t<T> b, std::type_identity_t<T> c) {
-#if defined(__FMA__) || defined(__CUDA_ARCH__) || defined(__HIP_DEVICE_COMPILE__)
+#if defined(__FMA__) || defined(__aarch64__) || defined(__CUDA_ARCH__) || defined(__HIP_DEVICE_COMPILE__)
   if constexpr (std::is_floating_point_v<T>)
     if (!std::is_constant_evaluated()) return std::fma(a, b, c);
 #endif

@@ -9,6 +9,8 @@
 
 #if defined(__SSE2__)
 #include <immintrin.h>
+#elif defined(__aarch64__)
+#include <arm_neon.h>
 #endif
 
 namespace tx::backends::cpu {
@@ -124,6 +126,17 @@ TX_INLINE V fma_of(V a, V b, V c) {
   } else {
     for (unsigned i = 0; i < sizeof(V) / sizeof(T); ++i) {
       if constexpr (single) c[i] = __builtin_fmaf(a[i], b[i], c[i]);
+      else c[i] = __builtin_fma(a[i], b[i], c[i]);
+    }
+    return c;
+  }
+#elif defined(__aarch64__)
+  using T = std::remove_cvref_t<decltype(a[0])>;
+  if constexpr (sizeof(V) == 16 && sizeof(T) == 4) return (V)vfmaq_f32((float32x4_t)c, (float32x4_t)a, (float32x4_t)b);
+  else if constexpr (sizeof(V) == 16) return (V)vfmaq_f64((float64x2_t)c, (float64x2_t)a, (float64x2_t)b);
+  else {
+    for (unsigned i = 0; i < sizeof(V) / sizeof(T); ++i) {
+      if constexpr (sizeof(T) == 4) c[i] = __builtin_fmaf(a[i], b[i], c[i]);
       else c[i] = __builtin_fma(a[i], b[i], c[i]);
     }
     return c;
