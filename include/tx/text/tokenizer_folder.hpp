@@ -35,8 +35,8 @@ inline tokenizer tokenizer::of_bert(wordpiece words) {
   return {std::move(words), {.added = added_tokens(std::move(added)), .around = token_template::bert(cls, sep), .decoder = std::move(decoder)}};
 }
 
-// GPT-2's, which puts nothing around texts and leaves ranges as they are, or RoBERTa's: where no file says which, the latter has tokens for the ends of texts.
 inline tokenizer tokenizer::of_byte_pairs(byte_pairs pairs, bool prefix_space, bool is_gpt2) {
+  // GPT-2's, which puts nothing around texts and leaves ranges as they are, or RoBERTa's: where no file says which, the latter has tokens for the ends of texts.
   std::vector<added_token> added;
   for (char const* const name : {"<s>", "</s>", "<unk>", "<pad>", "<mask>", "<|endoftext|>"})
     if (auto const id = pairs.id(name)) added.push_back({.content = name, .id = *id, .lstrip = std::string_view(name) == "<mask>", .special = true});
