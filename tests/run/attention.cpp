@@ -1,5 +1,4 @@
 // Attention whose scores do not stay in the cache runs as one kernel on the CPU: values and training are those of attention written out.
-#include "../furthest.hpp"
 #include "in_products.hpp"
 
 #include <tx/backends/cpu.hpp>
@@ -58,10 +57,6 @@ TEST_CASE("attention whose scores leave the cache is one kernel, and gives what 
   CHECK(attentions<step, writes_out>() == 0);
   CHECK(step::memory_on<writes_out>.arena > step::memory.arena + (std::int64_t{1} << 20));
   auto const one = trained<tx::cpu>(1), two = trained<tx::cpu>(2), products = trained<in_products>(2), plain = trained<tx::reference>(1);
-  for (std::size_t k = 0; k < one.size(); ++k) {
-    CHECK(one[k] == two[k]);
-    CHECK(distance(one[k], products[k]) < 2e-5);
-    CHECK(distance(one[k], plain[k]) < 2e-5);
-  }
+  check_agreement(one, two, {products, plain}, 2e-5);
   CHECK(one[0].front() > one[0].back());
 }

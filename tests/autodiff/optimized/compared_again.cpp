@@ -6,7 +6,6 @@
 #include <tx/backends/cpu.hpp>
 #include <tx/expr/scan.hpp>
 #include <tx/ops/full.hpp>
-#include <tx/ops/exp.hpp>
 #include <tx/ops/max.hpp>
 #include <tx/ops/min.hpp>
 #include <tx/ops/sum.hpp>
@@ -16,6 +15,7 @@
 #include <catch2/catch.hpp>
 
 #include <random>
+#include <vector>
 
 namespace {
 

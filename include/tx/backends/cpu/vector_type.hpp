@@ -106,11 +106,22 @@ TX_INLINE V floor_of(V v) {
   }
 }
 
+#if defined(__FMA__) || defined(__aarch64__)
+template <class V>
+TX_INLINE V fma_by_lanes(V a, V b, V c) {
+  using T = std::remove_cvref_t<decltype(a[0])>;
+  for (unsigned i = 0; i < sizeof(V) / sizeof(T); ++i) {
+    if constexpr (sizeof(T) == 4) c[i] = __builtin_fmaf(a[i], b[i], c[i]);
+    else c[i] = __builtin_fma(a[i], b[i], c[i]);
+  }
+  return c;
+}
+#endif
+
 template <class V>
 TX_INLINE V fma_of(V a, V b, V c) {
+  [[maybe_unused]] constexpr bool single = sizeof(a[0]) == 4;
 #if defined(__FMA__)
-  using T = std::remove_cvref_t<decltype(a[0])>;
-  constexpr bool single = sizeof(T) == 4;
 #if defined(__AVX512F__)
   if constexpr (sizeof(V) == 64) {
     if constexpr (single) return (V)_mm512_fmadd_ps((__m512)a, (__m512)b, (__m512)c);
@@ -124,23 +135,12 @@ TX_INLINE V fma_of(V a, V b, V c) {
     if constexpr (single) return (V)_mm_fmadd_ps((__m128)a, (__m128)b, (__m128)c);
     else return (V)_mm_fmadd_pd((__m128d)a, (__m128d)b, (__m128d)c);
   } else {
-    for (unsigned i = 0; i < sizeof(V) / sizeof(T); ++i) {
-      if constexpr (single) c[i] = __builtin_fmaf(a[i], b[i], c[i]);
-      else c[i] = __builtin_fma(a[i], b[i], c[i]);
-    }
-    return c;
+    return fma_by_lanes(a, b, c);
   }
 #elif defined(__aarch64__)
-  using T = std::remove_cvref_t<decltype(a[0])>;
-  if constexpr (sizeof(V) == 16 && sizeof(T) == 4) return (V)vfmaq_f32((float32x4_t)c, (float32x4_t)a, (float32x4_t)b);
+  if constexpr (sizeof(V) == 16 && single) return (V)vfmaq_f32((float32x4_t)c, (float32x4_t)a, (float32x4_t)b);
   else if constexpr (sizeof(V) == 16) return (V)vfmaq_f64((float64x2_t)c, (float64x2_t)a, (float64x2_t)b);
-  else {
-    for (unsigned i = 0; i < sizeof(V) / sizeof(T); ++i) {
-      if constexpr (sizeof(T) == 4) c[i] = __builtin_fmaf(a[i], b[i], c[i]);
-      else c[i] = __builtin_fma(a[i], b[i], c[i]);
-    }
-    return c;
-  }
+  else return fma_by_lanes(a, b, c);
 #else
   return a * b + c;
 #endif
