@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Usage: setup.sh [check | docs | pip]
-# Installs with apt what building and testing needs, with `check` also what `make check` needs, with `pip` also what downloading from
+# Installs with apt what building and testing needs, with `check` also what `make check` needs, CUDA's compiler among it (wheels, into build/nvcc), with `pip` also what downloading from
 # Python's index needs, with `docs` what `make docs` needs and nothing else. Says and does nothing where it is all there. Expects git, make and a C++20 compiler.
 set -uo pipefail
 
@@ -9,6 +9,9 @@ docs_packages="doxygen"
 pip_packages="python3 python3-venv"
 check_packages="clang libclang-rt-dev clang-15 clang-16 python3-numpy $pip_packages $docs_packages"
 [ "$(uname -m)" = x86_64 ] && check_packages="$check_packages g++-aarch64-linux-gnu qemu-user"
+
+# CUDA's compiler, of one version everywhere. Where there is none, or no GPU, it compiles all the same.
+device_wheels="nvidia-cuda-nvcc==13.0.88 nvidia-nvvm==13.0.88 nvidia-cuda-crt==13.0.88 nvidia-cuda-runtime==13.0.96 nvidia-cuda-cccl==13.0.85"
 
 die() { printf 'setup.sh: %s\n' "$*" >&2; exit 1; }
 
@@ -25,6 +28,16 @@ installed() {
   program=$(program_of "$1")
   if [ -n "$program" ] && command -v "$program" >/dev/null; then return 0; fi
   [ "$(dpkg-query -W -f='${db:Status-Status}' "$1" 2>/dev/null)" = installed ]
+}
+
+install_device_wheels() {
+  cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 1
+  [ "$(cat build/nvcc/wheels 2>/dev/null)" = "$device_wheels" ] && return
+  echo "Installing CUDA's compiler into build/nvcc"
+  # shellcheck disable=SC2086
+  python3 -m venv build/nvcc && build/nvcc/bin/python -m pip --disable-pip-version-check -q install $device_wheels ||
+    die "pip could not install $device_wheels. Is there a network?"
+  echo "$device_wheels" >build/nvcc/wheels
 }
 
 case ${1:-} in
@@ -44,7 +57,10 @@ fi
 
 missing=
 for package in $packages; do installed "$package" || missing="$missing $package"; done
-[ -n "$missing" ] || exit 0
+if [ -z "$missing" ]; then
+  [ "${1:-}" = check ] && install_device_wheels
+  exit 0
+fi
 
 if [ "$(id -u)" = 0 ]; then
   as_root=()
@@ -66,3 +82,5 @@ apt_get install -y --no-install-recommends $missing || {
   cat "$log" >&2
   die "apt could not install$missing. Is there a network, and do apt's sources name a Debian release? ${updated:-}"
 }
+[ "${1:-}" = check ] && install_device_wheels
+exit 0

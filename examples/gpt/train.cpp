@@ -79,9 +79,11 @@ void train_command(std::span<std::string const> arguments) {
   int const threads = static_cast<int>(given.integer("threads", 0, 0, 1024));
   tx::executor<step, tx::cpu> run{tx::seed(seed), {.threads = threads}};
   tx::executor<foretell, tx::cpu> foretells{run, {.threads = threads}};
-  run.settings["learning_rate"] = static_cast<float>(given.number("rate", 2e-3, 0, 1));
+  double const rate = given.number("rate", 2e-3, 0, 1);
+  run.settings["learning_rate"] = static_cast<float>(rate);
   place where{text.identity()};
-  tx::train::loop loop(run, where, {.resume = resume, .checkpoints = {.folder = checkpoints_in(out), .every = save_every}, .report = {.loss = "bits/byte"}, .resume_by = "--resume"});
+  tx::train::loop loop(run, where, {.resume = resume, .checkpoints = {.folder = checkpoints_in(out), .every = save_every}, .report = {.loss = "bits/byte"}, .resume_by = "--resume",
+                                      .common = {{"--rate", std::to_string(rate)}, {"--seed", std::to_string(seed)}}});
 
   std::vector<tx::i32> bytes(batch * (config::context + 1));
   loop.run(all, [&](tx::train::moment const& now) -> tx::train::step_told {

@@ -26,14 +26,21 @@ std::span<std::int32_t> row_of(std::vector<std::int32_t>& ids, std::size_t row, 
   return std::span(ids).subspan(row * each, each);
 }
 
+// A loss that knows no labels learns from matches alone.
+bool is_trained_on(tx::text::pair const& p) { return compiled().labelled || p.label >= 0.5f; }
+
 }  // namespace
+
+std::size_t trained_pairs(std::span<tx::text::pair const> pairs) {
+  return static_cast<std::size_t>(std::ranges::count_if(pairs, [](auto const& p) { return is_trained_on(p); }));
+}
 
 batches::batches(tokenizer const& t, std::span<tx::text::pair const> pairs, std::uint64_t seed, augmentation a)
     : tokenizer_(t), random_(seed), augmentation_(a) {
   auto const& d = compiled();
   negatives_ = d.labelled && std::ranges::none_of(pairs, &tx::text::pair::labelled);
   for (auto const& p : pairs) {
-    if (!d.labelled && p.label < 0.5f) continue;  // this loss learns from matches alone
+    if (!is_trained_on(p)) continue;
     // Steps see windows of documents, so more of them is kept than one window.
     pairs_.push_back({t.encode(p.query, static_cast<std::size_t>(d.query_words)),
                       t.encode(p.document, static_cast<std::size_t>(2 * d.document_words)), p.label});
@@ -124,11 +131,19 @@ void batches::next() {
   for (std::size_t row = 0; row < labels_.size(); ++row) {
     encoded const& p = pairs_[draw()];
     if (negatives_ && row % 2 == 1)
-      put(row, p.query, pairs_[random_.below(pairs_.size())].document, 0);
+      put(row, p.query, document_of_another(p), 0);
     else if (p.label >= 0.5f && p.document.size() > 12 * slots() && chance(augmentation_.cloze))
       put_passage(row, p.document, p.label);
     else
       put(row, p.query, p.document, p.label);
+  }
+}
+
+// One that is neither this query's nor the same text; where there are none but those, no document is another, and the last one drawn is taken.
+words const& batches::document_of_another(encoded const& p) {
+  for (int tries = 0;; ++tries) {
+    encoded const& other = pairs_[random_.below(pairs_.size())];
+    if (tries == 100 || (other.query != p.query && other.document != p.document)) return other.document;
   }
 }
 

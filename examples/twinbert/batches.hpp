@@ -18,6 +18,9 @@ struct augmentation {
   double word_dropout = 0;  // the share of words that a step does not see
 };
 
+// How many of them are trained on: where the loss knows no labels, those that match.
+std::size_t trained_pairs(std::span<tx::text::pair const> pairs);
+
 class batches {
  public:
   // Throws value_error if no pair is left to train on.
@@ -50,6 +53,7 @@ class batches {
     float label;
   };
   std::size_t draw();
+  words const& document_of_another(encoded const& p);
   void group_by_likeness(std::span<std::int64_t> order);
   void sort_by_likeness(std::span<std::int64_t> order);
   bool chance(double share) { return share > 0 && static_cast<double>(random_() >> 32) * 0x1p-32 < share; }

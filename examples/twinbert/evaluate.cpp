@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <set>
 #include <unordered_map>
 
 namespace twinbert {
@@ -91,11 +92,21 @@ quality evaluate(engine& e, tokenizer const& t, std::span<tx::text::pair const> 
     result.queries = own.size();
     result.documents = all.documents.texts.size();
     if (!labelled) result.auc = r.auc;
-  } else if (!labelled) {  // one other document for each query: the next pair's
+  } else if (!labelled) {  // one other document for each pair: that of the next one whose document is not this query's
     std::vector<std::size_t> other;
-    for (std::size_t i = 0; i < pairs.size(); ++i) other.push_back(all.documents.of[(i + 1) % pairs.size()]);
+    std::vector<std::size_t> of;
+    std::set<std::pair<std::size_t, std::size_t>> match;
+    for (std::size_t i = 0; i < pairs.size(); ++i) match.emplace(all.queries.of[i], all.documents.of[i]);
+    for (std::size_t i = 0; i < pairs.size(); ++i)
+      for (std::size_t k = 1; k < pairs.size(); ++k) {
+        std::size_t const document = all.documents.of[(i + k) % pairs.size()];
+        if (match.contains({all.queries.of[i], document})) continue;
+        of.push_back(all.queries.of[i]);
+        other.push_back(document);
+        break;
+      }
     std::vector<float> scores = all.scores(e, all.queries.of, all.documents.of);
-    for (float const s : all.scores(e, all.queries.of, other)) scores.push_back(s);
+    for (float const s : all.scores(e, of, other)) scores.push_back(s);
     labels.resize(scores.size(), 0.0f);
     result.auc = area_under_curve(scores, labels);
   }

@@ -28,7 +28,8 @@ struct quality {
   double value() const { return auc; }
 };
 
-// Labelled pairs: AUC over the labels. Pairs without labels: each query's own document against each other query's.
+// Labelled pairs: AUC over the labels. Pairs without labels: each query's own document against all others where the score is a cosine, else against one
+// of another query.
 // Recall needs vectors whose cosine is the score, and time.
 quality evaluate(engine& e, tokenizer const& t, std::span<tx::text::pair const> pairs, bool recall);
 

@@ -10,6 +10,7 @@
 #include <tx/io/writable.hpp>
 #include <tx/train/loop/run_folder.hpp>
 
+#include <algorithm>
 #include <cstdio>
 #include <optional>
 
@@ -178,7 +179,7 @@ void train_command(std::span<std::string const> arguments) {
   o.validations = given.integer("validations", 2, 1, 1000);
   o.bag_steps = given.integer("bag-steps", d.bag_steps, 0);
   o.seconds = given.number("seconds", 0, 0.001, 1e9);
-  o.steps = given.integer("steps", o.layers || d.bag_steps == 0 ? d.steps : d.bag_steps, 1);
+  o.steps = given.integer("steps", o.layers || o.bag_steps == 0 ? d.steps : o.bag_steps, 1);
   if (given.has("steps") + given.has("epochs") + given.has("seconds") > 1)
     throw tx::value_error("--steps, --epochs and --seconds exclude each other");
   auto const vocabulary = static_cast<int>(given.integer("vocabulary", d.vocabulary, 300, d.vocabulary));
@@ -223,8 +224,11 @@ void train_command(std::span<std::string const> arguments) {
   if (given.has("epochs")) {
     double const epochs = given.number("epochs", 1, 1e-6, 1e6);
     int const batch = o.layers ? d.batch : d.bag_batch;
-    o.steps = std::max<std::int64_t>(1, static_cast<std::int64_t>(epochs * static_cast<double>(pairs.size()) / batch));
+    o.steps = std::max<std::int64_t>(1, static_cast<std::int64_t>(epochs * static_cast<double>(trained_pairs(pairs)) / batch));
   }
+  int const largest = std::max(o.layers ? d.batch : 0, o.bag_steps > 0 || !o.layers ? d.bag_batch : 0);
+  if (std::size_t const count = trained_pairs(pairs); !d.labelled && count < static_cast<std::size_t>(largest))
+    std::fprintf(stderr, "%zu pairs to learn from are fewer than a batch of %d: some come twice in it, and are taken for others\n", count, largest);
   if (auto const name = folder.begin(); !name.empty()) {
     std::fprintf(stderr, "renamed %s to %s\n", out.c_str(), name.c_str());
     check_outputs(true);

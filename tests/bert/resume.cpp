@@ -1,6 +1,8 @@
 // Training that is stopped or killed, and goes on: the same bits as a run that was left alone.
 #include "run.hpp"
 
+#include <chrono>
+
 TEST_CASE_METHOD(bert_test, "a run that is stopped, killed and resumed is the run that was not", "[bert]") {
   std::string const command = "finetune --model @folder --data @train.tsv --dev @dev.tsv --rate 0.003 --steps 400 --validations 4 --out ";
   ran const whole = (*this)(command + "@whole --threads 1");
@@ -29,6 +31,25 @@ TEST_CASE_METHOD(bert_test, "a run that is stopped, killed and resumed is the ru
   }
   REQUIRE(code == 0);
   CHECK(cuts > 0);
+  for (char const* const name : {"model.safetensors", "config.json"}) CHECK(read("cut/" + std::string(name)) == read("whole/" + std::string(name)));
+}
+
+TEST_CASE_METHOD(bert_test, "fifty kills at random moments, with states written in the background", "[.slow]") {
+  std::string const command = "finetune --model @folder --data @train.tsv --dev @dev.tsv --rate 0.003 --steps 30000 --validations 4 --out ";
+  ran const whole = (*this)(command + "@whole --threads 1");
+  INFO(whole.error);
+  REQUIRE(whole.code == 0);
+  int kills = 0, code = -1;
+  while (code != 0) {
+    if (!saved()) std::filesystem::remove_all(path / "cut");
+    auto const until = std::chrono::steady_clock::now() + std::chrono::milliseconds(draw(400));
+    // The first fifty times; then it is left alone.
+    code = signalled(command + "@cut --threads 1 --save-every 5" + (saved() ? " --resume" : ""), SIGKILL, [&] { return kills < 50 && std::chrono::steady_clock::now() >= until; });
+    INFO("after " << kills << " kills: " << code << ' ' << read(".err"));
+    REQUIRE((code == 0 || code == -SIGKILL));
+    kills += code != 0;
+  }
+  CHECK(kills == 50);
   for (char const* const name : {"model.safetensors", "config.json"}) CHECK(read("cut/" + std::string(name)) == read("whole/" + std::string(name)));
 }
 

@@ -153,6 +153,42 @@ TEST_CASE("The same elements are dropped as on the host") {
   CHECK(distance_from_reference<tx::train_step<model, loss, descent>>(3, std::vector<float>(1500, 0.25f)) < 1e-5);
 }
 
+TEST_CASE("One column where there may be many, and more of a row kept than shared memory has for a warp of rows") {
+  constexpr auto f = [](t<float, 40, tx::dyn<64>> x) {
+    auto const one = [&](double k) {
+      auto const y = tx::exp(tx::erf(x * k));
+      return y / tx::sum<1>(y);
+    };
+    return one(1) + one(2) * one(3) + one(4) * one(5) + one(6) * one(7) + one(8) * one(9) + one(10) * one(11) + one(12) * one(13) + one(14);
+  };
+  using program = tx::function<f>;
+  constexpr auto stashes = [] {
+    int most = 0;
+    tx::exec::lowered const l = program::source::lower(tx::cuda_target);
+    for (auto const& k : l.kernels)
+      if (k.kind == tx::exec::kernel_kind::fused) most = std::max(most, tx::exec::analyse(tx::exec::detail::sig_view{l, k}).stashes);
+    return most;
+  }();
+  static_assert(stashes >= 12, "keep more");
+  tx::executor<program, interpreted> device{tx::seed(0)};
+  for (std::size_t columns : {1u, 2u, 64u}) {
+    auto const x = numbers<float>(40 * columns, -1, 1);
+    auto const a = device(x).value;
+    for (std::size_t r = 0; r < 40; ++r)
+      for (std::size_t c = 0; c < columns; ++c) {
+        double shares[15] = {};
+        for (int k = 1; k < 15; ++k) {
+          double sum = 0;
+          for (std::size_t i = 0; i < columns; ++i) sum += std::exp(std::erf(static_cast<double>(x[r * columns + i]) * k));
+          shares[k] = std::exp(std::erf(static_cast<double>(x[r * columns + c]) * k)) / sum;
+        }
+        double wanted = shares[1] + shares[14];
+        for (int k = 2; k < 14; k += 2) wanted += shares[k] * shares[k + 1];
+        REQUIRE(static_cast<double>(a[r * columns + c]) == Approx(wanted).epsilon(1e-5));
+      }
+  }
+}
+
 TEST_CASE("Bounded extents run with fewer rows, none included") {
   constexpr auto f = [](t<float, tx::dyn<20>, 6> x) { return tx::softmax(x); };
   using program = tx::function<f>;

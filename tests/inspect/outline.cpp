@@ -200,6 +200,7 @@ TEST_CASE("a step in parts is a loop over them, which carries the sums of gradie
   CHECK(o.memory.peak == in_parts::memory.peak);
   REQUIRE(o.regions.size() == 4);  // parts, and in them forward and backward
   CHECK(std::ranges::count_if(o.regions, [](auto const& r) { return r.iterations == 4; }) == 1);
+  CHECK(std::ranges::count_if(graph_of<in_parts>().regions, [](auto const& r) { return r.parts; }) == 1);
   check_buffers(o);
   check_values(o);
 }

@@ -1,7 +1,10 @@
 #include "recorded.hpp"
 
+#include <tx/backends/cpu.hpp>
+#include <tx/nn/bert_embeddings.hpp>
 #include <tx/nn/sequence_classifier.hpp>
 #include <tx/ops/cross_entropy.hpp>
+#include <tx/run/executor.hpp>
 
 #include <catch2/catch.hpp>
 
@@ -135,4 +138,19 @@ TEST_CASE("dropout is where Hugging Face has it, in training alone") {
   };
   CHECK(random(recorded<model, logits>(true).g) == 1 + 3 + 3 + 1);  // embeddings, three of a layer, of the peeled one, classifier
   CHECK(random(recorded<model, logits>(false).g) == 0);
+}
+
+namespace {
+struct with_padding : tiny {
+  static constexpr int first_position = 2;
+};
+constexpr auto packed_embeddings = [](tx::nn::bert_embeddings<with_padding> const& m, t<tx::i32, 3> tokens, t<tx::i32, 3> places, t<tx::i32, 3> kinds) { return m.packed(tokens, places, kinds); };
+}  // namespace
+
+TEST_CASE("packed tokens have no place beyond the table, behind the rows of padding too") {
+  tx::executor<tx::function<packed_embeddings, tx::nn::bert_embeddings<with_padding>>, tx::cpu> run{tx::seed(1)};
+  std::vector<tx::i32> const words{1, 2, 3}, kinds{0, 1, 0};
+  CHECK_NOTHROW(run(words, std::vector<tx::i32>{0, 1, 4}, kinds));  // the last one of seven rows
+  CHECK_THROWS_AS(run(words, std::vector<tx::i32>{0, 1, 5}, kinds), tx::value_error);
+  CHECK_THROWS_AS(run(words, std::vector<tx::i32>{0, -1, 1}, kinds), tx::value_error);
 }

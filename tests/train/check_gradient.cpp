@@ -67,6 +67,21 @@ TEST_CASE("a wrong gradient is found and named", "[check_gradient]") {
   CHECK(std::isinf(none.distance));
 }
 
+struct counts {
+  tx::param<tensor<float>, init::uniform<1, 1>> weight;
+  tx::state<tensor<float>> seen;
+};
+constexpr auto counted_loss = [](counts const& m, tensor<float> x) {
+  m.seen.set(m.seen + 1.0f);
+  return m.weight * x * (m.seen + 2.0f);
+};
+
+TEST_CASE("a state is the same in each run that is compared", "[check_gradient]") {
+  auto const worst = check_gradient<counted_loss, cpu, counts>(std::vector<float>{3});
+  INFO(worst.text());
+  CHECK(worst.distance < 1e-3);
+}
+
 TEST_CASE("the gradient by a model's parameters", "[check_gradient]") {
   auto const worst = check_gradient<loss, cpu, net>(numbers<float>(20), std::vector<i32>{0, 1, 1, 0, 1});
   INFO(worst.text());

@@ -73,4 +73,13 @@ TEST_CASE("fit trains an executor over shuffled rows, bit by bit as a loop by ha
   CHECK(fit(second, own, {{.steps = 50}}, options("cut", true)).steps == 50);
   CHECK(second.read() == by_hand.read());
   CHECK(second.read(1) == by_hand.read(1));
+
+  // Made longer: the schedule is the one that is set now, and so the rate is not at its end.
+  executor longer{tx::seed(3), {.threads = 1}};
+  longer.settings = by_hand.settings;
+  longer.settings.schedule.total = 100;
+  shuffled_rows more(rows, x, y);
+  CHECK(fit(longer, more, {{.steps = 100}}, options("cut", true)).steps == 100);
+  CHECK(longer.settings.schedule.total == 100);
+  CHECK(longer.read() != by_hand.read());
 }

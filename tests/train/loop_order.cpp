@@ -87,4 +87,6 @@ TEST_CASE("ranks share one row, for any number of them, and go on from any place
   }
   shuffled_order other(14, 3);
   CHECK_THROWS_WITH(other.restore(place_of(whole).in()), Contains("that of other data. FIX: resume with the same data"));
+  shuffled_order reseeded(13, 4);
+  CHECK_THROWS_WITH(reseeded.restore(place_of(whole).in()), Contains("that of seed 3, not of 4. FIX: resume with the same seed"));
 }

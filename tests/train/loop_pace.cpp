@@ -65,7 +65,9 @@ TEST_CASE("seconds may become a number of steps, which a resumed run keeps", "[l
 }
 
 TEST_CASE("epochs are steps of whole batches, at least one", "[loop]") {
-  CHECK(in_epochs(2, 100, 8).steps == 25);
+  CHECK(in_epochs(2, 100, 8).steps == 24);  // what an epoch has left is left out
+  CHECK(in_epochs(10, 100, 64).steps == 10);
+  CHECK(in_epochs(3, 5, 8).steps == 3);
   CHECK(in_epochs(0.01, 100, 8).steps == 1);
   CHECK_THROWS_AS(in_epochs(0, 100, 8), tx::value_error);
   CHECK_THROWS_AS(in_epochs(1, 100, 0), tx::value_error);

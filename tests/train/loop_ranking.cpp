@@ -14,6 +14,14 @@ TEST_CASE("each query's place among documents by cosine, whatever the lengths of
   CHECK(r.auc == Approx((1 + 2.0 / 3 + 1.0 / 3) / 3));
 }
 
+TEST_CASE("vectors of any length have a direction, but for those of zeros", "[loop]") {
+  std::vector<float> const documents{1e-7f, 0, 0.7f, 0.7f, 1e20f, 1e20f}, queries{1, 0, 3e-30f, 3e-30f};
+  std::vector<std::size_t> const own{0, 2};
+  auto const r = tx::train::ranked_by_cosine(queries, documents, 2, own);
+  CHECK(r.recall == 0.5);                              // the second one finds two documents in its direction
+  CHECK(r.reciprocal_rank == Approx((1 + 0.5) / 2));
+}
+
 TEST_CASE("a document that stands twice is not found by its vector", "[loop]") {
   std::vector<float> const documents{1, 0, 1, 0}, query{1, 0};
   std::vector<std::size_t> const own{1};

@@ -110,6 +110,23 @@ TEST_CASE("a run that is killed or stopped and resumed is the run that was not",
   CHECK(again.run == whole.run);
 }
 
+TEST_CASE("a run that has ended knows what its last validation said, and may be made longer", "[loop]") {
+  temp_folder folder;
+  recipe first{folder / "run", {{.steps = 40}, {.count = 1}}};
+  first.options.checkpoints.best = true;
+  left const ended = first.run();
+  REQUIRE(ended.told.back().second < 0);  // it ends with a validation, at a step that is saved
+  recipe longer{folder / "run", {{.steps = 80}, {.count = 1}}};
+  longer.options.checkpoints.best = true;
+  double const much = 100;
+  longer.options.validate = [&] { return much; };  // not as good
+  left const both = longer.run();
+  CHECK(both.result.best == ended.result.best);
+  CHECK(both.result.best_step == 40);
+  CHECK(std::ranges::count(both.told, ended.told.back()) == 1);
+  CHECK(both.told.back() == std::pair<std::int64_t, double>(80, -much));
+}
+
 TEST_CASE("patience ends a run early with its best state, and the best is a checkpoint too", "[loop]") {
   temp_folder folder;
   recipe r{folder / "run", {{.steps = 1000}, {.steps = 10}}};

@@ -51,6 +51,15 @@ TEST_CASE_METHOD(twinbert_test, "bench times one text") {
   CHECK((*this)("bench --model @model --side both --text @texts").code == 1);
 }
 
+TEST_CASE_METHOD(twinbert_test, "a run has the steps that its options say, of what it learns from") {
+  auto const last_step = [&] { return nlohmann::json::parse(ran{0, read("model/metrics.jsonl"), ""}.lines().back()).at("step").get<int>(); };
+  REQUIRE(trained("--layers 0 --bag-steps 5").code == 0);
+  CHECK(last_step() == 5);
+  // Of 64 labelled pairs 32 match, in batches of 8.
+  REQUIRE((*this)("train --pairs @labelled.tsv --dev @labelled.tsv --out @model --vocabulary 300 --layers 0 --epochs 2 --force").code == 0);
+  CHECK(last_step() == 8);
+}
+
 TEST_CASE_METHOD(twinbert_test, "train writes a trace of one step") {
   REQUIRE(trained("--steps 12 --profile @trace.json").code == 0);
   auto const trace = nlohmann::json::parse(read("trace.json"));

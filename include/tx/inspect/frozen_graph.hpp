@@ -60,6 +60,7 @@ constexpr frozen_graph freeze_graph(inspection const& seen, lowered const& l) {
     flat.of.invariants = r.invariants;
     flat.of.stacked = r.stacked;
     flat.of.reversed = r.reversed;
+    flat.of.parts = r.parts;
     flat.of.owner = r.owner;
     flat.arguments = r.arguments.size();
     flat.results = r.results.size();

@@ -9,6 +9,8 @@
 #include <tx/nn/layer_norm_of.hpp>
 #include <tx/ops/add.hpp>
 #include <tx/ops/dropout.hpp>
+#include <tx/ops/in_range.hpp>
+#include <tx/ops/lift.hpp>
 
 namespace tx::nn {
 
@@ -26,6 +28,12 @@ template <class Config>
 inline constexpr int embedding_width_of<Config> = Config::embedding;
 
 struct no_types {};
+// Places of tokens for which there are rows: the argument that they come from is looked at before a run.
+template <int Rows>
+struct places_below {
+  constexpr var operator()(var places) const { return in_range(places, 0, Rows); }
+};
+
 template <int Types, int Width>
 struct token_types {
   using type = embedding<Types, Width>;
@@ -55,7 +63,7 @@ struct bert_embeddings {
   // Packed texts: ids, positions within their texts, perhaps types, each [tokens] -> [tokens, width]
   constexpr auto packed(typed_handle auto const& ids, typed_handle auto const& positions, typed_handle auto const&... types) const {
     if constexpr (first_position == 0) return packed_at(ids, positions, types...);
-    else return packed_at(ids, positions + first_position, types...);
+    else return packed_at(ids, lift<detail::places_below<Config::positions - first_position>>(positions) + first_position, types...);
   }
 
  private:

@@ -36,6 +36,8 @@ struct schedule {
   std::int64_t every = 0;  // stairs: steps of each
   double factor = 0.1;     // stairs: what a share is of the one before
 
+  friend bool operator==(schedule const&, schedule const&) = default;
+
   double at(std::int64_t step) const {
     if (shape == decay_shape::one_cycle) return cycle(step);
     if (step < warmup) return static_cast<double>(step + 1) / static_cast<double>(warmup);

@@ -138,6 +138,7 @@ TX_COLD gradient_distance check_gradient(X const&... x) {
                   "tx::check_gradient: the host does not reach this backend's parameters. FIX: tx::cpu or tx::reference");
     auto const value = [&] {
       run.restore(0, 0);
+      run.reset_state();  // each run has the states that the gradient had
       auto const r = run(x...);
       double first = 0;
       bool found = false;

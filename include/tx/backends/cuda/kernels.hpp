@@ -39,6 +39,11 @@ void launch_rows(exec::frame const& f, exec::call const& c, exec::operand_ref co
   int teams = task::sums ? 1 : most_threads / a.team_size;
   std::int64_t const stash = task::stashes * scratch_row(c.cols, task::element);
   while (teams > 1 && teams * a.team_size > warp && combine_bytes + teams * stash > most_shared) teams /= 2;
+  // Scratch has room for one row of each block.
+  if (combine_bytes + teams * stash > most_shared) {
+    a.team_size = a.team_size < warp ? warp : a.team_size;
+    teams = 1;
+  }
   a.stash_in_shared = combine_bytes + teams * stash <= most_shared;
   int blocks = task::sums ? shares : blocks_for(last - first, teams);
   if (!a.stash_in_shared && blocks > shares) blocks = shares;  // as many as have scratch

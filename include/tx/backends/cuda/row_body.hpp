@@ -41,8 +41,11 @@ class row_body {
   TX_DEVICE void rows(std::int64_t begin, std::int64_t end, std::int64_t apart) {
     for (std::int64_t base = begin; base < end; base += apart) {
       live_ = base + team_.index() < end;
-      row_ = live_ ? base + team_.index() : end - 1;  // a team without a row of its own meets the others, and stores nothing
+      row_ = live_ ? base + team_.index() : a_.first;  // a team without a row of its own only meets the others: it reads and stores nothing
+      columns_ = live_ ? a_.cols : 0;
+      reads_numbers_ = live_ && (lane_ == 0 || lane_ < columns_);
       start(std::make_integer_sequence<int, types::inputs>{});
+      start_outputs(every_output{});
       all_sweeps(std::make_integer_sequence<int, task::sweeps>{});
       if (live_ && lane_ == 0) finish_row(every_let{}, every_output{});
     }
@@ -67,15 +70,19 @@ class row_body {
     }
   }
 
-  // Numbers of the row; they are read before any thread of the team writes over them.
+  // Numbers of the row; all threads of the team have read them before one writes over them.
   template <int... V>
   TX_DEVICE void start(std::integer_sequence<int, V...>) {
     (start_input<V>(), ...);
-    if constexpr (types::maps) team_meets();
+    if constexpr (((types::template in<V>::sig.how == access::row) || ...) && writes_numbers(every_output{})) {
+      // A reduction makes the warps of a larger team meet before the row is finished.
+      if (team_.size() <= warp) b_.sync_warp();
+      else if constexpr (!types::reduces_rows) b_.sync();
+    }
   }
-  TX_DEVICE void team_meets() {
-    if (team_.size() > warp) b_.sync();
-    else b_.sync_warp();
+  template <int... O>
+  static constexpr bool writes_numbers(std::integer_sequence<int, O...>) {
+    return ((types::template out<O>::sig.shape == form::map && types::template out<O>::sig.per_row) || ...);
   }
   template <int V>
   TX_DEVICE void start_input() {
@@ -83,12 +90,24 @@ class row_body {
     if constexpr (sig.how == access::constant) {
       get<V>(x_) = static_cast<type_of<V>>(operand<V>().ref.value);
     } else if constexpr (sig.how == access::row) {
-      get<V>(x_) = load<sig.type>(operand<V>().at, exec::row_offset(operand<V>().ref, row_));
+      get<V>(x_) = reads_numbers_ ? load<sig.type>(operand<V>().at, exec::row_offset(operand<V>().ref, row_)) : type_of<V>{};
     } else if constexpr (sig.how == access::contiguous || sig.how == access::strided) {
-      offset_[V] = exec::row_offset(operand<V>().ref, row_);
+      from_[V] = operand<V>().at + exec::row_offset(operand<V>().ref, row_) * size_of(sig.type);
     } else if constexpr (sig.how == access::product) {
-      offset_[V] = (row_ - a_.first) * a_.cols;
+      from_[V] = a_.product + (row_ - a_.first) * a_.cols * size_of(sig.type);
+    } else if constexpr (sig.how == access::position) {
+      exec::operand_ref const& r = operand<V>().ref;
+      if (r.rank != 0) get<V>(x_) = static_cast<type_of<V>>(row_ / r.stride[0] % r.extent[0]);
     }
+  }
+  template <int... O>
+  TX_DEVICE void start_outputs(std::integer_sequence<int, O...>) {
+    (start_output<O>(), ...);
+  }
+  template <int O>
+  TX_DEVICE void start_output() {
+    constexpr exec::out_sig sig = types::template out<O>::sig;
+    if constexpr (sig.shape == form::map && !sig.per_row) to_[O] = output<O>().at + exec::row_offset(output<O>().ref, row_) * size_of(sig.type);
   }
   template <int V>
   TX_DEVICE place const& operand() const {
@@ -109,7 +128,7 @@ class row_body {
     constexpr bool any = detail::demand_in<F, Sweep>.any;
     if constexpr (any) {
       (start_reduction<Sweep, K>(), ...);
-      for (std::int64_t c = lane_; c < a_.cols; c += team_.size()) {
+      for (std::int64_t c = lane_; c < columns_; c += team_.size()) {
         (compute<Sweep, V>(c), ...);
         (reduce<Sweep, K>(c), ...);
         (store_column<Sweep, O>(c), ...);
@@ -154,13 +173,12 @@ class row_body {
   TX_DEVICE type_of<V> input(std::int64_t c) {
     constexpr exec::in_sig sig = types::template in<V>::sig;
     if constexpr (sig.how == access::product) {
-      return load<sig.type>(a_.product, offset_[V] + c);
+      return load<sig.type>(from_[V], c);
     } else {
       place const& p = operand<V>();
-      if constexpr (sig.how == access::contiguous) return load<sig.type>(p.at, offset_[V] + c);
-      else if constexpr (sig.how == access::strided) return load<sig.type>(p.at, offset_[V] + c * p.ref.col);
-      else if constexpr (sig.how == access::position)
-        return static_cast<type_of<V>>(p.ref.rank == 0 ? c : row_ / p.ref.stride[0] % p.ref.extent[0]);
+      if constexpr (sig.how == access::contiguous) return load<sig.type>(from_[V], c);
+      else if constexpr (sig.how == access::strided) return load<sig.type>(from_[V], c * p.ref.col);
+      else if constexpr (sig.how == access::position) return p.ref.rank == 0 ? static_cast<type_of<V>>(c) : get<V>(x_);
       else
         return static_cast<type_of<V>>(uniform(a_.key, p.stream, p.random_row + static_cast<std::uint64_t>(row_), static_cast<std::uint32_t>(c)));
     }
@@ -195,8 +213,7 @@ class row_body {
   TX_DEVICE void store_column(std::int64_t c) {
     constexpr exec::out_sig sig = types::template out<O>::sig;
     if constexpr (sig.shape == form::map && !sig.per_row && facts<sig.value>::sweep == Sweep) {
-      place const& p = output<O>();
-      if (live_) store<sig.type>(p.at, exec::row_offset(p.ref, row_) + c, get<sig.value>(x_));
+      store<sig.type>(to_[O], c, get<sig.value>(x_));
     }
   }
   template <int... K, int... O>
@@ -228,8 +245,11 @@ class row_body {
   std::byte* scratch_;
   std::byte* stash_ = nullptr;
   std::int64_t row_ = 0;
+  std::int64_t columns_ = 0;    // of it that are read and written
+  bool reads_numbers_ = false;  // of the row: by threads that have a column, and the one that finishes the row
   bool live_ = true;
-  std::int64_t offset_[types::inputs + 1];
+  std::byte const* from_[types::inputs + 1];  // this row of inputs and outputs
+  std::byte* to_[types::outputs + 1];
   typename types::registers x_;
 };
 

@@ -28,8 +28,8 @@ struct row_types<exec::fused<Exact, exec::ins<In...>, exec::lets<Let...>, exec::
   template <int K>
   using out = std::tuple_element_t<K, std::tuple<Out...>>;
   static constexpr dtype types[values + 1] = {In::sig.type..., Let::type...};
+  static constexpr bool reduces_rows = ((Let::shape == form::row_reduce) || ...);
   static constexpr bool has_product = ((In::sig.how == access::product) || ...);
-  static constexpr bool maps = ((Out::sig.shape == form::map) || ...);
   static constexpr int operands = inputs - has_product + outputs;
 
   template <class>

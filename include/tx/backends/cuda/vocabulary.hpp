@@ -63,17 +63,17 @@ class team {
 // Bytes that combine() needs.
 inline constexpr std::int64_t combine_bytes = most_threads / warp * 8;
 
-// Numbered members, for packs of different types.
+// Numbered members, for packs of different types. The host fills them, the device reads them: constexpr functions are for both.
 template <int K, class T>
 struct slot {
   T x;
 };
 template <int K, class T>
-TX_DEVICE T& get(slot<K, T>& s) {
+constexpr T& get(slot<K, T>& s) {
   return s.x;
 }
 template <int K, class T>
-TX_DEVICE T const& get(slot<K, T> const& s) {
+constexpr T const& get(slot<K, T> const& s) {
   return s.x;
 }
 

@@ -70,6 +70,8 @@ class loop {
       }
       one_step(step, {step_, done_, way.steps(), way.share(done_, spent)});
       if (p.validations.due(done_, share, validated_)) validate();
+      // What is saved after the last step has seen the validation at its end too.
+      if (p.validations.at_end && validated_step_ != step_ && way.share(done_, elapsed() - from_) >= 1) validate();
       save_if_asked();
     }
     if (p.validations.at_end && validated_step_ != step_) validate();
@@ -208,8 +210,20 @@ class loop {
     return out;
   }
 
+  // A run may be made longer, so a schedule that the program has set is the one that holds. All other settings are those of the saved run.
+  auto load() {
+    if constexpr (requires { run_.settings.schedule; }) {
+      auto const set = run_.settings.schedule;  // as it was before
+      auto from = checkpoints_.load(run_);
+      if (set != std::remove_cvref_t<decltype(set)>{}) run_.settings.schedule = set;
+      return from;
+    } else {
+      return checkpoints_.load(run_);
+    }
+  }
+
   void restore() {
-    auto const from = checkpoints_.load(run_);
+    auto const from = load();
     left_out_ = from.skipped;
     saved const in(from.position, from.extra);
     if (in.has("done") && !in.has("phase")) throw format_error(from.path.string() + " was saved by an earlier version, which did not say in which phase. FIX: begin anew");

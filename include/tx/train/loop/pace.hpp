@@ -18,10 +18,10 @@ struct length {
   bool fixed = false;
 };
 
-// So many epochs over `items`, in batches that are whole; at least one step.
+// So many epochs over `items`, in batches that are whole, of which an epoch has items / batch, rounded down; at least one step.
 inline length in_epochs(double epochs, std::size_t items, std::size_t batch) {
   if (batch == 0 || !(epochs > 0)) throw value_error("in_epochs: " + std::to_string(epochs) + " epochs in batches of " + std::to_string(batch) + ". FIX: more than none of both");
-  return {.steps = std::max<std::int64_t>(1, static_cast<std::int64_t>(epochs * static_cast<double>(items) / static_cast<double>(batch)))};
+  return {.steps = std::max<std::int64_t>(1, static_cast<std::int64_t>(epochs * static_cast<double>(std::max<std::size_t>(1, items / batch))))};
 }
 
 class pace {

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <numeric>
 #include <span>
 #include <vector>
 
@@ -22,9 +21,10 @@ struct ranking {
 namespace detail {
 inline void to_length_one(std::vector<float>& vectors, std::size_t width) {
   for (std::size_t at = 0; at < vectors.size(); at += width) {
-    float const square = std::inner_product(vectors.data() + at, vectors.data() + at + width, vectors.data() + at, 0.0f);
-    float const scale = 1 / std::sqrt(square + 1e-12f);
-    for (std::size_t i = 0; i < width; ++i) vectors[at + i] *= scale;
+    double square = 0;  // of f32: neither too large nor too small for a double
+    for (std::size_t i = 0; i < width; ++i) square += static_cast<double>(vectors[at + i]) * static_cast<double>(vectors[at + i]);
+    double const scale = square > 0 ? 1 / std::sqrt(square) : 0;  // a vector of zeros stays one
+    for (std::size_t i = 0; i < width; ++i) vectors[at + i] = static_cast<float>(static_cast<double>(vectors[at + i]) * scale);
   }
 }
 }  // namespace detail

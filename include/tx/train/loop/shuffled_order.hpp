@@ -45,11 +45,14 @@ class shuffled_order {
 
   void save(to_save& out) const {
     out.put("items", size());
+    out.put("items_seed", seed_);
     out.put("place", place_);
   }
-  // Throws format_error for the place in another number of items.
+  // Throws format_error for the place in another number of items, or in an order of another seed.
   void restore(saved const& in) {
     if (in.value<std::uint64_t>("items") != size()) throw format_error("the saved place in the data is that of other data. FIX: resume with the same data");
+    if (auto const seed = in.value<std::uint64_t>("items_seed"); seed != seed_)
+      throw format_error("the saved place in the data is that of seed " + std::to_string(seed) + ", not of " + std::to_string(seed_) + ". FIX: resume with the same seed");
     place_ = in.value<std::uint64_t>("place");
   }
 

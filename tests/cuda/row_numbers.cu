@@ -1,0 +1,61 @@
+// Numbers of rows that a kernel reads, and writes their successors over: each thread of a row reads them before.
+#include <tx/tx.hpp>
+
+#include <tx/backends/cuda.hpp>
+
+#include <array>
+#include <cstdio>
+#include <vector>
+
+namespace exec = tx::exec;
+
+constexpr int rows = 5;
+
+template <int Cols>
+constexpr auto scaled_and_summed =
+    [](tx::tensor<float, rows, Cols> x, tx::tensor<float, rows, 1> number) { return tx::sum<1>(x * number) + number; };
+
+// The one kernel of that, told to write its result where the numbers lie.
+template <int Cols>
+int wrong() {
+  using program = typename tx::function<scaled_and_summed<Cols>>::template program<tx::cuda_target>;
+  static_assert(program::calls.size() == 1);
+  constexpr exec::call c = program::calls[0];
+  std::vector<exec::operand_ref> operands(c.operands);
+  int number = -1;
+  for (int k = 0; k < c.operands; ++k) {
+    operands[k] = program::operands[c.first + k];
+    if (operands[k].base == exec::base_input + 1) number = k;
+  }
+  operands[c.operands - 1].base = operands[number].base;
+  operands[c.operands - 1].offset = operands[number].offset;
+
+  std::vector<float> x(rows * Cols), numbers(rows), wanted(rows), got(rows);
+  for (std::size_t i = 0; i < x.size(); ++i) x[i] = static_cast<float>(i % 17) - 8;
+  for (int r = 0; r < rows; ++r) {
+    numbers[r] = static_cast<float>(r + 1);
+    wanted[r] = numbers[r];
+    for (int k = 0; k < Cols; ++k) wanted[r] += x[r * Cols + k] * numbers[r];
+  }
+  auto const bytes_of = [](std::vector<float> const& v) { return static_cast<std::int64_t>(v.size() * sizeof(float)); };
+  exec::frame f;
+  f.base[exec::base_arena] = tx::cuda::allocate(program::memory.arena + 1);
+  f.base[exec::base_input] = tx::cuda::allocate(bytes_of(x));
+  f.base[exec::base_input + 1] = tx::cuda::allocate(bytes_of(numbers));
+  tx::cuda::upload(f.base[exec::base_input], reinterpret_cast<std::byte const*>(x.data()), bytes_of(x));
+  tx::cuda::upload(f.base[exec::base_input + 1], reinterpret_cast<std::byte const*>(numbers.data()), bytes_of(numbers));
+  tx::cuda::kernel<exec::kernel_of<program, c.kernel>>::run(f, c, operands.data());
+  tx::cuda::download(reinterpret_cast<std::byte*>(got.data()), f.base[exec::base_input + 1], bytes_of(got));
+  int count = 0;
+  for (int r = 0; r < rows; ++r) count += got[r] != wanted[r];  // whole numbers, so in any order of sums
+  std::printf("%d columns: %d rows are wrong\n", Cols, count);
+  return count;
+}
+
+int main() {
+  if (!tx::cuda::available()) {
+    std::puts("skipped: no CUDA device");
+    return 77;  // neither passed nor failed
+  }
+  return wrong<12>() + wrong<600>() == 0 ? 0 : 1;
+}
