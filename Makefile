@@ -115,12 +115,12 @@ ifdef PEERS
 	@build/peers/bin/python bench/compare/encode.py --tx $(bin)/bench_encode
 	@build/peers/bin/python bench/compare/epoch.py --tx $(bin)/bench_epoch
 	@build/peers/bin/python bench/compare/text_to_ids.py --tx $(bin)/bench_tokenize
-	@$(compile) --target bert small_bert twinbert twinbert_data
+	@$(compile) --target bert small_bert tiny_bert twinbert twinbert_data
 	@examples/bert/data/fetch.sh $(BERT_DATA)
 	@TWINBERT_DATA=$(CURDIR)/$(bin)/twinbert_data examples/twinbert/data/fetch.sh $(DATA)
 	@build/peers/bin/python bench/compare/finetune.py --tx $(bin)/bert --data $(BERT_DATA) --steps 30
 	@build/peers/bin/python bench/compare/embed.py --tx $(bin)/bert --model $(BERT_DATA)/minilm --texts $(BERT_DATA)/dev.tsv
-	@build/peers/bin/python bench/compare/pretrain.py --tx $(bin)/small_bert --texts $(DATA)/train.tsv --dev $(DATA)/dev.tsv --model $(BERT_DATA)/minilm --reviews $(BERT_DATA)
+	@build/peers/bin/python bench/compare/pretrain.py --tx $(bin)/tiny_bert --texts $(DATA)/train.tsv --dev $(DATA)/dev.tsv --model $(BERT_DATA)/minilm --reviews $(BERT_DATA)
 	@build/peers/bin/python bench/compare/distil.py --teacher $(bin)/bert --student $(bin)/small_bert --twinbert $(bin)/twinbert --pairs $(DATA) --model $(BERT_DATA)/minilm
 endif
 

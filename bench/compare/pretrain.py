@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Usage: pretrain.py --tx small_bert --texts train.tsv --dev dev.tsv --model DIR --reviews DIR [--seconds 600 | --steps N] [--seeds 1,2,3]
+"""Usage: pretrain.py --tx tiny_bert --texts train.tsv --dev dev.tsv --model DIR --reviews DIR [--seconds 600 | --steps N] [--seeds 1,2,3]
 
-A small BERT (bench/small_bert) pre-trained from nothing by `small_bert pretrain`, and by PyTorch from the same weights and the same batches with LAMB: the
+A tiny BERT (bench/tiny_bert) pre-trained from nothing by `tiny_bert pretrain`, and by PyTorch from the same weights and the same batches with LAMB: the
 losses of both, step by step. Then what tx has trained and the same network untrained are fine-tuned alike on labelled sentences: accuracy of both.
 --texts, --dev: name<TAB>description[<TAB>...], as examples/twinbert/data/fetch.sh makes them; a description's sentences are a document. --model: a folder whose
 tokenizer is taken. --reviews: train.tsv and dev.tsv as examples/bert/data/fetch.sh makes them.
@@ -18,6 +18,7 @@ import tempfile
 import time
 
 RATE, DECAY, WARMUP = 2e-3, 0.01, 0.2843
+TUNING_RATE = 5e-4  # of so small a network
 HERE = pathlib.Path(__file__).parent
 
 
@@ -35,7 +36,7 @@ def fresh_folder(tokenizer_of, folder, seed):
     import transformers
 
     torch.manual_seed(seed)
-    config = transformers.BertConfig.from_json_file(HERE.parent / "small_bert" / "config.json")
+    config = transformers.BertConfig.from_json_file(HERE.parent / "tiny_bert" / "config.json")
     transformers.BertForPreTraining(config).save_pretrained(folder)
     for name in ("tokenizer.json", "tokenizer_config.json", "vocab.txt"):
         if (tokenizer_of / name).exists():
@@ -134,7 +135,7 @@ def main():
         for seed in o.seeds.split(","):
             told = []
             for start in ("out", "fresh"):
-                text = run(o.tx, "finetune", "--model", work / start, "--data", o.reviews / "train.tsv", "--dev", o.reviews / "dev.tsv", "--out", work / "tuned", "--seed", seed, "--threads", o.threads)
+                text = run(o.tx, "finetune", "--model", work / start, "--data", o.reviews / "train.tsv", "--dev", o.reviews / "dev.tsv", "--out", work / "tuned", "--seed", seed, "--rate", TUNING_RATE, "--threads", o.threads)
                 told.append(float(re.search(r"accuracy ([0-9.]+)", text)[1]))
                 shutil.rmtree(work / "tuned")
             print(f"fine-tuned, seed {seed}: accuracy {told[0]:.4f} after pre-training, {told[1]:.4f} without", flush=True)

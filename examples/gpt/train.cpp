@@ -82,8 +82,8 @@ void train_command(std::span<std::string const> arguments) {
   double const rate = given.number("rate", 2e-3, 0, 1);
   run.settings["learning_rate"] = static_cast<float>(rate);
   place where{text.identity()};
-  tx::train::loop loop(run, where, {.resume = resume, .checkpoints = {.folder = checkpoints_in(out), .every = save_every}, .report = {.loss = "bits/byte"}, .resume_by = "--resume",
-                                      .common = {{"--rate", std::to_string(rate)}, {"--seed", std::to_string(seed)}}});
+  tx::train::loop loop(run, where, {.resume = resume, .checkpoints = {.folder = checkpoints_in(out), .every = save_every}, .report = {.loss = "bits/byte"},
+                                      .common = {{"--rate", std::to_string(rate)}, {"--seed", std::to_string(seed)}}, .resume_by = "--resume"});
 
   std::vector<tx::i32> bytes(batch * (config::context + 1));
   loop.run(all, [&](tx::train::moment const& now) -> tx::train::step_told {

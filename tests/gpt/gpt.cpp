@@ -60,6 +60,7 @@ TEST_CASE("a cache changes nothing of what is foretold, and training resumes bit
   here.train("killed", {"--steps", "4", "--resume"});
   CHECK_THROWS_WITH(gpt::train_command(words{"--text", here / "whole/model.safetensors", "--dev", here / "text", "--out", here / "killed", "--resume"}),
                     Catch::Contains("--text is not what the saved run had"));
+  CHECK_THROWS_WITH(here.train("killed", {"--steps", "4", "--resume", "--rate", "0.5"}), Catch::Contains("--rate is not what the saved run had"));
   CHECK(tx::io::read_file(gpt::weights_in(here / "killed")) == tx::io::read_file(gpt::weights_in(here / "whole")));
 }
 
