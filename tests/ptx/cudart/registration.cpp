@@ -52,6 +52,7 @@ void** __cudaRegisterFatBinary(void* wrapper) {
     for (auto const& t : texts)
       if (s.target() == 0 || t.processor == s.target()) chosen = &t;
     if (chosen == nullptr) throw std::runtime_error("the program has no PTX for the processor that was asked for");
+    s.text += chosen->text.c_str();  // without the zero at its end
     return reinterpret_cast<void**>(const_cast<ptx::loaded*>(&s.gpu.load(chosen->text)));
   });
 }

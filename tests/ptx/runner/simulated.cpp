@@ -1,5 +1,8 @@
 #include "simulated.hpp"
 
+#include "analysis.hpp"
+
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
@@ -22,7 +25,8 @@ simulated& simulated::get() {
   return s;
 }
 
-simulated::simulated() : in(order_asked_for()), gpu(in), streams(in), list_(setting("PTX_LIST")) {
+simulated::simulated()
+    : in(order_asked_for()), gpu(in), streams(in), list_(setting("PTX_LIST")), table_(setting("PTX_TABLE")) {
   if (auto const target = setting("PTX_TARGET"); !target.empty()) target_ = std::stoi(target);
   if (auto const without = setting("PTX_WITHOUT"); !without.empty()) {
     std::size_t const colon = without.rfind(':');
@@ -32,11 +36,26 @@ simulated::simulated() : in(order_asked_for()), gpu(in), streams(in), list_(sett
 }
 
 simulated::~simulated() {
+  if (!table_.empty()) write_table();
   if (list_.empty()) return;
   std::ofstream out(list_);
-  for (auto const& [name, f] : ran)
-    for (auto const& i : f->code->code)
-      if (i.wait >= 0) out << name << ':' << i.wait << '\t' << f->from->code.source_of(i) << '\n';
+  for (auto const& [name, u] : ran)
+    for (auto const& i : u.what->code->code)
+      if (i.wait >= 0) out << name << ':' << i.wait << '\t' << u.what->from->code.source_of(i) << '\n';
+}
+
+void simulated::write_table() const {
+  std::ofstream(table_ + ".ptx") << text;
+  std::ofstream out(table_);
+  for (auto const& [name, u] : ran) {
+    kernel_facts const f = facts_of(*u.what->code);
+    out << "{\"kernel\": \"" << name << "\", \"launches\": " << u.launches << ", \"blocks\": " << u.blocks
+        << ", \"threads\": " << u.most_threads
+        << ", \"shared_bytes\": " << static_cast<std::size_t>(u.what->code->shared_bytes) + u.most_shared
+        << ", \"instructions\": " << f.instructions << ", \"widest_load\": " << f.widest_load
+        << ", \"widest_store\": " << f.widest_store << ", \"divisions_in_loops\": " << f.divisions_in_loops
+        << ", \"barriers\": " << f.barriers << "}\n";
+  }
 }
 
 void simulated::start(function const& f, dim3 grid, dim3 threads, std::size_t shared, void** arguments, stream* s) {
@@ -51,7 +70,12 @@ void simulated::start(function const& f, dim3 grid, dim3 threads, std::size_t sh
     std::vector<void const*> at;
     for (auto const& v : values) at.push_back(v.data());
     ++launches;
-    ran[f.code->name] = &f;
+    use_of& u = ran[f.code->name];
+    u.what = &f;
+    ++u.launches;
+    u.blocks += grid.count();
+    u.most_threads = std::max(u.most_threads, threads.count());
+    u.most_shared = std::max(u.most_shared, shared);
     gpu.launch(*f.from, *f.code, grid, threads, static_cast<int>(shared), at.data(), without);
   });
 }

@@ -2,7 +2,9 @@
 //   PTX_ORDER=backwards  threads, blocks and streams the other way round
 //   PTX_TARGET=80        the processor whose code runs, where a program has several; else the newest
 //   PTX_WITHOUT=NAME:3   leaves out barrier or wait 3 of kernels whose names have NAME
-//   PTX_LIST=FILE        writes barriers and waits of the kernels that ran, one a line: NAME:3, and where C++ has it
+//   PTX_TABLE=FILE      writes of each kernel that ran what can be told by reading it, a JSON object a line, and its
+//   PTX to FILE.ptx PTX_LIST=FILE        writes barriers and waits of the kernels that ran, one a line: NAME:3, and
+//   where C++ has it
 #pragma once
 
 #include "work_queue.hpp"
@@ -28,7 +30,14 @@ class simulated {
   std::map<void const*, function> functions;       // by the address of the host's function
   std::map<std::byte const*, std::size_t> pinned;  // memory of the host, and its bytes
   bool is_pinned(void const* p) const;
-  std::map<std::string, function const*> ran;
+  struct use_of {
+    function const* what = nullptr;
+    long launches = 0, blocks = 0;
+    unsigned most_threads = 0;  // of a block
+    std::size_t most_shared = 0;
+  };
+  std::map<std::string, use_of> ran;
+  std::string text;  // PTX of all modules
   long launches = 0;
 
   void start(function const& f, dim3 grid, dim3 threads, std::size_t shared, void** arguments, stream* s);
@@ -42,7 +51,8 @@ class simulated {
   ~simulated();
 
   int target_ = 0, without_ = -1;
-  std::string without_in_, list_;
+  std::string without_in_, list_, table_;
+  void write_table() const;
 };
 
 // f(), and what goes wrong in it ends the process.

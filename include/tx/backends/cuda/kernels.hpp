@@ -4,6 +4,9 @@
 #include <tx/backends/cuda/product_task.hpp>
 #include <tx/backends/cuda/row_task.hpp>
 #include <tx/backends/cuda/whole_task.hpp>
+#include <tx/core/error.hpp>
+
+#include <string>
 
 namespace tx::backends::cuda {
 
@@ -21,6 +24,7 @@ void launch_rows(exec::frame const& f, exec::call const& c, exec::operand_ref co
                  std::byte const* product = nullptr) {
   using task = row_task<F>;
   if (!task::sums && first == last) return;
+  if (c.rows > most_rows) throw shape_error("cuda: a kernel over " + std::to_string(c.rows) + " rows. FIX: up to 2147483647, as parts of a batch: tx::accumulate<parts>");
   typename task::arguments a{};
   a.rows = c.rows;
   a.first = first;
@@ -110,8 +114,8 @@ struct kernel<Device, exec::gemm<D, Epilogue>> {
     std::int64_t const row_of_tiles = detail::lower_of(rows, tile) * c.cols * size_of(sum_type(D));
     std::int64_t const fit = row_of_tiles > 0 ? room / row_of_tiles : 1;
     a.to.at = f.scratch(c) + epilogue_bytes;
-    a.to.ref.rank = 1;
-    a.to.ref.stride[0] = c.cols;
+    a.to.rank = 1;
+    a.to.stride[0] = c.cols;
     auto const row_of = [&](std::int64_t item) { return item / a.tiles * rows + item % a.tiles * tile; };
     for (std::int64_t item = begin; item < items; item += fit) {
       std::int64_t const count = detail::lower_of(fit, items - item);

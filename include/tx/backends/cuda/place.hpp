@@ -1,27 +1,63 @@
 // Operands as kernels are given them: everything that the frame decides is resolved on the host.
 #pragma once
 
+#include <tx/backends/cuda/divider.hpp>
 #include <tx/backends/cuda/registers.hpp>
 #include <tx/run/frame.hpp>
 
+#include <limits>
+
 namespace tx::backends::cuda {
+
+inline constexpr std::int64_t most_rows = std::numeric_limits<std::int32_t>::max();  // that kernels count
 
 struct place {
   std::byte* at = nullptr;        // the first row; null where nothing is read
   philox_stream stream{};         // access::random
   std::uint64_t random_row = 0;   // access::random: the number of row 0
-  exec::operand_ref ref{};
+  double value = 0;               // access::constant
+  std::int64_t row = 0, col = 0;  // elements between rows of a product's matrix, and between columns
+  int rank = 0;                   // of the row index, outermost axis first
+  divider extent[max_rank]{};
+  std::int64_t stride[max_rank] = {};  // elements
+  divider apart{};                     // access::position: rows between one position and the next
 
   static place of(exec::frame const& f, exec::operand_ref const& r) {
     place p{};
-    p.ref = r;
+    p.value = r.value;
+    p.row = r.row;
+    p.col = r.col;
+    p.rank = r.rank;
+    for (int k = 0; k < r.rank; ++k) {
+      p.extent[k] = divider(static_cast<std::uint32_t>(r.extent[k]));
+      p.stride[k] = r.stride[k];
+    }
     if (r.base >= 0) {
       p.at = f.at<std::byte>(r);
     } else {
       p.stream = f.stream(r);
       p.random_row = f.random_row(r, 0);
+      if (r.rank > 0) p.apart = divider(static_cast<std::uint32_t>(r.stride[0]));
     }
     return p;
+  }
+
+  // Elements between the start and row number `n`, as exec::row_offset has it.
+  TX_DEVICE std::int64_t row_offset(std::int64_t n) const {
+    if (rank == 0) return 0;
+    auto left = static_cast<std::uint32_t>(n);
+    std::int64_t offset = 0;
+    for (int k = rank - 1; k > 0; --k) {
+      std::uint32_t const outer = extent[k].quotient(left);
+      offset += static_cast<std::int64_t>(left - outer * extent[k].by) * stride[k];
+      left = outer;
+    }
+    return offset + static_cast<std::int64_t>(left) * stride[0];
+  }
+  // access::position along an axis of the rows.
+  TX_DEVICE std::uint32_t position(std::int64_t n) const {
+    std::uint32_t const counted = apart.quotient(static_cast<std::uint32_t>(n));
+    return counted - extent[0].quotient(counted) * extent[0].by;
   }
 };
 

@@ -36,8 +36,8 @@ struct product_task {
     std::int64_t const col = b.block() % tiles * tile;
     T* const left = reinterpret_cast<T*>(b.shared());
     T* const right = left + tile_depth * (tile + 1);
-    side const of_left{a.left.at, exec::row_offset(a.left.ref, matrix) + row * a.left.ref.row, a.left.ref.row, a.left.ref.col, a.rows - row};
-    side const of_right{a.right.at, exec::row_offset(a.right.ref, matrix) + col * a.right.ref.col, a.right.ref.col, a.right.ref.row, a.cols - col};
+    side const of_left{a.left.at, a.left.row_offset(matrix) + row * a.left.row, a.left.row, a.left.col, a.rows - row};
+    side const of_right{a.right.at, a.right.row_offset(matrix) + col * a.right.col, a.right.col, a.right.row, a.cols - col};
 
     constexpr int stride = tile / per_thread;
     int const my_row = b.thread() / stride;
@@ -59,7 +59,7 @@ struct product_task {
     for (int i = 0; i < per_thread; ++i) {
       std::int64_t const r = row + my_row + i * stride;
       if (r >= a.rows) continue;
-      std::int64_t const to = exec::row_offset(a.to.ref, matrix * a.rows + r - a.to_first);
+      std::int64_t const to = a.to.row_offset(matrix * a.rows + r - a.to_first);
       for (int j = 0; j < per_thread; ++j) {
         std::int64_t const c = col + my_col + j * stride;
         if (c < a.cols) store<sum_type(D)>(a.to.at, to + c, sum[i][j]);

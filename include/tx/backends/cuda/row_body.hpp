@@ -88,16 +88,15 @@ class row_body {
   TX_DEVICE void start_input() {
     constexpr exec::in_sig sig = types::template in<V>::sig;
     if constexpr (sig.how == access::constant) {
-      get<V>(x_) = static_cast<type_of<V>>(operand<V>().ref.value);
+      get<V>(x_) = static_cast<type_of<V>>(operand<V>().value);
     } else if constexpr (sig.how == access::row) {
-      get<V>(x_) = reads_numbers_ ? load<sig.type>(operand<V>().at, exec::row_offset(operand<V>().ref, row_)) : type_of<V>{};
+      get<V>(x_) = reads_numbers_ ? load<sig.type>(operand<V>().at, operand<V>().row_offset(row_)) : type_of<V>{};
     } else if constexpr (sig.how == access::contiguous || sig.how == access::strided) {
-      from_[V] = operand<V>().at + exec::row_offset(operand<V>().ref, row_) * size_of(sig.type);
+      from_[V] = operand<V>().at + operand<V>().row_offset(row_) * size_of(sig.type);
     } else if constexpr (sig.how == access::product) {
       from_[V] = a_.product + (row_ - a_.first) * a_.cols * size_of(sig.type);
     } else if constexpr (sig.how == access::position) {
-      exec::operand_ref const& r = operand<V>().ref;
-      if (r.rank != 0) get<V>(x_) = static_cast<type_of<V>>(row_ / r.stride[0] % r.extent[0]);
+      if (operand<V>().rank != 0) get<V>(x_) = static_cast<type_of<V>>(operand<V>().position(row_));
     }
   }
   template <int... O>
@@ -107,7 +106,7 @@ class row_body {
   template <int O>
   TX_DEVICE void start_output() {
     constexpr exec::out_sig sig = types::template out<O>::sig;
-    if constexpr (sig.shape == form::map && !sig.per_row) to_[O] = output<O>().at + exec::row_offset(output<O>().ref, row_) * size_of(sig.type);
+    if constexpr (sig.shape == form::map && !sig.per_row) to_[O] = output<O>().at + output<O>().row_offset(row_) * size_of(sig.type);
   }
   template <int V>
   TX_DEVICE place const& operand() const {
@@ -177,8 +176,8 @@ class row_body {
     } else {
       place const& p = operand<V>();
       if constexpr (sig.how == access::contiguous) return load<sig.type>(from_[V], c);
-      else if constexpr (sig.how == access::strided) return load<sig.type>(from_[V], c * p.ref.col);
-      else if constexpr (sig.how == access::position) return p.ref.rank == 0 ? static_cast<type_of<V>>(c) : get<V>(x_);
+      else if constexpr (sig.how == access::strided) return load<sig.type>(from_[V], c * p.col);
+      else if constexpr (sig.how == access::position) return p.rank == 0 ? static_cast<type_of<V>>(c) : get<V>(x_);
       else
         return static_cast<type_of<V>>(uniform(a_.key, p.stream, p.random_row + static_cast<std::uint64_t>(row_), static_cast<std::uint32_t>(c)));
     }
@@ -234,7 +233,7 @@ class row_body {
     constexpr exec::out_sig sig = types::template out<O>::sig;
     if constexpr (sig.shape == form::map && sig.per_row) {
       place const& p = output<O>();
-      store<sig.type>(p.at, exec::row_offset(p.ref, row_), get<sig.value>(x_));
+      store<sig.type>(p.at, p.row_offset(row_), get<sig.value>(x_));
     }
   }
 
