@@ -78,16 +78,18 @@ quality evaluate(engine& e, tokenizer const& t, std::span<tx::text::pair const> 
   result.pairs = pairs.size();
   std::vector<float> labels;
   std::vector<std::size_t> own(all.queries.texts.size(), all.documents.texts.size());  // the first match of a query
+  std::vector<std::vector<std::size_t>> besides(own.size());                           // all of them
   for (std::size_t i = 0; i < pairs.size(); ++i) {
     labels.push_back(pairs[i].label);
     std::size_t& mine = own[all.queries.of[i]];
     if (pairs[i].label >= 0.5f && mine == all.documents.texts.size()) mine = all.documents.of[i];
+    if (pairs[i].label >= 0.5f) besides[all.queries.of[i]].push_back(all.documents.of[i]);
   }
   bool const labelled = std::ranges::any_of(pairs, &tx::text::pair::labelled);
   if (labelled) result.auc = area_under_curve(all.scores(e, all.queries.of, all.documents.of), labels);
   bool const all_match = std::ranges::find(own, all.documents.texts.size()) == own.end();
   if (compiled().cosine_score && all_match && (recall || !labelled)) {
-    auto const r = tx::train::ranked_by_cosine(all.query_vectors, all.document_vectors, static_cast<std::size_t>(compiled().hidden), own);
+    auto const r = tx::train::ranked_by_cosine(all.query_vectors, all.document_vectors, static_cast<std::size_t>(compiled().hidden), own, besides);
     result.recall = r.recall;
     result.queries = own.size();
     result.documents = all.documents.texts.size();

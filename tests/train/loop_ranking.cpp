@@ -22,6 +22,18 @@ TEST_CASE("vectors of any length have a direction, but for those of zeros", "[lo
   CHECK(r.reciprocal_rank == Approx((1 + 0.5) / 2));
 }
 
+TEST_CASE("further documents of a query are not others", "[loop]") {
+  std::vector<float> const documents{1, 0, 2, 0, 0, 1}, query{1, 0.1f};
+  std::vector<std::size_t> const own{1};
+  std::vector<std::vector<std::size_t>> const besides{{0, 1}};
+  CHECK(tx::train::ranked_by_cosine(query, documents, 2, own).recall == 0);  // level with the first one
+  auto const r = tx::train::ranked_by_cosine(query, documents, 2, own, besides);
+  CHECK(r.recall == 1);
+  CHECK(r.auc == 1);
+  std::vector<std::vector<std::size_t>> const beyond{{3}};
+  CHECK_THROWS_AS(tx::train::ranked_by_cosine(query, documents, 2, own, beyond), tx::value_error);
+}
+
 TEST_CASE("a document that stands twice is not found by its vector", "[loop]") {
   std::vector<float> const documents{1, 0, 1, 0}, query{1, 0};
   std::vector<std::size_t> const own{1};
