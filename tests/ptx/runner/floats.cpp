@@ -181,29 +181,24 @@ meaning rounded(spelled const& s) {
   return {Run};
 }
 
+template <class T, class Op, int Operands>
+meaning of_operands(spelled const& s) {
+  if constexpr (Operands == 1)
+    return rounded<of_one<T, Op>>(s);
+  else if constexpr (Operands == 2)
+    return rounded<of_two<T, Op>>(s);
+  else
+    return rounded<of_three<T, Op>>(s);
+}
 template <class Op, int Operands>
 found floats(spelled const& s) {
   return with_type(s.type(), [&]<class T>() -> found {
-    if constexpr (std::is_integral_v<T>) {
+    if constexpr (std::is_integral_v<T>)
       return {};
-    } else {
-      if (s.has("ftz") && std::is_same_v<T, float>) {
-        using op = lifted<flushed<Op>>;
-        if constexpr (Operands == 1)
-          return rounded<of_one<T, op>>(s);
-        else if constexpr (Operands == 2)
-          return rounded<of_two<T, op>>(s);
-        else
-          return rounded<of_three<T, op>>(s);
-      }
-      using op = lifted<Op>;
-      if constexpr (Operands == 1)
-        return rounded<of_one<T, op>>(s);
-      else if constexpr (Operands == 2)
-        return rounded<of_two<T, op>>(s);
-      else
-        return rounded<of_three<T, op>>(s);
-    }
+    else if (s.has("ftz") && std::is_same_v<T, float>)
+      return of_operands<T, lifted<flushed<Op>>, Operands>(s);
+    else
+      return of_operands<T, lifted<Op>, Operands>(s);
   });
 }
 
