@@ -241,3 +241,25 @@ TEST_CASE("bits of PTX", "[ptx]") {
   CHECK(one("setp.neu.f32 %p1, 0f7FC00000, 0f00000000;\n selp.b32 %r3, 1, 2, %p1", 0, 0) == 1);
   CHECK(one("setp.ne.f32 %p1, 0f7FC00000, 0f00000000;\n selp.b32 %r3, 1, 2, %p1", 0, 0) == 2);
 }
+
+TEST_CASE(
+    "every half comes back from its float, and what lies between two goes to the nearer one, of two to the even one",
+    "[ptx]") {
+  int wrong = 0;
+  for (unsigned bits = 0; bits < 0x7c00; ++bits) {  // up to the greatest; the sign is a bit apart
+    auto const low = ptx::half_value(static_cast<std::uint16_t>(bits));
+    wrong += ptx::half_bits(low) != bits;
+    wrong += ptx::half_bits(-low) != (bits | 0x8000);
+    double const high =
+        bits == 0x7bff ? 65536.0 : static_cast<double>(ptx::half_value(static_cast<std::uint16_t>(bits + 1)));
+    double const middle = (static_cast<double>(low) + high) / 2;
+    wrong += ptx::half(middle).bits != (bits % 2 == 0 ? bits : bits + 1);
+    wrong += ptx::half(middle * (1 - 1e-14)).bits != bits;
+    wrong += ptx::half(middle * (1 + 1e-14)).bits != bits + 1;
+  }
+  CHECK(wrong == 0);
+  CHECK(ptx::half_value(0x3c00) == 1);
+  CHECK(ptx::half_value(0x0001) == 0x1p-24f);
+  CHECK(ptx::half_bits(1e9f) == 0x7c00);
+  CHECK(std::isnan(ptx::half_value(ptx::half_bits(std::numeric_limits<float>::quiet_NaN()))));
+}

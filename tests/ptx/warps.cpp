@@ -88,8 +88,10 @@ TEST_CASE("products of a warp's matrices", "[ptx]") {
     char const* type;
     int depth;
   };
-  for (auto const [type, depth] : {product{"bf16", 16}, product{"f16", 16}, product{"bf16", 8}, product{"f16", 8},
-                                   product{"tf32", 8}, product{"tf32", 4}}) {
+  for (product const& p : {product{"bf16", 16}, product{"f16", 16}, product{"bf16", 8}, product{"f16", 8},
+                           product{"tf32", 8}, product{"tf32", 4}}) {
+    char const* const type = p.type;
+    int const depth = p.depth;
     INFO(type << ", depth " << depth);
     bool const halves = std::string(type) != "tf32";
     auto const rounded = [&](float x) {

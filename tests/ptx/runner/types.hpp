@@ -1,6 +1,7 @@
 // PTX's types, and the C++ types that the runner computes with.
 #pragma once
 
+#include <algorithm>
 #include <bit>
 #include <cstdint>
 #include <cstring>
@@ -55,12 +56,40 @@ inline float to_odd(double x) {
   return std::bit_cast<float>(too_large ? bits - 1 : bits + 1);
 }
 
+// Bits of the half that is nearest, of two the even one.
+inline std::uint16_t half_bits(float x) {
+  auto u = std::bit_cast<std::uint32_t>(x);
+  std::uint32_t const sign = u >> 16 & 0x8000;
+  u &= 0x7fffffff;
+  if (u > 0x7f800000) return 0x7fff;
+  auto const rounded = [](std::uint32_t bits, std::uint32_t drop) {
+    std::uint32_t const kept = bits >> drop, rest = bits & ((1u << drop) - 1), middle = 1u << (drop - 1);
+    return kept + (rest > middle || (rest == middle && (kept & 1) != 0) ? 1 : 0);
+  };
+  std::uint32_t bits = 0;
+  if (u >= 0x47800000)
+    bits = 0x7c00;  // 65536 and more
+  else if (u >= 0x38800000)
+    bits = std::min(rounded(u - 0x38000000, 13), 0x7c00u);
+  else if (u >> 23 >= 102)
+    bits = rounded((u & 0x7fffff) | 0x800000, 126 - (u >> 23));  // subnormal: multiples of 2^-24
+  return static_cast<std::uint16_t>(sign | bits);
+}
+inline float half_value(std::uint16_t bits) {
+  std::uint32_t const sign = static_cast<std::uint32_t>(bits & 0x8000) << 16, exponent = bits >> 10 & 31,
+                      mantissa = bits & 0x3ff;
+  if (exponent == 31) return std::bit_cast<float>(sign | 0x7f800000 | mantissa << 13);
+  if (exponent != 0) return std::bit_cast<float>(sign | (exponent + 112) << 23 | mantissa << 13);
+  float const small = static_cast<float>(mantissa) * 0x1p-24f;
+  return sign != 0 ? -small : small;
+}
+
 struct half {
   std::uint16_t bits = 0;
   half() = default;
-  explicit half(float x) : bits(std::bit_cast<std::uint16_t>(static_cast<_Float16>(x))) {}
-  explicit half(double x) : bits(std::bit_cast<std::uint16_t>(static_cast<_Float16>(x))) {}
-  operator float() const { return static_cast<float>(std::bit_cast<_Float16>(bits)); }
+  explicit half(float x) : bits(half_bits(x)) {}
+  explicit half(double x) : bits(half_bits(to_odd(x))) {}
+  operator float() const { return half_value(bits); }
 };
 
 struct brain_half {
