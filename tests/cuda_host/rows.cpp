@@ -29,6 +29,16 @@ namespace {
 template <class T, auto... D>
 using t = tx::tensor<T, D...>;
 
+// Values that a kernel of the program keeps of a row, at most.
+template <class Program>
+constexpr int most_stashes() {
+  int most = 0;
+  tx::exec::lowered const l = Program::source::lower(tx::cuda_target);
+  for (auto const& k : l.kernels)
+    if (k.kind == tx::exec::kernel_kind::fused) most = std::max(most, tx::exec::analyse(tx::exec::detail::sig_view{l, k}).stashes);
+  return most;
+}
+
 // Three passes with costly values between them, two of them kept.
 template <int Rows, int Cols>
 constexpr auto normalise = [](t<float, Rows, Cols> x) {
@@ -101,13 +111,7 @@ TEST_CASE("Powers, trigonometric functions, activations and masks") {
 
 TEST_CASE("Stashed rows that are too long for shared memory lie in scratch") {
   using wide = tx::function<normalise<40, 9000>>;
-  constexpr auto stashes = [] {
-    int most = 0;
-    tx::exec::lowered const l = wide::source::lower(tx::cuda_target);
-    for (auto const& k : l.kernels)
-      if (k.kind == tx::exec::kernel_kind::fused) most = std::max(most, tx::exec::analyse(tx::exec::detail::sig_view{l, k}).stashes);
-    return most;
-  }();
+  constexpr int stashes = most_stashes<wide>();
   static_assert(stashes * 9000 * 4 > interpreter::device::most_shared, "choose longer rows");
   CHECK(distance_from_reference<wide>(1, numbers<float>(40 * 9000, -2, 2)) < 1e-5);
 }
@@ -162,13 +166,7 @@ TEST_CASE("One column where there may be many, and more of a row kept than share
     return one(1) + one(2) * one(3) + one(4) * one(5) + one(6) * one(7) + one(8) * one(9) + one(10) * one(11) + one(12) * one(13) + one(14);
   };
   using program = tx::function<f>;
-  constexpr auto stashes = [] {
-    int most = 0;
-    tx::exec::lowered const l = program::source::lower(tx::cuda_target);
-    for (auto const& k : l.kernels)
-      if (k.kind == tx::exec::kernel_kind::fused) most = std::max(most, tx::exec::analyse(tx::exec::detail::sig_view{l, k}).stashes);
-    return most;
-  }();
+  constexpr int stashes = most_stashes<program>();
   static_assert(stashes >= 12, "keep more");
   tx::executor<program, interpreted> device{tx::seed(0)};
   for (std::size_t columns : {1u, 2u, 64u}) {

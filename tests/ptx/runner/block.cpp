@@ -10,7 +10,6 @@ namespace ptx {
 block::block(device_memory& m, class clock& c) : time(c), memory_(m) {}
 
 void block::run(launch const& how, dim3 place, std::uint32_t number) {
-  if (how_.began != how.began) ++launches_;
   how_ = how;
   place_ = place;
   block_number_ = number;

@@ -59,7 +59,6 @@ class block {
 
   launch const& how() const { return how_; }
   dim3 place() const { return place_; }
-  std::uint64_t launches() const { return launches_; }
   // Who a record of an access names: of this block a thread.
   std::uint32_t who(int thread) const { return block_number_ << 10 | static_cast<std::uint32_t>(thread); }
   class clock& time;
@@ -74,7 +73,6 @@ class block {
   launch how_{};
   dim3 place_{};
   std::uint32_t block_number_ = 0;
-  std::uint64_t launches_ = 0;
   std::vector<std::unique_ptr<warp>> warps_;
   std::vector<std::byte> shared_;
   std::vector<record> shared_records_;

@@ -65,11 +65,10 @@ void simulated::start(function const& f, dim3 grid, dim3 threads, std::size_t sh
     auto const* const from = static_cast<std::byte const*>(arguments[p]);
     values.emplace_back(from, from + k.parameters[p].bytes);
   }
-  int const without = without_ >= 0 && (without_in_ == k.name || without_in_.empty()) ? without_ : -1;
+  int const without = without_ >= 0 && without_in_ == k.name ? without_ : -1;
   streams.add(s, [this, &f, grid, threads, shared, values = std::move(values), without] {
     std::vector<void const*> at;
     for (auto const& v : values) at.push_back(v.data());
-    ++launches;
     use_of& u = ran[f.code->name];
     u.what = &f;
     ++u.launches;

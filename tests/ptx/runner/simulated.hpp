@@ -1,10 +1,11 @@
 // The device that CUDA's runtime, in cudart/, works on. Variables of the environment say how:
 //   PTX_ORDER=backwards  threads, blocks and streams the other way round
 //   PTX_TARGET=80        the processor whose code runs, where a program has several; else the newest
-//   PTX_WITHOUT=NAME:3   leaves out barrier or wait 3 of kernels whose names have NAME
-//   PTX_TABLE=FILE      writes of each kernel that ran what can be told by reading it, a JSON object a line, and its
-//   PTX to FILE.ptx PTX_LIST=FILE        writes barriers and waits of the kernels that ran, one a line: NAME:3, and
-//   where C++ has it
+//   PTX_WITHOUT=NAME:3   leaves out barrier or wait 3 of the kernel NAME
+//
+//   PTX_TABLE=FILE       what can be told of each kernel that ran, a JSON object a line; its PTX goes to FILE.ptx
+//
+//   PTX_LIST=FILE        barriers and waits of the kernels that ran, a line each: NAME:3, and where C++ has it
 #pragma once
 
 #include "work_queue.hpp"
@@ -38,7 +39,6 @@ class simulated {
   };
   std::map<std::string, use_of> ran;
   std::string text;  // PTX of all modules
-  long launches = 0;
 
   void start(function const& f, dim3 grid, dim3 threads, std::size_t shared, void** arguments, stream* s);
   int target() const { return target_; }

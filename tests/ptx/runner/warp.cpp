@@ -9,12 +9,11 @@ void warp::begin(int threads) {
   begun_ = threads >= warp_size ? all_lanes : (lanes{1} << threads) - 1;
   living_ = begun_;
   groups_.assign(1, group{0, begun_, false});
-  if (filled_for_ != &k || filled_launch_ != of.launches()) {
+  if (ready_for_ != of.how().began) {
     file_.assign(static_cast<std::size_t>(k.register_bytes), std::byte{0});
     local_bytes_ = static_cast<std::size_t>(k.local_bytes);
     local_.assign(local_bytes_ * warp_size, std::byte{0xff});
-    filled_for_ = &k;
-    filled_launch_ = of.launches();
+    ready_for_ = of.how().began;
   }
   local_written_.assign(local_.size(), false);
   fill_constants();

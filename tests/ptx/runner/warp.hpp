@@ -84,8 +84,7 @@ class warp {
   std::size_t local_bytes_ = 0;
   std::vector<group> groups_;
   instruction const* running_ = nullptr;
-  kernel const* filled_for_ = nullptr;  // whose constants are in the file
-  std::uint64_t filled_launch_ = 0;
+  std::uint32_t ready_for_ = 0;  // the launch that its memory is laid out for, by when that began
 };
 
 template <class T>
