@@ -109,7 +109,7 @@ constexpr auto squashed = [](tensor<double, 4, 5> x, tensor<double, 5, 1> w) { r
 template <class... Options>
 std::vector<values> recorded(std::int64_t activations) {
   graph g{};
-  value_and_grad<loss<float>, critic<float>, Options...>::record(g, activations);
+  value_and_grad<loss<float>, critic<float>, Options...>::record(g, cpu_target, activations);
   batch const b;
   evaluator const result(verify(g), [&](node const& leaf) {
     if (leaf.op == &input_info) return leaf.at.v[0] == 0 ? b.real : b.made;

@@ -7,6 +7,7 @@
 #include <tx/ops/max.hpp>
 #include <tx/ops/mean.hpp>
 #include <tx/ops/slice.hpp>
+#include <tx/ops/softmax.hpp>
 
 #include <catch2/catch.hpp>
 
@@ -60,20 +61,23 @@ TEST_CASE("Epilogues and gradients of products") {
   CHECK(layer_gradient<130, 20, 70>() < 1e-5);
 }
 
-TEST_CASE("A product that is larger than its scratch is computed a part at a time") {
+TEST_CASE("A product of many tiles whose epilogue sums over rows and over columns") {
   constexpr auto f = [](t<float, 8000, 3> a, t<float, 3, 300> b) {
     auto const y = tx::matmul(a, b);
     return tx::sum<0>(y - tx::mean<1>(y) + 1);
   };
-  using program = tx::function<f>::program<tx::cuda_target>;
-  constexpr bool in_parts = [] {
-    for (auto const& c : program::calls)
-      if (program::kernels[c.kernel].kind == tx::exec::kernel_kind::gemm)
-        return c.rows * c.cols * 4 > tx::cuda_target.product_scratch(c, program::operands[c.first], program::operands[c.first + 1]);
-    return false;
-  }();
-  static_assert(in_parts, "choose a larger product");
   CHECK(distance_from_reference<tx::function<f>>(1, numbers<float>(24000, -1, 1), numbers<float>(900, -1, 1)) < 1e-4);
+}
+
+TEST_CASE("Products in bands of matrices, as options ask for them") {
+  constexpr auto f = [](t<float, 6, 8, 5> a, t<float, 6, 8, 5> b) { return tx::matmul(tx::softmax(tx::matmul(a, tx::transpose<0, 2, 1>(b))), b); };
+  constexpr tx::compile_options in_bands{.band_bytes = 600};
+  using banded = tx::function<f, tx::no_model, in_bands>;
+  constexpr int loops = banded::program<tx::cuda_target>::loops.size(), plain_loops = tx::function<f>::program<tx::cuda_target>::loops.size();
+  CHECK(loops == 2);
+  CHECK(plain_loops == 1);
+  auto const a = numbers<float>(240, -1, 1), b = numbers<float>(240, -1, 1);
+  CHECK(distance(outcome<banded, interpreted>(1, a, b), outcome<tx::function<f, tx::no_model, unfused>, tx::reference>(1, a, b)) < 1e-5);
 }
 
 TEST_CASE("Look-ups, their gradients, and what pads a slice") {

@@ -82,6 +82,18 @@ constexpr tx::target attends_whole = [] {
   return to;
 }();
 
+// And one for which parameters are rounded before the loops that read them.
+constexpr tx::target rounds_ahead = [] {
+  tx::target to = tx::cpu_target;
+  to.rounds_ahead = true;
+  return to;
+}();
+static int halves_handed_in(graph const& g) {
+  int halves = 0;
+  for (int i = 0; i < g.size(); ++i) halves += g[i].op == &tx::argument_info && tx::is_half(g.info(i).type);
+  return halves;
+}
+
 static void check_plans_of(graph const& g, recorded const& r, std::vector<expectation> const& runs, totals& sums) {
   for (int i = 0; i < g.size(); ++i) ++sums.planned[g[i].op->name];
   outcome exact;  // of as many rows as are planned for: what kernels compute must be that to the last bit
@@ -124,10 +136,15 @@ static void check_plans_of(graph const& g, recorded const& r, std::vector<expect
 }
 
 void check_plans(recorded const& r, std::vector<expectation> const& runs, totals& sums) {
-  check_plans_of(tx::exec::optimise(r.g, tx::cpu_target), r, runs, sums);
+  graph const plain = tx::exec::optimise(r.g, tx::cpu_target);
+  check_plans_of(plain, r, runs, sums);
   bool attends = false;
   for (int i = 0; i < r.g.size(); ++i) attends = attends || r.g[i].op == &tx::attention_info;
   if (attends) check_plans_of(tx::exec::optimise(r.g, attends_whole), r, runs, sums);
+  graph const ahead = tx::exec::optimise(r.g, rounds_ahead);
+  if (halves_handed_in(ahead) == halves_handed_in(plain)) return;  // no loop rounds what it sees of a parameter
+  ++sums.hoisted;
+  check_plans_of(ahead, r, runs, sums);
 }
 
 }  // namespace drawn

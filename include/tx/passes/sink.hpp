@@ -16,6 +16,7 @@
 #include <tx/ops/cast.hpp>
 #include <tx/ops/reshape.hpp>
 #include <tx/ops/transpose.hpp>
+#include <tx/passes/hand_in.hpp>
 #include <tx/passes/rewrite.hpp>
 
 namespace tx::passes {
@@ -212,25 +213,7 @@ class sinker {
       var const one{&g_, number};
       return all.rank == 0 ? one.id : broadcast_to(one.dims().rank == 0 ? one : reshape(one, shape{}), slice_of(all)).id;
     }
-    return handed_in(id);
-  }
-
-  // The slice of a leaf, which the body perhaps has already.
-  constexpr int handed_in(int leaf) {
-    region const& b = body();
-    for (int k = b.carries + b.invariants; k < b.arguments.size(); ++k)
-      if (g_.input(owner_, k) == leaf) return b.arguments[k];
-    int const number = b.arguments.size();
-    int const inside = emit_leaf(g_, argument_info, {g_.info(leaf).type, slice_of(g_.info(leaf).dims)}, of_argument(number, body_)).id;
-    g_.regions[body_].arguments.push_back(inside);
-    ++g_.regions[body_].stacked;
-    node& owner = g_.nodes[owner_];  // its operands go to the end of the list, with one more
-    int const first = g_.operands.size();
-    for (int k = 0; k < owner.inputs; ++k) g_.operands.push_back(int{g_.operands[owner.first + k]});
-    g_.operands.push_back(leaf);
-    owner.first = first;
-    ++owner.inputs;
-    return inside;
+    return slice_handed_in(g_, body_, id, {g_.info(id).type, slice_of(g_.info(id).dims)});
   }
 
   // What the region around sees of a value that has moved.

@@ -4,6 +4,7 @@
 #include <tx/graph/verify.hpp>
 #include <tx/passes/bands.hpp>
 #include <tx/passes/expand.hpp>
+#include <tx/passes/hoist.hpp>
 #include <tx/plan/compile_options.hpp>
 #include <tx/plan/lower.hpp>
 
@@ -15,6 +16,7 @@ namespace exec {
 constexpr graph optimise(graph const& recorded, target const& to) {
   verify(recorded);
   graph g = passes::expand(recorded, to.runs_attention);
+  if (to.rounds_ahead) g = passes::hoist(static_cast<graph&&>(g));
   verify(g);
   return g;
 }

@@ -22,6 +22,10 @@ struct target {
   passes::attention_kernel runs_attention = nullptr;
   // Bytes of scratch of an op on whole operands, inputs first; null: of none.
   std::int64_t (*whole_scratch)(op_info const& op, exec::call const& c, exec::operand_ref const* operands) = nullptr;
+  // Few large kernels rather than little memory: parameters are rounded to halves before the loop that reads them (passes/hoist.hpp), and
+  // all gradients are made before the first update, which then is one kernel for each group of parameters.
+  bool rounds_ahead = false;
+  bool gathers_gradients = false;
 };
 
 // Does a backend say what programs are planned for?

@@ -28,7 +28,7 @@ constexpr recomputation record_loss(graph& g, step_options const& options, std::
   return choose_recomputed(g, g.outputs[0].value, parameter_leaves<Model>(g), activations);
 }
 
-// Step::record(graph, activations), as a program within the step's budget.
+// Step::record(graph, target, activations), as a program within the step's budget.
 template <class Step>
 struct recorded_source {
   static constexpr exec::lowered lower(target const& to, exec::inspection* seen = nullptr) {
@@ -36,7 +36,7 @@ struct recorded_source {
     if (seen != nullptr && options.activations >= 0) seen->graph_only = false;  // a budget is compared with plans
     for (std::int64_t wanted = options.activations < 0 ? -1 : std::numeric_limits<std::int64_t>::max();;) {
       graph g{};
-      recomputation const again = Step::record(g, wanted);
+      recomputation const again = Step::record(g, to, wanted);
       exec::lowered l = exec::compile(g, to, options.compile, seen);
       l.memory.recomputed_flops = again.flops;
       std::int64_t const over = l.memory.activations - options.activations;

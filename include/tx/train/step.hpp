@@ -50,9 +50,9 @@ struct train_step {
   static constexpr int parts = options.parts;
   using arguments = dist::arguments_of_shards<division.shards * parts, typename call::arguments>;
 
-  // The whole step as a graph, with activations of about so many bytes; -1: everything is kept that is worth it. The list of passes over
+  // The whole step as a graph for a target, with activations of about so many bytes; -1: everything is kept that is worth it. The list of passes over
   // what is recorded is this function; exec::compile goes on from there.
-  static constexpr recomputation record(graph& g, std::int64_t activations = -1) {
+  static constexpr recomputation record(graph& g, target const& to = cpu_target, std::int64_t activations = -1) {
     recomputation const again = detail::record_loss<Model, Loss>(g, options, activations);
     detail::differentiate<Model>(g, again.again);
     if (g.no_gradient.op != nullptr) return again;
@@ -64,12 +64,12 @@ struct train_step {
     }
     if constexpr (division.given) {
       graph const one = static_cast<graph&&>(g);
-      dist::append_shards(g = {}, division, one, [](graph& to, vec<output> const& outputs) {
-        return detail::gathered<Model>(to, outputs, [](int) { return true; });
+      dist::append_shards(g = {}, division, one, [](graph& all, vec<output> const& outputs) {
+        return detail::gathered<Model>(all, outputs, [](int) { return true; });
       });
     } else {
-      // Clipped gradients all exist before the first update, so there is one for each group.
-      g.outputs = detail::gathered<Model>(g, g.outputs, [&](int k) { return options.clips || together(k); });
+      // Gradients that all exist before the first update, as clipped ones do, are updated together, a group at a time.
+      g.outputs = detail::gathered<Model>(g, g.outputs, [&](int k) { return options.clips || to.gathers_gradients || together(k); });
     }
     if constexpr (options.clips || options.tells_norm) {
       var const norm = detail::norm_of_gradients(g);

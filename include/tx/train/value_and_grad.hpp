@@ -64,7 +64,7 @@ struct value_and_grad {
                 "leave the option out");
   static_assert(!options.decays_by_layer, "tx::value_and_grad: rates of layers belong to a step. FIX: tx::train_step, or leave the option tx::layer_decay out");
 
-  static constexpr recomputation record(graph& g, std::int64_t activations = -1) {
+  static constexpr recomputation record(graph& g, target const& = cpu_target, std::int64_t activations = -1) {
     recomputation const again = detail::record_loss<Model, F>(g, options, activations);
     detail::differentiate<Model>(g, again.again);
     if (g.no_gradient.op != nullptr) return again;

@@ -81,7 +81,7 @@ struct kernel<Device, exec::fused<Exact, Ins, Lets, Outs>> {
   }
 };
 
-// The product goes to scratch, as many bands of rows at a time as fit, then through the epilogue.
+// The product goes to scratch, then through the epilogue: matrices [first, end) of the batch, which are all but in a band.
 template <class Device, dtype D, class Epilogue>
 struct kernel<Device, exec::gemm<D, Epilogue>> {
   using types = typename row_task<Epilogue>::types;
@@ -98,33 +98,23 @@ struct kernel<Device, exec::gemm<D, Epilogue>> {
     a.cols = c.cols;
     a.depth = c.depth;
     a.tiles = (rows + tile - 1) / tile;
-    std::int64_t const begin = a.tiles * f.band_first;
-    std::int64_t const items = begin + a.tiles * f.matrices(c);
-    std::int64_t const tiles = (c.cols + tile - 1) / tile;
+    a.first_item = a.tiles * f.band_first;
+    std::int64_t const blocks = a.tiles * f.matrices(c) * ((c.cols + tile - 1) / tile);
+    bool straight = false;  // to where it belongs
     if constexpr (types::lets == 0 && types::outputs == 1) {
-      if (outputs[0].type == sum_type(D) && (c.cols <= 1 || outputs[0].col == 1)) {  // straight to where it belongs
-        a.to = place::of(f, outputs[0]);
-        a.first_item = begin;
-        if (items > begin && tiles > 0) Device::template launch<product>(static_cast<int>((items - begin) * tiles), tile_threads, product::shared_bytes, a);
-        return;
-      }
+      straight = outputs[0].type == sum_type(D) && (c.cols <= 1 || outputs[0].col == 1);
+      if (straight) a.to = place::of(f, outputs[0]);
     }
-    std::int64_t const epilogue_bytes = shares * row_scratch(exec::row_schedule_of<Epilogue>, c.cols);
-    std::int64_t const room = product_scratch(c, operands[0], operands[1]);
-    std::int64_t const row_of_tiles = detail::lower_of(rows, tile) * c.cols * size_of(sum_type(D));
-    std::int64_t const fit = row_of_tiles > 0 ? room / row_of_tiles : 1;
-    a.to.at = f.scratch(c) + epilogue_bytes;
-    a.to.rank = 1;
-    a.to.stride[0] = c.cols;
-    auto const row_of = [&](std::int64_t item) { return item / a.tiles * rows + item % a.tiles * tile; };
-    for (std::int64_t item = begin; item < items; item += fit) {
-      std::int64_t const count = detail::lower_of(fit, items - item);
-      a.first_item = item;
-      a.to_first = row_of(item);
-      if (tiles > 0) Device::template launch<product>(static_cast<int>(count * tiles), tile_threads, product::shared_bytes, a);
-      detail::launch_rows<Device, Epilogue>(f, c, others, a.to_first, item + count < items ? row_of(item + count) : f.end_row(c), a.to.at);
+    if (!straight) {
+      a.to.at = f.scratch(c) + shares * row_scratch(exec::row_schedule_of<Epilogue>, c.cols);
+      a.to.rank = 1;
+      a.to.stride[0] = c.cols;
+      a.to_first = f.first_row(c);
     }
-    if (items == begin) detail::launch_rows<Device, Epilogue>(f, c, others, 0, 0);  // sums of nothing
+    if (blocks > most_grid) throw shape_error("cuda: a product of " + std::to_string(blocks) + " tiles. FIX: up to 2147483647, as parts of a batch: tx::accumulate<parts>");
+    if (blocks > 0) Device::template launch<product>(static_cast<int>(blocks), tile_threads, product::shared_bytes, a);
+    if (straight) return;
+    detail::launch_rows<Device, Epilogue>(f, c, others, f.first_row(c), f.end_row(c), a.to.at);
     detail::launch_sums<Device, Epilogue>(f, c, outputs);
   }
 };

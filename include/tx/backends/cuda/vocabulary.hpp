@@ -25,6 +25,7 @@ namespace tx::backends::cuda {
 inline constexpr int warp = 32;
 inline constexpr int most_threads = 256;               // of a block
 inline constexpr int most_blocks = 4096;               // more work is a loop
+inline constexpr std::int64_t most_grid = 2147483647;  // blocks of a product, whose tiles are a block each
 inline constexpr std::int64_t most_shared = 48 << 10;  // bytes, without asking the device for more
 inline constexpr std::size_t most_arguments = 32764;   // bytes, from compute capability 7.0 on
 
