@@ -76,6 +76,35 @@ TEST_CASE("blocks that write the same place are found, unless they do it atomica
                  {4, 32, 0, -1}) == "nothing is wrong");  // bytes side by side
 }
 
+namespace {
+// Each thread of four blocks writes a number; the block that comes last, by a count that begins at 7, adds up what threads of all blocks wrote.
+std::string last_block(std::string const& barrier, std::string const& release, std::string const& acquire, std::string const& told) {
+  return kernel_text(
+      " mad.lo.u32 %r2, %r1, 64, %r0;\n mul.wide.u32 %rd4, %r2, 4;\n add.s64 %rd5, %rd1, %rd4;\n st.global.u32 [%rd5], %r1;\n mov.u32 %r3, room;\n " +
+          barrier + "\n setp.ne.u32 %p0, %r0, 0;\n @%p0 bra MET;\n " + release + "\n atom.global.add.u32 %r4, [%rd0], 1;\n " + acquire +
+          "\n st.shared.u32 [%r3], %r4;\nMET:\n " + told +
+          "\n ld.shared.u32 %r5, [%r3];\n setp.ne.u32 %p1, %r5, 10;\n @%p1 bra DONE;\n add.u32 %r6, %r0, 1;\n and.b32 %r6, %r6, 63;\n mul.wide.u32 %rd6, %r6, 4;\n"
+          " add.s64 %rd7, %rd1, %rd6;\n ld.global.u32 %r7, [%rd7];\n ld.global.u32 %r8, [%rd7+256];\n ld.global.u32 %r9, [%rd7+512];\n"
+          " ld.global.u32 %r10, [%rd7+768];\n add.u32 %r7, %r7, %r8;\n add.u32 %r7, %r7, %r9;\n add.u32 %r7, %r7, %r10;\n"
+          " mul.wide.u32 %rd8, %r0, 4;\n add.s64 %rd9, %rd1, %rd8;\n st.global.u32 [%rd9+1024], %r7;\nDONE:",
+      ".extern .shared .align 16 .b8 room[];");
+}
+}  // namespace
+
+TEST_CASE("the block that comes last reads what others wrote, if both fence, and their threads meet before and after", "[ptx]") {
+  std::string const met = "bar.sync 0;", fenced = "membar.gl;";
+  for (auto const in : orders) {
+    shape_of_launch const four{4, 64, 4, -1};
+    CHECK(fault_of(last_block(met, fenced, fenced, met), four, 4096, in) == "nothing is wrong");
+    CHECK(fault_of(last_block(met, "fence.acq_rel.gpu;", fenced, met), four, 4096, in) == "nothing is wrong");
+    CHECK(fault_of(last_block(met, "", fenced, met), four, 4096, in) != "nothing is wrong");
+    CHECK(fault_of(last_block(met, fenced, "", met), four, 4096, in) != "nothing is wrong");
+    CHECK(fault_of(last_block(met, "membar.cta;", fenced, met), four, 4096, in) != "nothing is wrong");
+    CHECK(fault_of(last_block("", fenced, fenced, met), four, 4096, in) != "nothing is wrong");
+    CHECK(fault_of(last_block(met, fenced, fenced, ""), four, 4096, in) != "nothing is wrong");
+  }
+}
+
 TEST_CASE("memory that nobody wrote, or that is not there", "[ptx]") {
   CHECK_THAT(fault_of(kernel_text(" ld.global.u32 %r2, [%rd1+16];"), {1, 1, 0, -1}),
              Contains("it was never written") && Contains("byte 16 of an allocation of 4096"));

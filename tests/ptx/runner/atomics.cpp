@@ -64,6 +64,7 @@ void atomic(warp& w, instruction const& i, lanes m) {
     T const now = changed(how, old, x, y);
     std::memcpy(p, &now, sizeof now);
     if (result) w.widen<T>(i.slots[0], l, old);
+    if (!shared) w.of.changed(w, l, p);
   });
 }
 

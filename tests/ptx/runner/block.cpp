@@ -21,6 +21,9 @@ void block::run(launch const& how, dim3 place, std::uint32_t number) {
   shared_records_.assign(bytes, record{});
   copies_.assign(static_cast<std::size_t>(threads), {});
   block_since_ = time.tick();
+  if (handed_in_ != how.began) handed_.begin_launch();
+  handed_in_ = how.began;
+  handed_.begin_block(number);
   lanes_since_.assign(count, {});
   for (std::size_t w = 0; w < count; ++w)
     warps_[w]->begin(std::min(warp_size, threads - static_cast<int>(w) * warp_size));
@@ -45,6 +48,7 @@ void block::run(launch const& how, dim3 place, std::uint32_t number) {
                  std::to_string(how.of->code[static_cast<std::size_t>(w.waits_at())].line));
     }
     block_since_ = time.tick();
+    handed_.barrier();
     for (std::size_t k = 0; k < count; ++k) warps_[k]->go_on();
   }
   for (std::size_t t = 0; t < copies_.size(); ++t)
@@ -66,8 +70,11 @@ moment block::now(warp const& w, int lane) const {
   int const thread = w.thread(lane);
   auto const& since = lanes_since_[static_cast<std::size_t>(thread / warp_size)][static_cast<std::size_t>(lane)];
   return {who(thread),  time.now(),   how_.began,
-          block_since_, since.data(), static_cast<std::uint32_t>(w.running()->line)};
+          block_since_, since.data(), static_cast<std::uint32_t>(w.running()->line), &handed_.acquired()};
 }
+
+void block::fence(warp const& w, int lane) { handed_.fence(w.thread(lane), block_since_); }
+void block::changed(warp const& w, int lane, std::byte const* at) { handed_.atomic(w.thread(lane), reinterpret_cast<std::uint64_t>(at)); }
 
 void block::met(int warp, lanes m) {
   std::uint32_t const now = time.tick();

@@ -62,6 +62,9 @@ class block {
   // Who a record of an access names: of this block a thread.
   std::uint32_t who(int thread) const { return block_number_ << 10 | static_cast<std::uint32_t>(thread); }
   class clock& time;
+  // A thread fences, or has changed a number of global memory atomically.
+  void fence(warp const& w, int lane);
+  void changed(warp const& w, int lane, std::byte const* at);
   // These lanes of a warp have met: what each did before is ordered before what the others do now.
   void met(int warp, lanes m);
   device_memory& memory() { return memory_; }
@@ -77,6 +80,8 @@ class block {
   std::vector<std::byte> shared_;
   std::vector<record> shared_records_;
   std::uint32_t block_since_ = 0;
+  handovers handed_;
+  std::uint32_t handed_in_ = 0;  // the launch that they are of, by when that began
   std::vector<std::array<std::array<std::uint32_t, warp_size>, warp_size>>
       lanes_since_;                                     // of a warp's lanes, two by two, when they last met
   std::vector<std::vector<std::vector<copy>>> copies_;  // of a thread: groups, the last one open

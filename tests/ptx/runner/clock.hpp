@@ -2,6 +2,8 @@
 // block and meeting of a warp.
 #pragma once
 
+#include "handovers.hpp"
+
 #include <cstdint>
 #include <string>
 
@@ -23,6 +25,7 @@ struct moment {
   std::uint32_t launch_since = 0, block_since = 0;  // what was before is ordered before it: everywhere, in its block
   std::uint32_t const* lane_since = nullptr;        // [32]: the same for each lane of its warp
   std::uint32_t line = 0;                           // of PTX
+  known_blocks const* others = nullptr;             // of other blocks: what its block was handed
 };
 
 enum class use { read, write, atomic };
@@ -76,7 +79,8 @@ struct record {
 
   static bool ordered(access const& a, moment const& m) {
     if (a.who == nobody || a.when < m.launch_since) return true;
-    if (a.who == many_blocks || block_of(a.who) != block_of(m.who)) return false;
+    if (a.who == many_blocks) return false;
+    if (block_of(a.who) != block_of(m.who)) return m.others != nullptr && a.when < m.others->since(block_of(a.who));
     if (a.when < m.block_since) return true;
     if ((a.who & many_warps) != 0 || warp_of(a.who) != warp_of(m.who)) return false;
     if ((a.who & many_threads) == 0) return a.who == m.who || a.when < m.lane_since[a.who & 31u];

@@ -87,12 +87,17 @@ action for_space(space s, bool loads) {
 }
 
 void nothing(warp&, instruction const&, lanes) {}
+void fence(warp& w, instruction const&, lanes m) {
+  in_order(w, m, [&](int l) { w.of.fence(w, l); });
+}
 
 }  // namespace
 
 found memory_instruction(spelled const& s) {
   auto const name = s.name();
-  if (name == "prefetch" || name == "prefetchu" || name == "membar" || name == "fence") return meaning{nothing};
+  if (name == "prefetch" || name == "prefetchu") return meaning{nothing};
+  // One of a block alone hands nothing to others.
+  if (name == "membar" || name == "fence") return meaning{s.has("cta") ? nothing : fence};
   if (name != "ld" && name != "ldu" && name != "st") return {};
   for (auto part : s.parts)
     if (part == "L2::cache_hint") return {};  // an operand more
