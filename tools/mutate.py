@@ -67,8 +67,8 @@ class Builder:
             if name.endswith(".hpp"):
                 rewrite(os.path.join(drawn, name), at_run_time)
         rewrite(os.path.join(include, "tx/core/vec.hpp"), with_bounds)
-        for backend in ("cpu", "cuda"):  # and what passes call
-            rewrite(os.path.join(include, "tx/backends", backend, "target.hpp"), at_run_time)
+        for called in ("backends/cpu/target.hpp", "backends/cuda/target.hpp", "dist/shard.hpp", "train/accumulate.hpp"):  # and what passes call, or calls them
+            rewrite(os.path.join(include, "tx", called), at_run_time)
         switch = os.path.join(self.folder, "switch.hpp")
         with open(switch, "w") as f:
             f.write('#include <cstdlib>\ninline int const tx_mutant = std::getenv("TX_MUTANT") ? std::atoi(std::getenv("TX_MUTANT")) : 0;\n')

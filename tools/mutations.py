@@ -188,6 +188,8 @@ def find(file, source):
         before = code[code.rfind("\n", 0, m.start()) + 1:m.start()].strip()
         if before and not before.endswith((")", ";", "{", "else")):
             continue  # a declaration
+        if m.group(2).count("(") != m.group(2).count(")"):
+            continue  # the last part of a for's head, and what it repeats
         add(m.start(), m.end(), ";", "an assignment left out")
     for m in re.finditer(r"(?<=[\s{;])([a-z_]\w*(?:\.\w+)*\([^;{}]*\));", code):
         before = code[code.rfind("\n", 0, m.start()) + 1:m.start()].strip()

@@ -27,7 +27,10 @@ values outcome(int runs, std::vector<In> const&... in) {
   for (int i = 0; i < runs; ++i) {
     auto r = run(in...);
     tx::for_each_result(r, [&](auto const& t) {
-      for (auto x : tx::elements_of(t)) all.push_back(static_cast<double>(x));
+      for (auto x : tx::elements_of(t)) {
+        if constexpr (requires { x.widen(); }) all.push_back(static_cast<double>(x.widen()));
+        else all.push_back(static_cast<double>(x));
+      }
     });
   }
   for (auto x : run.read()) all.push_back(static_cast<double>(x));

@@ -112,6 +112,17 @@ struct host_block {
   std::byte* shared() const { return room; }
   void sync() const { all.meet(meeting::block); }
   void sync_warp() const { all.meet(meeting::warp); }
+  bool last_of(std::uint32_t* count, int blocks) const {
+    sync();
+    if (thread_ == 0) {
+      exchanged[0] = ++*count == static_cast<std::uint32_t>(blocks);
+      if (exchanged[0] != 0) *count = 0;
+    }
+    sync();
+    bool const last = exchanged[0] != 0;
+    sync();
+    return last;
+  }
   template <class T>
   T exchange(T x, int mask) const {
     std::memcpy(&exchanged[thread_], &x, sizeof x);

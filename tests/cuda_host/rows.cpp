@@ -10,6 +10,7 @@
 #include <tx/ops/floor.hpp>
 #include <tx/ops/gelu.hpp>
 #include <tx/ops/iota.hpp>
+#include <tx/ops/less.hpp>
 #include <tx/ops/logical_not.hpp>
 #include <tx/ops/logical_or.hpp>
 #include <tx/ops/logsumexp.hpp>
@@ -18,9 +19,12 @@
 #include <tx/ops/pow.hpp>
 #include <tx/ops/sign.hpp>
 #include <tx/ops/sin.hpp>
+#include <tx/ops/slice.hpp>
 #include <tx/ops/softmax.hpp>
 #include <tx/ops/softplus.hpp>
+#include <tx/ops/transpose.hpp>
 #include <tx/ops/triangle.hpp>
+#include <tx/ops/where.hpp>
 
 #include <catch2/catch.hpp>
 
@@ -121,6 +125,51 @@ TEST_CASE("Sums over rows: a part for each share, added in order") {
   CHECK(norm_gradient<13, 40>() < 2e-5);
   CHECK(norm_gradient<200, 70>() < 2e-5);
   CHECK(norm_gradient<33, 1030>() < 2e-4);
+}
+
+TEST_CASE("Sums of many shares, of long rows cut into pieces, and of rows too long for shared memory") {
+  constexpr auto tall = [](t<float, 3000, 5> x) { return tx::sum<0>(tx::exp(x)); };
+  CHECK(distance_from_reference<tx::function<tall>>(1, numbers<float>(15000, -1, 1)) < 1e-3);
+  constexpr auto long_rows = [](t<float, 40, 20000> x) { return tx::sum<0>(x * 2 + 1); };
+  CHECK(distance_from_reference<tx::function<long_rows>>(1, numbers<float>(800000, -1, 1)) < 1e-4);
+  constexpr auto single = [](t<float, 150, 24> x) { return tx::sum<0>(tx::max<1>(x)); };
+  CHECK(distance_from_reference<tx::function<single>>(1, numbers<float>(3600, -1, 1)) < 1e-4);
+  CHECK(norm_gradient<12, 6000>() < 1e-4);
+  constexpr auto facts = tx::backends::cuda::row_facts{{.column_sums = 2}, 4, true};
+  STATIC_REQUIRE(tx::backends::cuda::cut_rows(facts, 12, 2000).sums_in_shared);
+  STATIC_REQUIRE(!tx::backends::cuda::cut_rows(facts, 12, 7000).sums_in_shared);
+  STATIC_REQUIRE(tx::backends::cuda::cut_rows({{.column_sums = 1}, 4, false}, 40, 20000).pieces == 10);
+}
+
+TEST_CASE("The same bits in whatever order blocks and threads come") {
+  constexpr auto f = [](t<float, 700, 48> x) { return tx::sum<0>(tx::softmax(x)); };
+  auto const x = numbers<float>(700 * 48, -1, 1);
+  auto const forwards = outcome<tx::function<f>, interpreted>(2, x);
+  interpreter::host_device::reversed = true;
+  auto const backwards = outcome<tx::function<f>, interpreted>(2, x);
+  interpreter::host_device::reversed = false;
+  CHECK(forwards == backwards);
+}
+
+TEST_CASE("Several columns at once: of halves, of f64 beside bool, and where rows begin in between") {
+  constexpr auto halves = [](t<tx::bf16, 6, 64> x) { return tx::where(tx::less(-x, x), x * x, -x); };
+  std::vector<tx::bf16> h;
+  for (float const x : numbers<float>(6 * 64, -1, 1)) h.push_back(tx::bf16::from(x));
+  CHECK(distance_from_reference<tx::function<halves>>(1, h) == 0);
+  constexpr auto wide = [](t<double, 5, 32> x) { return tx::cast<float>(tx::softmax(tx::where(tx::less(x * 0.5, x), x, -x))); };
+  CHECK(distance_from_reference<tx::function<wide>>(1, numbers<double>(160, -1, 1)) < 1e-6);
+  constexpr auto shifted = [](t<float, 7, 50> x) { return tx::slice<1, 1, 32>(x) + tx::slice<1, 9, 32>(x); };
+  CHECK(distance_from_reference<tx::function<shifted>>(1, numbers<float>(350, -1, 1)) == 0);
+}
+
+TEST_CASE("Sums over rows that a product makes a band at a time") {
+  constexpr auto f = [](t<float, 6, 8, 5> a, t<float, 6, 8, 5> b) {
+    auto const p = tx::softmax(tx::matmul(a, tx::transpose<0, 2, 1>(b)));
+    return tx::mean(tx::matmul(p, b)) + tx::mean(tx::sum<0>(p) * 0.5f);
+  };
+  constexpr tx::compile_options in_bands{.band_bytes = 600};
+  auto const a = numbers<float>(240, -1, 1), b = numbers<float>(240, -1, 1);
+  CHECK(distance(outcome<tx::function<f, tx::no_model, in_bands>, interpreted>(2, a, b), outcome<tx::function<f, tx::no_model, unfused>, tx::reference>(2, a, b)) < 1e-5);
 }
 
 TEST_CASE("Columns read at a stride, rows of a broadcast, positions") {

@@ -78,7 +78,7 @@ class kernel_table {
       needs_[c.kernel] = buffers_.size();
       buffers_.push_back(analyse(sig_view{out_, k}));
     }
-    std::int64_t bytes = to_.row_scratch(buffers_[needs_[c.kernel]], c.cols);
+    std::int64_t bytes = to_.row_scratch(buffers_[needs_[c.kernel]], c);
     if (k.kind == kernel_kind::gemm) bytes += to_.product_scratch(c, out_.operands[c.first], out_.operands[c.first + 1]);
     return bytes;
   }

@@ -10,6 +10,9 @@ namespace tx::exec {
 inline constexpr std::int64_t alignment = 64;
 constexpr std::int64_t aligned(std::int64_t bytes) { return (bytes + alignment - 1) / alignment * alignment; }
 
+// Words behind the run-time scalars of a device, by which blocks of a kernel count how many of them are done: 0 between kernels.
+inline constexpr std::int64_t counter_words = 64 * 17;
+
 // Bases that offsets count from: the arena, the run-time scalars, flat blocks (parameters, then states), the arguments.
 inline constexpr int base_arena = 0;
 inline constexpr int base_scalars = 1;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <tx/core/philox.hpp>
+#include <tx/expr/scalar.hpp>
 #include <tx/run/extents.hpp>
 
 #include <span>
@@ -10,6 +11,9 @@
 namespace tx::exec {
 
 class observer;
+
+// Bytes of the run-time scalars, behind which the counters of a device's kernels lie.
+inline constexpr std::int64_t scalar_bytes = aligned(scalar_count * std::int64_t{sizeof(float)});
 
 // Where a run is in its loops.
 struct loop_position {
@@ -39,6 +43,7 @@ struct frame : loop_position {
     for (int k = 0; k < max_loops; ++k) at += r.step[k] * index[k];
     return at;
   }
+  std::uint32_t* counters() const { return reinterpret_cast<std::uint32_t*>(base[base_scalars] + scalar_bytes); }
   std::byte* scratch(call const& c) const { return base[base_arena] + c.scratch; }
   // The random stream of an op: its number, the step and the iteration it is drawn in, which parts do not count.
   philox_stream stream(operand_ref const& r) const {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <tx/plan/plan.hpp>
+#include <tx/run/frame.hpp>
 #include <tx/run/parameter_memory.hpp>
 
 #include <tuple>
@@ -28,7 +29,6 @@ class staging<Step, Backend> {
     ((at[K + 1] = at[K] + aligned(std::tuple_element_t<static_cast<std::size_t>(K), typename Step::arguments>::info.bytes())), ...);
     return at;
   }(std::make_integer_sequence<int, arguments>{});
-  static constexpr std::int64_t scalar_bytes = aligned(scalar_count * std::int64_t{sizeof(float)});
   static constexpr auto result_offsets = [] {
     auto const& results = program::results;
     fixed<std::int64_t, results.size() + 1> at{};
@@ -37,7 +37,9 @@ class staging<Step, Backend> {
   }();
 
  public:
-  staging() : device_(offsets[arguments] + scalar_bytes), results_(static_cast<std::size_t>(result_offsets[program::results.size()])) {}
+  staging() : device_(offsets[arguments] + scalar_bytes + counter_words * 4), results_(static_cast<std::size_t>(result_offsets[program::results.size()])) {
+    Backend::clear(device_.data() + offsets[arguments] + scalar_bytes, counter_words * 4);
+  }
 
   std::byte* argument(int k, std::byte const* values, std::size_t bytes) { return sent(offsets[k], values, bytes); }
   std::byte* scalars(std::byte const* values, std::size_t bytes) { return sent(offsets[arguments], values, bytes); }

@@ -101,7 +101,7 @@ inline constexpr target cpu_target{
     .name = "cpu",
     .band_bytes = backends::cpu::band_bytes,
     .kernel = {},
-    .row_scratch = [](exec::row_buffers const& kept, std::int64_t cols) { return backends::cpu::shares * backends::cpu::row_scratch(kept, cols); },
+    .row_scratch = [](exec::row_buffers const& kept, exec::call const& c) { return backends::cpu::shares * backends::cpu::row_scratch(kept, c.cols); },
     .product_scratch = backends::cpu::product_scratch,
     .runs_attention = backends::cpu::runs_attention,
     .whole_scratch = backends::cpu::whole_scratch,

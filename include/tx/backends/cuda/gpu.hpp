@@ -23,6 +23,18 @@ struct gpu_block {
   }
   TX_DEVICE void sync() const { __syncthreads(); }
   TX_DEVICE void sync_warp() const { __syncwarp(); }
+  TX_DEVICE bool last_of(std::uint32_t* count, int blocks) const {
+    __shared__ bool last;
+    __syncthreads();
+    if (threadIdx.x == 0) {
+      __threadfence();
+      last = atomicAdd(count, 1u) == static_cast<std::uint32_t>(blocks) - 1;
+      if (last) atomicExch(count, 0u);
+      __threadfence();
+    }
+    __syncthreads();
+    return last;
+  }
   template <class T>
   TX_DEVICE T exchange(T x, int mask) const {
     return __shfl_xor_sync(0xffffffffu, x, mask);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <tx/backends/cuda/product_task.hpp>
+#include <tx/backends/cuda/row_cut.hpp>
 #include <tx/backends/cuda/row_task.hpp>
 #include <tx/backends/cuda/whole_task.hpp>
 #include <tx/core/error.hpp>
@@ -18,6 +19,10 @@ constexpr int blocks_for(std::int64_t items, std::int64_t each) {
   return static_cast<int>(lower_of((items + each - 1) / each, most_blocks));
 }
 
+template <class F>
+inline constexpr row_facts row_facts_of{exec::row_schedule_of<F>, row_task<F>::at_once,
+                                        row_types<F>::reduces_rows || row_types<F>::has_numbers || row_task<F>::row_sums > 0};
+
 // Rows [first, last) of a fused group; `product`: where its head's rows lie, from `first` on.
 template <class Device, class F>
 void launch_rows(exec::frame const& f, exec::call const& c, exec::operand_ref const* operands, std::int64_t first, std::int64_t last,
@@ -25,45 +30,28 @@ void launch_rows(exec::frame const& f, exec::call const& c, exec::operand_ref co
   using task = row_task<F>;
   if (!task::sums && first == last) return;
   if (c.rows > most_rows) throw shape_error("cuda: a kernel over " + std::to_string(c.rows) + " rows. FIX: up to 2147483647, as parts of a batch: tx::accumulate<parts>");
+  row_cut const cut = cut_rows(row_facts_of<F>, last - first, c.cols);
   typename task::arguments a{};
-  a.rows = c.rows;
   a.first = first;
   a.last = last;
+  a.rows = c.rows;
   a.cols = c.cols;
+  a.piece = cut.piece;
   a.key = f.key;
   a.scratch = f.scratch(c);
-  a.per_share = row_scratch(exec::row_schedule_of<F>, c.cols);
+  a.per_block = block_scratch(exec::row_schedule_of<F>, c.cols);
+  a.counters = f.counters();
   a.product = product;
-  for (int i = 0; i < task::types::operands; ++i) a.operand[i] = place::of(f, operands[i]);
-
-  // Narrow rows share a warp, medium ones a block; a row is never shared by blocks.
-  a.team_size = 1;
-  while (a.team_size < most_threads && (a.team_size < warp ? a.team_size < c.cols : c.cols > 8 * a.team_size)) a.team_size *= 2;
-  if (task::sums && a.team_size < warp) a.team_size = warp;
-  int teams = task::sums ? 1 : most_threads / a.team_size;
-  std::int64_t const stash = task::stashes * scratch_row(c.cols, task::element);
-  while (teams > 1 && teams * a.team_size > warp && combine_bytes + teams * stash > most_shared) teams /= 2;
-  // Scratch has room for one row of each block.
-  if (combine_bytes + teams * stash > most_shared) {
-    a.team_size = a.team_size < warp ? warp : a.team_size;
-    teams = 1;
+  a.team_size = cut.team_size;
+  a.teams = cut.teams;
+  a.pieces = cut.pieces;
+  a.stash_in_shared = cut.stash_in_shared;
+  a.sums_in_shared = cut.sums_in_shared;
+  for (int i = 0; i < task::types::operands; ++i) {
+    a.operand[i] = place::of(f, operands[i]);
+    a.operand[i].find_wide(task::at_once, static_cast<int>(size_of(operands[i].type)));
   }
-  a.stash_in_shared = combine_bytes + teams * stash <= most_shared;
-  int blocks = task::sums ? shares : blocks_for(last - first, teams);
-  if (!a.stash_in_shared && blocks > shares) blocks = shares;  // as many as have scratch
-  Device::template launch<task>(blocks, teams * a.team_size, combine_bytes + (a.stash_in_shared ? teams * stash : 0), a);
-}
-
-template <class Device, class F>
-void launch_sums(exec::frame const& f, exec::call const& c, exec::operand_ref const* outputs) {
-  if constexpr (row_task<F>::sums) {
-    typename share_task<F>::arguments a{};
-    a.scratch = f.scratch(c);
-    a.per_share = row_scratch(exec::row_schedule_of<F>, c.cols);
-    a.cols = c.cols;
-    for (int k = 0; k < row_task<F>::types::outputs; ++k) a.out[k] = place::of(f, outputs[k]);
-    Device::template launch<share_task<F>>(blocks_for(upper_of(c.cols, 1), most_threads), most_threads, 0, a);
-  }
+  Device::template launch<task>(cut.blocks * cut.pieces, cut.teams * cut.team_size, cut.shared_bytes, a);
 }
 
 }  // namespace detail
@@ -77,7 +65,6 @@ struct kernel<Device, exec::fused<Exact, Ins, Lets, Outs>> {
 
   static void run(exec::frame const& f, exec::call const& c, exec::operand_ref const* operands) {
     detail::launch_rows<Device, body>(f, c, operands, f.first_row(c), f.end_row(c));
-    detail::launch_sums<Device, body>(f, c, operands + row_task<body>::types::inputs);
   }
 };
 
@@ -106,7 +93,7 @@ struct kernel<Device, exec::gemm<D, Epilogue>> {
       if (straight) a.to = place::of(f, outputs[0]);
     }
     if (!straight) {
-      a.to.at = f.scratch(c) + shares * row_scratch(exec::row_schedule_of<Epilogue>, c.cols);
+      a.to.at = f.scratch(c) + row_scratch(exec::row_schedule_of<Epilogue>, c);
       a.to.rank = 1;
       a.to.stride[0] = c.cols;
       a.to_first = f.first_row(c);
@@ -115,7 +102,6 @@ struct kernel<Device, exec::gemm<D, Epilogue>> {
     if (blocks > 0) Device::template launch<product>(static_cast<int>(blocks), tile_threads, product::shared_bytes, a);
     if (straight) return;
     detail::launch_rows<Device, Epilogue>(f, c, others, f.first_row(c), f.end_row(c), a.to.at);
-    detail::launch_sums<Device, Epilogue>(f, c, outputs);
   }
 };
 

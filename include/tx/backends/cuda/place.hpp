@@ -21,6 +21,7 @@ struct place {
   divider extent[max_rank]{};
   std::int64_t stride[max_rank] = {};  // elements
   divider apart{};                     // access::position: rows between one position and the next
+  bool wide = false;                   // rows begin where several columns can be read at once
 
   static place of(exec::frame const& f, exec::operand_ref const& r) {
     place p{};
@@ -40,6 +41,12 @@ struct place {
       if (r.rank > 0) p.apart = divider(static_cast<std::uint32_t>(r.stride[0]));
     }
     return p;
+  }
+
+  // May columns be read and written `count` elements of so many bytes at a time?
+  void find_wide(int count, int element) {
+    wide = reinterpret_cast<std::uintptr_t>(at) % static_cast<std::uintptr_t>(count * element) == 0;
+    for (int k = 0; k < rank; ++k) wide = wide && stride[k] % count == 0;
   }
 
   // Elements between the start and row number `n`, as exec::row_offset has it.

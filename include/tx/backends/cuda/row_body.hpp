@@ -19,6 +19,8 @@ class row_body {
   using facts = detail::value_facts<F, V>;
   template <int V>
   using type_of = register_t<types::types[V]>;
+  static constexpr int at_once = task::at_once;  // columns of a thread, side by side
+  using own_columns = typename types::template column_registers<at_once>;
   template <int K>
   using let = typename types::template let<K>;
   template <int K>
@@ -30,11 +32,17 @@ class row_body {
   using every_output = std::make_integer_sequence<int, types::outputs>;
 
  public:
-  TX_DEVICE row_body(Block& b, typename task::arguments const& a)
-      : b_(b), a_(a), team_(b, a.team_size), lane_(team_.lane()), scratch_(a.scratch + b.block() * a.per_share) {
-    std::int64_t const row_bytes = scratch_row(a.cols, task::element);
-    if (a.stash_in_shared) stash_ = b.shared() + combine_bytes + team_.index() * task::stashes * row_bytes;
-    else stash_ = scratch_;
+  // Block number `part` over rows, number `piece` over columns.
+  TX_DEVICE row_body(Block& b, typename task::arguments const& a, int part, int piece)
+      : b_(b), a_(a), team_(b, a.team_size), lane_(team_.lane()), first_(piece * a.piece), end_(first_ + a.piece < a.cols ? first_ + a.piece : a.cols) {
+    std::byte* const scratch = a.scratch + part * a.per_block;
+    std::byte* const shared = b.shared() + combine_bytes;
+    stash_ = a.stash_in_shared ? shared + team_.index() * task::stash_room(a.piece) : scratch;
+    if constexpr (task::sums) {
+      sum_cols_ = a.sums_in_shared ? a.piece : a.cols;
+      sums_ = a.sums_in_shared ? shared + (a.stash_in_shared ? a.teams * task::stash_room(a.piece) : 0) + team_.index() * task::sum_room(a.piece)
+                               : scratch + (a.stash_in_shared ? 0 : task::stash_room(a.cols));
+    }
   }
 
   // Rows begin + the team's number, then each `apart` rows; every thread of the block comes here with the same numbers.
@@ -42,8 +50,8 @@ class row_body {
     for (std::int64_t base = begin; base < end; base += apart) {
       live_ = base + team_.index() < end;
       row_ = live_ ? base + team_.index() : a_.first;  // a team without a row of its own only meets the others: it reads and stores nothing
-      columns_ = live_ ? a_.cols : 0;
-      reads_numbers_ = live_ && (lane_ == 0 || lane_ < columns_);
+      columns_end_ = live_ ? end_ : first_;
+      reads_numbers_ = live_ && (lane_ == 0 || first_ + lane_ * at_once < columns_end_);
       start(std::make_integer_sequence<int, types::inputs>{});
       start_outputs(every_output{});
       all_sweeps(std::make_integer_sequence<int, task::sweeps>{});
@@ -51,7 +59,7 @@ class row_body {
     }
   }
 
-  // What this thread adds to the sums of its share begins at nothing.
+  // The sums of its team begin at nothing; each thread clears those of its columns.
   TX_DEVICE void clear_sums() { clear(every_let{}); }
 
  private:
@@ -63,11 +71,21 @@ class row_body {
   TX_DEVICE void clear_sum() {
     if constexpr (let<K>::shape == form::col_reduce) {
       using T = type_of<types::inputs + K>;
-      T* const sum = reinterpret_cast<T*>(task::template sum_of<K>(scratch_, a_.cols));
-      std::int64_t cols = 1;
-      if constexpr (sums_columns<K>) cols = a_.cols;
-      for (std::int64_t c = lane_; c < cols; c += team_.size()) sum[c] = let<K>::rule::template identity<T>();
+      T const nothing = let<K>::rule::template identity<T>();
+      if constexpr (sums_columns<K>) {
+        for (std::int64_t c = first_ + lane_ * at_once; c < end_; c += team_.size() * at_once)
+          for (int i = 0; i < at_once; ++i) reinterpret_cast<T*>(sum_of<K>(c))[i] = nothing;
+      } else if (lane_ == 0) {
+        *reinterpret_cast<T*>(sum_of<K>(0)) = nothing;
+      }
     }
+  }
+  // The team's sum, by let K, of column c and those behind it.
+  template <int K>
+  TX_DEVICE std::byte* sum_of(std::int64_t c) const {
+    std::int64_t at = 0;
+    if constexpr (sums_columns<K>) at = (c - (a_.sums_in_shared ? first_ : 0)) * static_cast<std::int64_t>(sizeof(type_of<types::inputs + K>));
+    return sums_ + task::template sum_at<K>(sum_cols_) + at;
   }
 
   // Numbers of the row; all threads of the team have read them before one writes over them.
@@ -127,60 +145,105 @@ class row_body {
     constexpr bool any = detail::demand_in<F, Sweep>.any;
     if constexpr (any) {
       (start_reduction<Sweep, K>(), ...);
-      for (std::int64_t c = lane_; c < columns_; c += team_.size()) {
-        (compute<Sweep, V>(c), ...);
-        (reduce<Sweep, K>(c), ...);
-        (store_column<Sweep, O>(c), ...);
+      for (std::int64_t c = first_ + lane_ * at_once; c < columns_end_; c += team_.size() * at_once) {
+        own_columns x;
+        (fetch<Sweep, V>(x, c), ...);
+        TX_UNROLL
+        for (int i = 0; i < at_once; ++i) {
+          (compute<Sweep, V>(x, i), ...);
+          (reduce<Sweep, K>(x, i), ...);
+        }
+        (stash_columns<Sweep, V>(x, c), ...);
+        (sum_columns<Sweep, K>(x, c), ...);
+        (store_columns_of<Sweep, O>(x, c), ...);
       }
       (finish_reduction<Sweep, K>(), ...);
     }
   }
 
+  // Column i of those at hand, or the row's number.
+  template <int V>
+  TX_DEVICE type_of<V> value(own_columns const& x, int i) const {
+    if constexpr (facts<V>::by_column) return get<V>(x).x[i];
+    else return get<V>(x_);
+  }
   template <int K>
-  TX_DEVICE auto apply() {
+  TX_DEVICE auto apply(own_columns const& x, int i) {
     using l = let<K>;
-    if constexpr (l::count == 1) return l::rule::apply(get<l::operand[0]>(x_));
-    else if constexpr (l::count == 2) return l::rule::apply(get<l::operand[0]>(x_), get<l::operand[1]>(x_));
-    else return l::rule::apply(get<l::operand[0]>(x_), get<l::operand[1]>(x_), get<l::operand[2]>(x_));
+    if constexpr (l::count == 1) return l::rule::apply(value<l::operand[0]>(x, i));
+    else if constexpr (l::count == 2) return l::rule::apply(value<l::operand[0]>(x, i), value<l::operand[1]>(x, i));
+    else return l::rule::apply(value<l::operand[0]>(x, i), value<l::operand[1]>(x, i), value<l::operand[2]>(x, i));
   }
   // A number of the row that follows from others.
   template <int Sweep, int K>
   TX_DEVICE void derive() {
     constexpr int v = types::inputs + K;
     if constexpr (let<K>::shape == form::map && !facts<v>::by_column && facts<v>::sweep == Sweep)
-      get<v>(x_) = as_stored<types::types[v]>(static_cast<type_of<v>>(apply<K>()));
+      get<v>(x_) = as_stored<types::types[v]>(static_cast<type_of<v>>(apply<K>(own_columns{}, 0)));
   }
   template <int V>
-  TX_DEVICE auto& stashed(std::int64_t c) {
-    return reinterpret_cast<type_of<V>*>(stash_ + facts<V>::stash * scratch_row(a_.cols, task::element))[c];
+  TX_DEVICE std::byte* stashed(std::int64_t c) const {
+    return stash_ + facts<V>::stash * detail::kept_row_of<F>(a_.stash_in_shared ? a_.piece : a_.cols) + (c - first_) * static_cast<std::int64_t>(sizeof(type_of<V>));
   }
+
+  // What is read of columns c and those behind it.
   template <int Sweep, int V>
-  TX_DEVICE void compute(std::int64_t c) {
+  TX_DEVICE void fetch(own_columns& x, std::int64_t c) {
     constexpr bool wanted = detail::demand_in<F, Sweep>.value[V];
-    constexpr bool kept = detail::demand_in<F, Sweep>.from_stash[V];
     if constexpr (!wanted) {
     } else if constexpr (V < types::inputs) {
-      get<V>(x_) = input<V>(c);
-    } else if constexpr (kept) {
-      get<V>(x_) = stashed<V>(c);
-    } else {
-      get<V>(x_) = as_stored<types::types[V]>(static_cast<type_of<V>>(apply<V - types::inputs>()));
-      if constexpr (facts<V>::stash >= 0 && facts<V>::sweep == Sweep) stashed<V>(c) = get<V>(x_);
+      get<V>(x) = input<V>(c);
+    } else if constexpr (detail::demand_in<F, Sweep>.from_stash[V]) {
+      get<V>(x) = load_own<type_of<V>, at_once>(stashed<V>(c));
     }
   }
   template <int V>
-  TX_DEVICE type_of<V> input(std::int64_t c) {
+  TX_DEVICE columns<type_of<V>, at_once> input(std::int64_t c) {
     constexpr exec::in_sig sig = types::template in<V>::sig;
     if constexpr (sig.how == access::product) {
-      return load<sig.type>(from_[V], c);
+      return load_columns<sig.type, at_once>(from_[V] + c * size_of(sig.type), true);
+    } else if constexpr (sig.how == access::contiguous) {
+      return load_columns<sig.type, at_once>(from_[V] + c * size_of(sig.type), operand<V>().wide);
     } else {
       place const& p = operand<V>();
-      if constexpr (sig.how == access::contiguous) return load<sig.type>(from_[V], c);
-      else if constexpr (sig.how == access::strided) return load<sig.type>(from_[V], c * p.col);
-      else if constexpr (sig.how == access::position) return p.rank == 0 ? static_cast<type_of<V>>(c) : get<V>(x_);
-      else
-        return static_cast<type_of<V>>(uniform(a_.key, p.stream, p.random_row + static_cast<std::uint64_t>(row_), static_cast<std::uint32_t>(c)));
+      columns<type_of<V>, at_once> out;
+      if constexpr (sig.how == access::random) {
+        draw<V>(out, p, static_cast<std::uint32_t>(c));
+      } else {
+        TX_UNROLL
+        for (int i = 0; i < at_once; ++i) {
+          if constexpr (sig.how == access::strided) out.x[i] = load<sig.type>(from_[V], (c + i) * p.col);
+          else out.x[i] = p.rank == 0 ? static_cast<type_of<V>>(c + i) : get<V>(x_);
+        }
+      }
+      return out;
     }
+  }
+  // A block of random numbers is four columns.
+  template <int V>
+  TX_DEVICE void draw(columns<type_of<V>, at_once>& out, place const& p, std::uint32_t c) {
+    std::uint64_t const row = p.random_row + static_cast<std::uint64_t>(row_);
+    if constexpr (at_once % 4 == 0) {
+      TX_UNROLL
+      for (int k = 0; k < at_once; k += 4) {
+        philox_block const four = random_block(a_.key, p.stream, row, c + static_cast<std::uint32_t>(k));
+        TX_UNROLL
+        for (int i = 0; i < 4; ++i) out.x[k + i] = static_cast<type_of<V>>(to_uniform(four.word[i]));
+      }
+    } else {
+      for (int i = 0; i < at_once; ++i) out.x[i] = static_cast<type_of<V>>(uniform(a_.key, p.stream, row, c + static_cast<std::uint32_t>(i)));
+    }
+  }
+
+  template <int Sweep, int V>
+  TX_DEVICE void compute(own_columns& x, int i) {
+    if constexpr (V >= types::inputs && detail::demand_in<F, Sweep>.value[V] && !detail::demand_in<F, Sweep>.from_stash[V])
+      get<V>(x).x[i] = as_stored<types::types[V]>(static_cast<type_of<V>>(apply<V - types::inputs>(x, i)));
+  }
+  template <int Sweep, int V>
+  TX_DEVICE void stash_columns(own_columns const& x, std::int64_t c) {
+    if constexpr (V >= types::inputs && detail::demand_in<F, Sweep>.value[V] && !detail::demand_in<F, Sweep>.from_stash[V] && facts<V>::stash >= 0 && facts<V>::sweep == Sweep)
+      store_own<type_of<V>, at_once>(stashed<V>(c), get<V>(x));
   }
 
   template <int Sweep, int K>
@@ -191,14 +254,18 @@ class row_body {
     if constexpr (reduces_row<Sweep, K>) get<v>(x_) = let<K>::rule::template identity<type_of<v>>();
   }
   template <int Sweep, int K>
-  TX_DEVICE void reduce(std::int64_t c) {
+  TX_DEVICE void reduce(own_columns const& x, int i) {
     constexpr int v = types::inputs + K;
-    using l = let<K>;
-    if constexpr (reduces_row<Sweep, K>) {
-      get<v>(x_) = l::rule::apply(get<v>(x_), get<l::operand[0]>(x_));
-    } else if constexpr (sums_columns<K> && facts<l::operand[0]>::sweep == Sweep) {
-      auto& sum = reinterpret_cast<type_of<v>*>(task::template sum_of<K>(scratch_, a_.cols))[c];
-      sum = l::rule::apply(sum, get<l::operand[0]>(x_));
+    if constexpr (reduces_row<Sweep, K>) get<v>(x_) = let<K>::rule::apply(get<v>(x_), value<let<K>::operand[0]>(x, i));
+  }
+  template <int Sweep, int K>
+  TX_DEVICE void sum_columns(own_columns const& x, std::int64_t c) {
+    if constexpr (sums_columns<K> && facts<let<K>::operand[0]>::sweep == Sweep) {
+      using T = type_of<types::inputs + K>;
+      auto sum = load_own<T, at_once>(sum_of<K>(c));
+      TX_UNROLL
+      for (int i = 0; i < at_once; ++i) sum.x[i] = let<K>::rule::apply(sum.x[i], get<let<K>::operand[0]>(x).x[i]);
+      store_own<T, at_once>(sum_of<K>(c), sum);
     }
   }
   template <int Sweep, int K>
@@ -209,10 +276,13 @@ class row_body {
   }
 
   template <int Sweep, int O>
-  TX_DEVICE void store_column(std::int64_t c) {
+  TX_DEVICE void store_columns_of(own_columns const& x, std::int64_t c) {
     constexpr exec::out_sig sig = types::template out<O>::sig;
     if constexpr (sig.shape == form::map && !sig.per_row && facts<sig.value>::sweep == Sweep) {
-      store<sig.type>(to_[O], c, get<sig.value>(x_));
+      columns<register_t<sig.type>, at_once> out;
+      TX_UNROLL
+      for (int i = 0; i < at_once; ++i) out.x[i] = static_cast<register_t<sig.type>>(value<sig.value>(x, i));
+      store_columns<sig.type, at_once>(to_[O] + c * size_of(sig.type), out, output<O>().wide);
     }
   }
   template <int... K, int... O>
@@ -224,7 +294,7 @@ class row_body {
   TX_DEVICE void sum_row() {
     if constexpr (sums_rows<K>) {
       constexpr int v = types::inputs + K;
-      auto& sum = *reinterpret_cast<type_of<v>*>(task::template sum_of<K>(scratch_, a_.cols));
+      auto& sum = *reinterpret_cast<type_of<v>*>(sum_of<K>(0));
       sum = let<K>::rule::apply(sum, get<let<K>::operand[0]>(x_));
     }
   }
@@ -241,10 +311,12 @@ class row_body {
   typename task::arguments const& a_;
   team<Block> team_;
   int lane_;
-  std::byte* scratch_;
-  std::byte* stash_ = nullptr;
+  std::int64_t first_, end_;           // columns of the block's piece
+  std::byte* stash_ = nullptr;         // of the team
+  std::byte* sums_ = nullptr;          // of the team
+  std::int64_t sum_cols_ = 0;          // that a row of them has room for
   std::int64_t row_ = 0;
-  std::int64_t columns_ = 0;    // of it that are read and written
+  std::int64_t columns_end_ = 0;       // of those that are read and written
   bool reads_numbers_ = false;  // of the row: by threads that have a column, and the one that finishes the row
   bool live_ = true;
   std::byte const* from_[types::inputs + 1];  // this row of inputs and outputs

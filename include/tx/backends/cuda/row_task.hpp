@@ -1,100 +1,69 @@
-// A fused group as a task: rows for the blocks, and, where columns are summed, the sum of the shares' partial sums.
+// A fused group as a task: rows for the blocks, and, where rows are summed, a share of them for each block. The last blocks to end add up what
+// the shares give, group by group.
 #pragma once
 
 #include <tx/backends/cuda/row_body.hpp>
+#include <tx/backends/cuda/row_sums.hpp>
 
 namespace tx::backends::cuda {
 
 template <class F>
 struct row_task {
   using types = detail::row_types<F>;
+  static constexpr auto const& schedule = exec::row_schedule_of<F>;
   static constexpr int first_input = types::has_product ? 1 : 0;
-  static constexpr int sweeps = exec::row_schedule_of<F>.sweeps;
-  static constexpr int stashes = exec::row_schedule_of<F>.stashes;
-  static constexpr int element = exec::row_schedule_of<F>.element;
-  static constexpr int column_sums = exec::row_schedule_of<F>.column_sums;
-  static constexpr int row_sums = exec::row_schedule_of<F>.row_sums;
-  static constexpr bool sums = column_sums + row_sums > 0;  // then block s takes share s, row by row
+  static constexpr int sweeps = schedule.sweeps;
+  static constexpr int stashes = schedule.stashes;
+  static constexpr int element = schedule.element;
+  static constexpr int column_sums = schedule.column_sums;
+  static constexpr int row_sums = schedule.row_sums;
+  static constexpr bool sums = column_sums + row_sums > 0;
+  static constexpr int at_once = detail::columns_at_once<F>;
 
   struct arguments {
-    std::int64_t rows = 0;                 // of the call: what shares are cut from
-    std::int64_t first = 0, last = 0;      // of this launch
+    std::int64_t first = 0, last = 0;      // rows of this launch
+    std::int64_t rows = 0;                 // of the call
     std::int64_t cols = 0;
+    std::int64_t piece = 0;                // columns of a block
     philox_key key{};
-    std::byte* scratch = nullptr;          // of share 0: stashed rows where shared memory is too small, then partial sums
-    std::int64_t per_share = 0;            // bytes
+    std::byte* scratch = nullptr;          // of block 0: stashed rows where shared memory is too small, then sums
+    std::int64_t per_block = 0;            // bytes
+    std::uint32_t* counters = nullptr;
     std::byte const* product = nullptr;    // row `first`, dense
-    int team_size = warp;
-    bool stash_in_shared = true;
+    int team_size = warp, teams = 1;       // threads of a row, and rows at once in a block
+    int pieces = 1;                        // of columns
+    bool stash_in_shared = true, sums_in_shared = true;
     place operand[types::operands + 1]{};  // inputs but the product, then outputs
   };
   static_assert(sizeof(arguments) < most_arguments, "tx::cuda: a fused group has more operands than a kernel may be given");
 
   template <class Block>
   static TX_DEVICE void run(Block& b, arguments const& a) {
-    row_body<F, Block> body(b, a);
+    int const piece = a.pieces == 1 ? 0 : b.block() % a.pieces;
+    int const part = a.pieces == 1 ? b.block() : b.block() / a.pieces, parts = a.pieces == 1 ? b.blocks() : b.blocks() / a.pieces;
+    int const teams = a.teams;
+    row_body<F, Block> body(b, a, part, piece);
     if constexpr (sums) {
-      std::int64_t const begin = share_begin(a.rows, b.block());
-      std::int64_t const end = share_begin(a.rows, b.block() + 1);
-      if (a.first == 0) body.clear_sums();
-      body.rows(begin > a.first ? begin : a.first, end < a.last ? end : a.last, 1);
+      std::int64_t const begin = a.first + share_begin(a.last - a.first, part, parts), end = a.first + share_begin(a.last - a.first, part + 1, parts);
+      body.clear_sums();
+      body.rows(begin, end, teams);
+      row_sums_of<F, Block>(b, a, part, parts, piece).add(end - begin < teams ? end - begin : teams);
     } else {
-      int const teams = b.threads() / a.team_size;
-      body.rows(a.first + std::int64_t{b.block()} * teams, a.last, std::int64_t{b.blocks()} * teams);
+      body.rows(a.first + std::int64_t{part} * teams, a.last, std::int64_t{parts} * teams);
     }
   }
 
-  // Where partial sums of share s lie, for let K.
+  static TX_DEVICE std::int64_t stash_room(std::int64_t cols) { return stashes * detail::kept_row_of<F>(cols); }
+  // Of one team, or of a block in scratch: full rows, then single numbers.
+  static TX_DEVICE std::int64_t sum_room(std::int64_t cols) {
+    return column_sums * detail::kept_row_of<F>(cols) + (row_sums > 0 ? (row_sums * element + 63) / 64 * 64 : 0);
+  }
+  // Where in it let K has its sum, of rows that are `cols` long.
   template <int K>
-  static TX_DEVICE std::byte* sum_of(std::byte* scratch, std::int64_t cols) {
+  static TX_DEVICE std::int64_t sum_at(std::int64_t cols) {
     using facts = detail::value_facts<F, types::inputs + K>;
-    std::int64_t const row_bytes = scratch_row(cols, element);
-    if constexpr (detail::value_facts<F, types::template let<K>::operand[0]>::by_column)
-      return scratch + (stashes + facts::sum) * row_bytes;
-    else
-      return scratch + (stashes + column_sums) * row_bytes + facts::sum * element;
-  }
-};
-
-// Column sums of the shares, added in order.
-template <class F>
-struct share_task {
-  using rows = row_task<F>;
-  using types = typename rows::types;
-
-  struct arguments {
-    std::byte* scratch = nullptr;
-    std::int64_t per_share = 0;
-    std::int64_t cols = 0;
-    place out[types::outputs + 1]{};
-  };
-
-  template <class Block>
-  static TX_DEVICE void run(Block& b, arguments const& a) {
-    every(b, a, std::make_integer_sequence<int, types::outputs>{});
-  }
-
- private:
-  template <class Block, int... O>
-  static TX_DEVICE void every(Block& b, arguments const& a, std::integer_sequence<int, O...>) {
-    (add<O>(b, a), ...);
-  }
-  template <int O, class Block>
-  static TX_DEVICE void add(Block& b, arguments const& a) {
-    constexpr exec::out_sig sig = types::template out<O>::sig;
-    if constexpr (sig.shape == form::col_reduce) {
-      constexpr int let_number = sig.value - types::inputs;
-      using let = typename types::template let<let_number>;
-      using T = register_t<sig.type>;
-      constexpr bool by_column = detail::value_facts<F, let::operand[0]>::by_column;  // else all columns have one sum
-      std::int64_t const cols = sig.per_row ? 1 : a.cols;
-      for (std::int64_t c = std::int64_t{b.block()} * b.threads() + b.thread(); c < cols; c += std::int64_t{b.blocks()} * b.threads()) {
-        T total = let::rule::template identity<T>();
-        for (int s = 0; s < shares; ++s)
-          total = let::rule::apply(total, reinterpret_cast<T const*>(rows::template sum_of<let_number>(a.scratch + s * a.per_share, a.cols))[by_column ? c : 0]);
-        store<sig.type>(a.out[O].at, c, total);
-      }
-    }
+    if constexpr (detail::value_facts<F, types::template let<K>::operand[0]>::by_column) return facts::sum * detail::kept_row_of<F>(cols);
+    else return column_sums * detail::kept_row_of<F>(cols) + facts::sum * element;
   }
 };
 

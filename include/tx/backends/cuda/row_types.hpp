@@ -17,6 +17,7 @@ template <class F>
 struct row_types;
 template <bool Exact, class... In, class... Let, class... Out>
 struct row_types<exec::fused<Exact, exec::ins<In...>, exec::lets<Let...>, exec::outs<Out...>>> {
+  static constexpr bool exact = Exact;
   static constexpr int inputs = sizeof...(In);
   static constexpr int lets = sizeof...(Let);
   static constexpr int outputs = sizeof...(Out);
@@ -36,7 +37,18 @@ struct row_types<exec::fused<Exact, exec::ins<In...>, exec::lets<Let...>, exec::
   struct pack;
   template <int... V>
   struct pack<std::integer_sequence<int, V...>> : slot<V, register_t<types[V]>>... {};
-  using registers = pack<std::make_integer_sequence<int, values>>;
+  using registers = pack<std::make_integer_sequence<int, values>>;  // numbers of the row
+  template <int N, class>
+  struct column_pack;
+  template <int N, int... V>
+  struct column_pack<N, std::integer_sequence<int, V...>> : slot<V, columns<register_t<types[V]>, N>>... {};
+  template <int N>
+  using column_registers = column_pack<N, std::make_integer_sequence<int, values>>;
+
+  static constexpr bool along_columns(access a) { return a == access::contiguous || a == access::product; }
+  static constexpr bool halves_alone = ((!along_columns(In::sig.how) || size_of(In::sig.type) <= 2) && ...) &&
+                                       ((Out::sig.shape != form::map || Out::sig.per_row || size_of(Out::sig.type) <= 2) && ...);
+  static constexpr bool has_numbers = ((Out::sig.per_row) || ...);  // results of one element a row
 };
 
 template <class F, int Sweep>
@@ -51,6 +63,19 @@ struct value_facts {
   static constexpr int stash = schedule.stash[V];
   static constexpr int sum = schedule.sum[V];
 };
+
+// As kept_row of target.hpp, for device code.
+template <class F>
+TX_DEVICE std::int64_t kept_row_of(std::int64_t cols) {
+  return (cols + 31) / 32 * 32 * exec::row_schedule_of<F>.element;
+}
+
+// Neighbouring columns that a thread computes at once: 16 bytes of them where all are f32, or all are halves.
+template <class F>
+inline constexpr int columns_at_once = !row_types<F>::exact                       ? 1
+                                       : exec::row_schedule_of<F>.element == 8 ? 2
+                                       : row_types<F>::halves_alone            ? 8
+                                                                               : 4;
 
 }  // namespace detail
 

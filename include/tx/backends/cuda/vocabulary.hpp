@@ -7,6 +7,8 @@
 //   b.shared()               the block's fast memory, as many bytes as the launch asked for
 //   b.sync(), b.sync_warp()  all threads of the block, or of the warp, meet
 //   b.exchange(x, mask)      the x of the thread whose number differs in the bits of mask < 32; all threads of a warp meet
+//   b.last_of(count, blocks) all threads of the block meet; in the last of so many blocks to come here it is true, and what the others' threads wrote
+//                            before they came can be read. *count is 0 before and after
 // A device launches tasks, in order: `launch<Task>(blocks, threads, shared_bytes, arguments)`, `clear(to, bytes)`.
 #pragma once
 
@@ -16,8 +18,10 @@
 
 #if defined(__CUDACC__) || defined(__HIPCC__)
 #define TX_DEVICE __device__
+#define TX_UNROLL _Pragma("unroll")
 #else
 #define TX_DEVICE
+#define TX_UNROLL
 #endif
 
 namespace tx::backends::cuda {
@@ -26,7 +30,6 @@ inline constexpr int warp = 32;
 inline constexpr int most_threads = 256;               // of a block
 inline constexpr int most_blocks = 4096;               // more work is a loop
 inline constexpr std::int64_t most_grid = 2147483647;  // blocks of a product, whose tiles are a block each
-inline constexpr std::int64_t most_shared = 48 << 10;  // bytes, without asking the device for more
 inline constexpr std::size_t most_arguments = 32764;   // bytes, from compute capability 7.0 on
 
 // Threads that work on one row: a part of a warp (a power of two), a warp, or the whole block.
@@ -39,7 +42,7 @@ class team {
   TX_DEVICE int index() const { return b_.thread() / size_; }  // among the teams of the block
 
   // All of x combined, the same for every lane: always the same tree. All teams of the block must come here. `room`: a
-  // number per warp, in shared memory.
+  // number of up to 8 bytes for each warp, in shared memory.
   template <class Rule, class T>
   TX_DEVICE T combine(T x, std::byte* room) const {
     for (int mask = 1; mask < (size_ < warp ? size_ : warp); mask *= 2) {
@@ -60,9 +63,6 @@ class team {
   Block& b_;
   int size_;
 };
-
-// Bytes that combine() needs.
-inline constexpr std::int64_t combine_bytes = most_threads / warp * 8;
 
 // Numbered members, for packs of different types. The host fills them, the device reads them: constexpr functions are for both.
 template <int K, class T>
