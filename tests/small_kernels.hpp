@@ -8,5 +8,5 @@ inline constexpr tx::target small_kernels{
     .band_bytes = 0,
     .kernel = {.nodes = 4, .values = 12, .epilogues = false},
     .row_scratch = [](tx::exec::row_buffers const& kept, tx::exec::call const& c) { return (kept.stashes + kept.column_sums + 1) * c.cols * kept.element + 64; },
-    .product_scratch = [](tx::exec::call const& c, tx::exec::operand_ref const&, tx::exec::operand_ref const&) { return c.cols * 8; },
+    .product_scratch = [](tx::exec::row_buffers const&, tx::exec::call const& c, tx::exec::operand_ref const&, tx::exec::operand_ref const&) { return c.cols * 8; },
 };

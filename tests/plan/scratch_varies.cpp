@@ -76,7 +76,7 @@ TEST_CASE("scratch planned for the most is enough for fewer") {
     };
     widen(planned, [&](int k) { return apart[k]; });
     std::int64_t const cpu = tx::backends::cpu::product_scratch(most, planned.left, planned.right);
-    std::int64_t const cuda = tx::backends::cuda::product_scratch(most, planned.left, planned.right);
+    std::int64_t const cuda = tx::backends::cuda::product_scratch({}, most, planned.left, planned.right);
     for (int k = 0; k < 4; ++k) {
       call const now = made(k > 0);
       sides s = of(now, type, left_turned, right_turned);
@@ -84,7 +84,7 @@ TEST_CASE("scratch planned for the most is enough for fewer") {
       else widen(s, [&](int side) { return apart[side]; });
       REQUIRE(cpu_needs(now, s) <= cpu);
       REQUIRE(cuda_needs(now, s) <= cuda);
-      REQUIRE(tx::backends::cuda::product_scratch(now, s.left, s.right) <= cuda);
+      REQUIRE(tx::backends::cuda::product_scratch({}, now, s.left, s.right) <= cuda);
     }
   }
 }

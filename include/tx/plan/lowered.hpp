@@ -79,7 +79,7 @@ class kernel_table {
       buffers_.push_back(analyse(sig_view{out_, k}));
     }
     std::int64_t bytes = to_.row_scratch(buffers_[needs_[c.kernel]], c);
-    if (k.kind == kernel_kind::gemm) bytes += to_.product_scratch(c, out_.operands[c.first], out_.operands[c.first + 1]);
+    if (k.kind == kernel_kind::gemm) bytes += to_.product_scratch(buffers_[needs_[c.kernel]], c, out_.operands[c.first], out_.operands[c.first + 1]);
     return bytes;
   }
 

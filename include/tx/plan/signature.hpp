@@ -112,6 +112,7 @@ struct row_buffers {
   int stashes = 0;       // rows
   int column_sums = 0;   // of full rows
   int row_sums = 0;      // of one value per row
+  bool by_element = false;  // nothing is made of a whole row or column, so any part of them may be computed by itself
 };
 struct row_schedule : row_buffers {
   int values = 0;
@@ -171,6 +172,9 @@ constexpr row_schedule analyse(Sigs const& s) {
   row_schedule p{};
   p.inputs = s.inputs();
   p.values = p.inputs + s.lets();
+  p.by_element = true;
+  for (int k = 0; k < s.lets(); ++k) p.by_element = p.by_element && s.let(k).shape == form::map;
+  for (int o = 0; o < s.outputs(); ++o) p.by_element = p.by_element && !s.out(o).per_row;
   if (p.values > max_values) throw invalid("a fused group has more values than a kernel may hold");
   bool costly[max_values] = {};
   for (int i = 0; i < p.inputs; ++i) {

@@ -17,7 +17,7 @@ struct target {
   // Bytes of scratch of a call, for what its rows keep of values of an earlier sweep and for partial sums.
   std::int64_t (*row_scratch)(exec::row_buffers const& kept, exec::call const& c);
   // Bytes beside those, where the call is a product: [rows, depth] x [depth, cols], c.batch of them.
-  std::int64_t (*product_scratch)(exec::call const& c, exec::operand_ref const& left, exec::operand_ref const& right);
+  std::int64_t (*product_scratch)(exec::row_buffers const& kept, exec::call const& c, exec::operand_ref const& left, exec::operand_ref const& right);
   // Which attention runs as one kernel; null: none, all is written as products.
   passes::attention_kernel runs_attention = nullptr;
   // Bytes of scratch of an op on whole operands, inputs first; null: of none.

@@ -102,7 +102,7 @@ inline constexpr target cpu_target{
     .band_bytes = backends::cpu::band_bytes,
     .kernel = {},
     .row_scratch = [](exec::row_buffers const& kept, exec::call const& c) { return backends::cpu::shares * backends::cpu::row_scratch(kept, c.cols); },
-    .product_scratch = backends::cpu::product_scratch,
+    .product_scratch = [](exec::row_buffers const&, exec::call const& c, exec::operand_ref const& left, exec::operand_ref const& right) { return backends::cpu::product_scratch(c, left, right); },
     .runs_attention = backends::cpu::runs_attention,
     .whole_scratch = backends::cpu::whole_scratch,
 };

@@ -23,6 +23,24 @@ template <class F>
 inline constexpr row_facts row_facts_of{exec::row_schedule_of<F>, row_task<F>::at_once,
                                         row_types<F>::reduces_rows || row_types<F>::has_numbers || row_task<F>::row_sums > 0};
 
+// All but how the rows are cut.
+template <class F>
+typename row_task<F>::arguments row_arguments(exec::frame const& f, exec::call const& c, exec::operand_ref const* operands) {
+  using task = row_task<F>;
+  typename task::arguments a{};
+  a.rows = c.rows;
+  a.cols = c.cols;
+  a.key = f.key;
+  a.scratch = f.scratch(c);
+  a.per_block = block_scratch(exec::row_schedule_of<F>, c.cols);
+  a.counters = f.counters();
+  for (int i = 0; i < task::types::operands; ++i) {
+    a.operand[i] = place::of(f, operands[i]);
+    a.operand[i].find_wide(task::at_once, static_cast<int>(size_of(operands[i].type)));
+  }
+  return a;
+}
+
 // Rows [first, last) of a fused group; `product`: where its head's rows lie, from `first` on.
 template <class Device, class F>
 void launch_rows(exec::frame const& f, exec::call const& c, exec::operand_ref const* operands, std::int64_t first, std::int64_t last,
@@ -31,26 +49,16 @@ void launch_rows(exec::frame const& f, exec::call const& c, exec::operand_ref co
   if (!task::sums && first == last) return;
   if (c.rows > most_rows) throw shape_error("cuda: a kernel over " + std::to_string(c.rows) + " rows. FIX: up to 2147483647, as parts of a batch: tx::accumulate<parts>");
   row_cut const cut = cut_rows(row_facts_of<F>, last - first, c.cols);
-  typename task::arguments a{};
+  auto a = row_arguments<F>(f, c, operands);
   a.first = first;
   a.last = last;
-  a.rows = c.rows;
-  a.cols = c.cols;
   a.piece = cut.piece;
-  a.key = f.key;
-  a.scratch = f.scratch(c);
-  a.per_block = block_scratch(exec::row_schedule_of<F>, c.cols);
-  a.counters = f.counters();
   a.product = product;
   a.team_size = cut.team_size;
   a.teams = cut.teams;
   a.pieces = cut.pieces;
   a.stash_in_shared = cut.stash_in_shared;
   a.sums_in_shared = cut.sums_in_shared;
-  for (int i = 0; i < task::types::operands; ++i) {
-    a.operand[i] = place::of(f, operands[i]);
-    a.operand[i].find_wide(task::at_once, static_cast<int>(size_of(operands[i].type)));
-  }
   Device::template launch<task>(cut.blocks * cut.pieces, cut.teams * cut.team_size, cut.shared_bytes, a);
 }
 
@@ -68,40 +76,62 @@ struct kernel<Device, exec::fused<Exact, Ins, Lets, Outs>> {
   }
 };
 
-// The product goes to scratch, then through the epilogue: matrices [first, end) of the batch, which are all but in a band.
+// Matrices of the batch that are the band's, else all. An epilogue that works element by element runs on each tile; for any other the product goes to
+// scratch first, and what is no epilogue at all straight to where it belongs.
 template <class Device, dtype D, class Epilogue>
 struct kernel<Device, exec::gemm<D, Epilogue>> {
-  using types = typename row_task<Epilogue>::types;
-  using product = product_task<D>;
+  using rows_task = row_task<Epilogue>;
+  using types = typename rows_task::types;
+  static constexpr bool by_element = exec::row_schedule_of<Epilogue>.by_element;
 
   static void run(exec::frame const& f, exec::call const& c, exec::operand_ref const* operands) {
     exec::operand_ref const* const others = operands + 2;
-    exec::operand_ref const* const outputs = others + types::inputs - 1;
-    std::int64_t const rows = f.matrix_rows(c);
-    typename product::arguments a{};
-    a.left = place::of(f, operands[0]);
-    a.right = place::of(f, operands[1]);
-    a.rows = rows;
-    a.cols = c.cols;
-    a.depth = c.depth;
-    a.tiles = (rows + tile - 1) / tile;
-    a.first_item = a.tiles * f.band_first;
-    std::int64_t const blocks = a.tiles * f.matrices(c) * ((c.cols + tile - 1) / tile);
-    bool straight = false;  // to where it belongs
     if constexpr (types::lets == 0 && types::outputs == 1) {
-      straight = outputs[0].type == sum_type(D) && (c.cols <= 1 || outputs[0].col == 1);
-      if (straight) a.to = place::of(f, outputs[0]);
+      exec::operand_ref const& output = others[types::inputs - 1];
+      if (output.type == sum_type(D) && (c.cols <= 1 || output.col == 1)) {
+        auto a = product_of<product_task<D>>(f, c, operands);
+        a.to = place::of(f, output);
+        launch<product_task<D>>(f, c, a);
+        return;
+      }
     }
-    if (!straight) {
+    if constexpr (by_element) {
+      using task = product_task<D, rows_task>;
+      auto a = product_of<task>(f, c, operands);
+      a.epilogue = detail::row_arguments<Epilogue>(f, c, others);
+      a.epilogue.team_size = tile / rows_task::at_once;
+      a.epilogue.teams = tile_threads / a.epilogue.team_size;
+      launch<task>(f, c, a);
+    } else {
+      auto a = product_of<product_task<D>>(f, c, operands);
       a.to.at = f.scratch(c) + row_scratch(exec::row_schedule_of<Epilogue>, c);
       a.to.rank = 1;
       a.to.stride[0] = c.cols;
       a.to_first = f.first_row(c);
+      launch<product_task<D>>(f, c, a);
+      detail::launch_rows<Device, Epilogue>(f, c, others, f.first_row(c), f.end_row(c), a.to.at);
     }
-    if (blocks > most_grid) throw shape_error("cuda: a product of " + std::to_string(blocks) + " tiles. FIX: up to 2147483647, as parts of a batch: tx::accumulate<parts>");
-    if (blocks > 0) Device::template launch<product>(static_cast<int>(blocks), tile_threads, product::shared_bytes, a);
-    if (straight) return;
-    detail::launch_rows<Device, Epilogue>(f, c, others, f.first_row(c), f.end_row(c), a.to.at);
+  }
+
+ private:
+  template <class Task>
+  static typename Task::arguments product_of(exec::frame const& f, exec::call const& c, exec::operand_ref const* sides) {
+    typename Task::arguments a{};
+    a.left = place::of(f, sides[0]);
+    a.right = place::of(f, sides[1]);
+    a.rows = f.matrix_rows(c);
+    a.cols = c.cols;
+    a.depth = c.depth;
+    a.tiles = (a.rows + tile - 1) / tile;
+    a.first_item = a.tiles * f.band_first;
+    return a;
+  }
+  template <class Task>
+  static void launch(exec::frame const& f, exec::call const& c, typename Task::arguments const& a) {
+    std::int64_t const blocks = a.tiles * f.matrices(c) * ((c.cols + tile - 1) / tile);
+    if (blocks > most_grid || c.rows > most_rows)
+      throw shape_error("cuda: a product of " + std::to_string(blocks) + " tiles. FIX: up to 2147483647, as parts of a batch: tx::accumulate<parts>");
+    if (blocks > 0) Device::template launch<Task>(static_cast<int>(blocks), tile_threads, Task::shared_bytes, a);
   }
 };
 

@@ -1,8 +1,8 @@
 // Products on the device: a block computes a tile of 64 x 64 results, a thread 4 x 4 of them, from slices of both sides in
-// shared memory. Sums run over the depth in order.
+// shared memory. Sums run over the depth in order. An epilogue that works element by element follows at once, on the tile in shared memory.
 #pragma once
 
-#include <tx/backends/cuda/place.hpp>
+#include <tx/backends/cuda/row_task.hpp>
 #include <tx/backends/cuda/target.hpp>
 
 namespace tx::backends::cuda {
@@ -11,10 +11,18 @@ inline constexpr int tile_depth = 16;  // of a slice
 inline constexpr int per_thread = 4;   // rows and columns of one thread
 inline constexpr int tile_threads = (tile / per_thread) * (tile / per_thread);
 
-template <dtype D>
+// Without an epilogue: results go to memory as they are.
+struct no_epilogue {
+  struct arguments {};
+};
+
+template <dtype D, class Epilogue = no_epilogue>
 struct product_task {
   using T = register_t<D>;
-  static constexpr std::int64_t shared_bytes = 2 * tile_depth * (tile + 1) * sizeof(T);
+  static constexpr bool has_epilogue = !std::is_same_v<Epilogue, no_epilogue>;
+  static constexpr std::int64_t side_bytes = 2 * tile_depth * (tile + 1) * sizeof(T);
+  static constexpr std::int64_t tile_bytes = has_epilogue ? tile * tile * sizeof(register_t<sum_type(D)>) : 0;
+  static constexpr std::int64_t shared_bytes = side_bytes > tile_bytes ? side_bytes : tile_bytes;
 
   struct arguments {
     place left, right, to;         // `to`: as an output of rows, columns side by side
@@ -24,7 +32,9 @@ struct product_task {
     std::int64_t depth = 0;
     std::int64_t first_item = 0;   // items: tiles of 64 rows, matrix after matrix
     std::int64_t tiles = 0;        // of a matrix
+    typename Epilogue::arguments epilogue{};
   };
+  static_assert(sizeof(arguments) < most_arguments, "tx::cuda: a product's epilogue has more operands than a kernel may be given");
 
   // Block: a tile of a band.
   template <class Block>
@@ -55,6 +65,16 @@ struct product_task {
           for (int j = 0; j < per_thread; ++j) sum[i][j] += x[i] * y[j];
       }
       b.sync();
+    }
+    if constexpr (has_epilogue) {
+      auto* const results = reinterpret_cast<register_t<sum_type(D)>*>(b.shared());
+      for (int i = 0; i < per_thread; ++i)
+        for (int j = 0; j < per_thread; ++j) results[(my_row + i * stride) * tile + my_col + j * stride] = sum[i][j];
+      b.sync();
+      std::int64_t const first = matrix * a.rows + row, rows = a.rows - row < tile ? a.rows - row : tile;
+      row_body<typename Epilogue::body, Block> on_tile(b, a.epilogue, b.shared(), first, col, col + tile < a.cols ? col + tile : a.cols, tile);
+      on_tile.rows(first, first + rows, a.epilogue.teams);
+      return;
     }
     for (int i = 0; i < per_thread; ++i) {
       std::int64_t const r = row + my_row + i * stride;

@@ -34,7 +34,8 @@ class row_body {
  public:
   // Block number `part` over rows, number `piece` over columns.
   TX_DEVICE row_body(Block& b, typename task::arguments const& a, int part, int piece)
-      : b_(b), a_(a), team_(b, a.team_size), lane_(team_.lane()), first_(piece * a.piece), end_(first_ + a.piece < a.cols ? first_ + a.piece : a.cols) {
+      : b_(b), a_(a), team_(b, a.team_size), lane_(team_.lane()), first_(piece * a.piece), end_(first_ + a.piece < a.cols ? first_ + a.piece : a.cols),
+        product_(a.product), product_row_(a.first), product_stride_(a.cols) {
     std::byte* const scratch = a.scratch + part * a.per_block;
     std::byte* const shared = b.shared() + combine_bytes;
     stash_ = a.stash_in_shared ? shared + team_.index() * task::stash_room(a.piece) : scratch;
@@ -45,11 +46,16 @@ class row_body {
     }
   }
 
+  // A part of a product's results, by an epilogue that works element by element: columns [first, end) of rows that lie in `results`, which begin at row
+  // `first_row` and column `first`, rows `stride` elements apart.
+  TX_DEVICE row_body(Block& b, typename task::arguments const& a, std::byte const* results, std::int64_t first_row, std::int64_t first, std::int64_t end, std::int64_t stride)
+      : b_(b), a_(a), team_(b, a.team_size), lane_(team_.lane()), first_(first), end_(end), product_(results), product_row_(first_row), product_column_(first), product_stride_(stride) {}
+
   // Rows begin + the team's number, then each `apart` rows; every thread of the block comes here with the same numbers.
   TX_DEVICE void rows(std::int64_t begin, std::int64_t end, std::int64_t apart) {
     for (std::int64_t base = begin; base < end; base += apart) {
       live_ = base + team_.index() < end;
-      row_ = live_ ? base + team_.index() : a_.first;  // a team without a row of its own only meets the others: it reads and stores nothing
+      row_ = live_ ? base + team_.index() : begin;  // a team without a row of its own only meets the others: it reads and stores nothing
       columns_end_ = live_ ? end_ : first_;
       reads_numbers_ = live_ && (lane_ == 0 || first_ + lane_ * at_once < columns_end_);
       start(std::make_integer_sequence<int, types::inputs>{});
@@ -112,7 +118,7 @@ class row_body {
     } else if constexpr (sig.how == access::contiguous || sig.how == access::strided) {
       from_[V] = operand<V>().at + operand<V>().row_offset(row_) * size_of(sig.type);
     } else if constexpr (sig.how == access::product) {
-      from_[V] = a_.product + (row_ - a_.first) * a_.cols * size_of(sig.type);
+      from_[V] = product_ + ((row_ - product_row_) * product_stride_ - product_column_) * size_of(sig.type);
     } else if constexpr (sig.how == access::position) {
       if (operand<V>().rank != 0) get<V>(x_) = static_cast<type_of<V>>(operand<V>().position(row_));
     }
@@ -312,6 +318,8 @@ class row_body {
   team<Block> team_;
   int lane_;
   std::int64_t first_, end_;           // columns of the block's piece
+  std::byte const* product_;           // the head's results, from this row and column on
+  std::int64_t product_row_, product_column_ = 0, product_stride_;  // elements
   std::byte* stash_ = nullptr;         // of the team
   std::byte* sums_ = nullptr;          // of the team
   std::int64_t sum_cols_ = 0;          // that a row of them has room for

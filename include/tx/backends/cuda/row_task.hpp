@@ -9,6 +9,7 @@ namespace tx::backends::cuda {
 
 template <class F>
 struct row_task {
+  using body = F;
   using types = detail::row_types<F>;
   static constexpr auto const& schedule = exec::row_schedule_of<F>;
   static constexpr int first_input = types::has_product ? 1 : 0;

@@ -42,9 +42,10 @@ constexpr std::int64_t row_scratch(exec::row_buffers const& kept, exec::call con
 }
 
 inline constexpr int tile = 64;  // rows and columns of a product that a block computes
-// All results of a product, in the type of its sums: its epilogue is a kernel of its own over them.
-constexpr std::int64_t product_scratch(exec::call const& c, exec::operand_ref const& left, exec::operand_ref const&) {
-  return exec::aligned(c.rows * c.cols * size_of(sum_type(left.type)));
+// An epilogue that works element by element runs on each tile where that is computed. Any other is a kernel of its own over all results, in
+// the type of the product's sums.
+constexpr std::int64_t product_scratch(exec::row_buffers const& kept, exec::call const& c, exec::operand_ref const& left, exec::operand_ref const&) {
+  return kept.by_element ? 0 : exec::aligned(c.rows * c.cols * size_of(sum_type(left.type)));
 }
 
 }  // namespace tx::backends::cuda
