@@ -1,47 +1,15 @@
 // What a loop rounds of a parameter is rounded before it, once for the forward and the backward loop.
 #include "../interpreter/evaluator.hpp"
-#include "../interpreter/passes.hpp"
+#include "stacked.hpp"
 
-#include <tx/expr/repeat.hpp>
-#include <tx/nn/linear.hpp>
-#include <tx/ops/mean.hpp>
-#include <tx/ops/tanh.hpp>
 #include <tx/passes/hoist.hpp>
 #include <tx/train/sgd.hpp>
-#include <tx/train/step.hpp>
 
 #include <catch2/catch.hpp>
 
 namespace {
 
-using namespace tx;
-
-constexpr int layers = 3, width = 6;
-
-struct block {
-  nn::linear<width, width> inner;
-  constexpr auto operator()(auto const& x) const { return x + tanh(inner(x)); }
-};
-struct net {
-  repeat<layers, block> layer;
-};
-struct nested_block {
-  repeat<2, block> inner;
-  constexpr auto operator()(auto const& x) const { return inner(x); }
-};
-struct nested {
-  repeat<layers, nested_block> layer;
-};
-constexpr auto loss = [](auto const& m, tensor<float, 4, width> x) {
-  auto const y = m.layer(x);
-  return mean(y * y);
-};
-template <class Model, class... Options>
-graph recorded() {
-  graph g;
-  train_step<Model, loss, sgd, Options...>::record(g);
-  return at_run_time::simplified(g);
-}
+using namespace stacked;
 
 // Values that are rounded to halves: inside of loops, and those of a parameter outside.
 struct places {
@@ -71,7 +39,7 @@ std::vector<values> outputs(graph const& g) {
 }  // namespace
 
 TEST_CASE("a weight is rounded once, for the loop forward and the loop backward", "[hoist]") {
-  graph const before = recorded<net, mixed<bf16>>();
+  graph const before = recorded<net, sgd, mixed<bf16>>();
   graph const after = passes::hoist(before);
   at_run_time::verified(after);
   CHECK(rounded(before).parameters == 0);
@@ -81,7 +49,7 @@ TEST_CASE("a weight is rounded once, for the loop forward and the loop backward"
 }
 
 TEST_CASE("out of a loop in a loop too", "[hoist]") {
-  graph const before = recorded<nested, mixed<f16>>();
+  graph const before = recorded<nested, sgd, mixed<f16>>();
   graph const after = passes::hoist(before);
   at_run_time::verified(after);
   CHECK(rounded(after).parameters == 1);
@@ -90,7 +58,7 @@ TEST_CASE("out of a loop in a loop too", "[hoist]") {
 }
 
 TEST_CASE("parts of a batch: out of the layers, of which a part is one loop", "[hoist]") {
-  graph const before = recorded<net, mixed<bf16>, accumulate<2>>();
+  graph const before = recorded<net, sgd, mixed<bf16>, accumulate<2>>();
   graph const after = passes::hoist(before);
   at_run_time::verified(after);
   CHECK(rounded(before).inside - rounded(after).inside == 1);  // two slices fewer, one whole weight more, in the loop over parts
@@ -98,6 +66,6 @@ TEST_CASE("parts of a batch: out of the layers, of which a part is one loop", "[
 }
 
 TEST_CASE("without halves there is nothing to do", "[hoist]") {
-  graph const g = recorded<net>();
+  graph const g = recorded<net, sgd>();
   CHECK(passes::hoist(g).size() == g.size());
 }

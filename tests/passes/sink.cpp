@@ -1,16 +1,11 @@
 // What is made of a stacked gradient moves into the loop that makes it, and what cannot stays.
-#include "../interpreter/passes.hpp"
+#include "stacked.hpp"
 
 #include <tx/backends/cpu/target.hpp>
-#include <tx/expr/repeat.hpp>
-#include <tx/nn/linear.hpp>
-#include <tx/ops/mean.hpp>
-#include <tx/ops/tanh.hpp>
 #include <tx/train/adafactor.hpp>
 #include <tx/train/lamb.hpp>
 #include <tx/train/novograd.hpp>
 #include <tx/train/sgd.hpp>
-#include <tx/train/step.hpp>
 
 #include <catch2/catch.hpp>
 
@@ -18,32 +13,7 @@ namespace {
 
 using namespace tx;
 
-constexpr int layers = 5, width = 12;
-
-struct block {
-  nn::linear<width, width> inner;
-  constexpr auto operator()(auto const& x) const { return x + tanh(inner(x)); }
-};
-struct net {
-  repeat<layers, block> layer;
-};
-struct nested_block {
-  repeat<2, block> inner;
-  constexpr auto operator()(auto const& x) const { return inner(x); }
-};
-struct nested {
-  repeat<layers, nested_block> layer;
-};
-constexpr auto loss = [](auto const& m, tensor<float, 8, width> x) {
-  auto const y = m.layer(x);
-  return mean(y * y);
-};
-template <class Model, class Optimizer, class... Options>
-graph recorded() {
-  graph g;
-  train_step<Model, loss, Optimizer, Options...>::record(g);
-  return at_run_time::simplified(g);
-}
+using namespace stacked;
 
 // Update nodes of more than a number, inside of loops and outside.
 struct places {
