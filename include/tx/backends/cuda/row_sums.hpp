@@ -103,7 +103,7 @@ class row_sums_of {
       constexpr int k = sig.value - types::inputs;
       using T = type_of<k>;
       auto const* const total = reinterpret_cast<T const*>(of_share(0) + task::template sum_at<k>(a_.cols));
-      auto* const before = reinterpret_cast<T*>(of_share(shares_of_call()) + task::template sum_at<k>(a_.cols));
+      auto* const before = reinterpret_cast<T*>(of_share(shares_of(a_.rows)) + task::template sum_at<k>(a_.cols));
       std::int64_t const end = sig.per_row ? 1 : end_;
       for (std::int64_t c = first_ + b_.thread(); c < end; c += b_.threads()) {
         std::int64_t const from = by_column<k> ? c : 0;
@@ -119,10 +119,6 @@ class row_sums_of {
         }
       }
     }
-  }
-  TX_DEVICE int shares_of_call() const {
-    std::int64_t const shares = (a_.rows + rows_of_share - 1) / rows_of_share;
-    return static_cast<int>(shares < 1 ? 1 : shares < most_shares ? shares : most_shares);
   }
   TX_DEVICE place const& operand(int output) const { return a_.operand[types::inputs - task::first_input + output]; }
 
