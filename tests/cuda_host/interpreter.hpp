@@ -7,6 +7,9 @@
 
 #include <ucontext.h>
 
+#include <algorithm>
+#include <array>
+#include <bit>
 #include <cstdlib>
 #include <cstring>
 #include <memory>
@@ -98,12 +101,20 @@ class block_of_threads {
   int current_ = 0;
 };
 
+// A copy that has been asked for: it happens when its thread waits for it.
+struct pending_copy {
+  std::byte* to;
+  std::byte const* from;
+  int bytes;
+};
+
 // What device code sees of its block.
 struct host_block {
   block_of_threads& all;
   std::byte* room;
   std::uint64_t* exchanged;  // a number per thread
   int thread_, threads_, block_, blocks_;
+  std::vector<std::vector<pending_copy>> copies = std::vector<std::vector<pending_copy>>(1);  // groups that nobody has waited for, and the one that has not ended
 
   int thread() const { return thread_; }
   int threads() const { return threads_; }
@@ -131,6 +142,67 @@ struct host_block {
     sync_warp();
     return x;
   }
+
+  void copy(std::byte* to, std::byte const* from, int bytes) {
+    if (reinterpret_cast<std::uintptr_t>(to) % 16 != 0 || (bytes != 0 && reinterpret_cast<std::uintptr_t>(from) % 16 != 0) || bytes < 0 || bytes > 16)
+      throw std::logic_error("a copy of 16 bytes that are not aligned");
+    copies.back().push_back({to, from, bytes});
+  }
+  void end_copies() { copies.emplace_back(); }
+  template <int N>
+  void wait_copies() {
+    while (copies.size() > N + 1) {
+      for (pending_copy const& c : copies.front()) {
+        std::memset(c.to, 0, 16);
+        if (c.bytes > 0) std::memcpy(c.to, c.from, static_cast<std::size_t>(c.bytes));
+      }
+      copies.erase(copies.begin());
+    }
+  }
+  device::matrices load_matrices(std::byte const* row, bool transposed) const {
+    auto const rows = of_warp(reinterpret_cast<std::uint64_t>(row));
+    int const lane = thread_ % device::warp, major = lane / 4, minor = lane % 4 * 2;
+    device::matrices m{};
+    for (int k = 0; k < 4; ++k) {
+      std::uint16_t two[2];
+      for (int i = 0; i < 2; ++i) {
+        int const r = transposed ? minor + i : major, c = transposed ? major : minor + i;
+        std::memcpy(&two[i], reinterpret_cast<std::byte const*>(rows[static_cast<std::size_t>(8 * k + r)]) + 2 * c, 2);
+      }
+      std::memcpy(&m.part[k], two, 4);
+    }
+    return m;
+  }
+  template <tx::dtype D>
+  void add_product(float (&sum)[4], device::matrices const& left, std::uint32_t low, std::uint32_t high) const {
+    auto const pair = [](std::uint32_t a, std::uint32_t b) { return a | std::uint64_t{b} << 32; };
+    auto const first = of_warp(pair(left.part[0], left.part[1])), second = of_warp(pair(left.part[2], left.part[3])), right = of_warp(pair(low, high));
+    int const lane = thread_ % device::warp;
+    for (int i = 0; i < 4; ++i) {
+      int const row = lane / 4, lower_half = i / 2, col = lane % 4 * 2 + i % 2;
+      for (int k = 0; k < 16; ++k) {
+        auto const& half = k < 8 ? first : second;
+        sum[i] += element<D>(half[static_cast<std::size_t>(row * 4 + k % 8 / 2)], lower_half, k % 2) * element<D>(right[static_cast<std::size_t>(col * 4 + k % 8 / 2)], k / 8, k % 2);
+      }
+    }
+  }
+
+ private:
+  // What each lane of the warp has given.
+  std::array<std::uint64_t, device::warp> of_warp(std::uint64_t mine) const {
+    exchanged[thread_] = mine;
+    sync_warp();
+    std::array<std::uint64_t, device::warp> all_of_them{};
+    std::copy_n(exchanged + thread_ / device::warp * device::warp, device::warp, all_of_them.begin());
+    sync_warp();
+    return all_of_them;
+  }
+  // Of a pair of registers that hold two halves each.
+  template <tx::dtype D>
+  static float element(std::uint64_t pair, int word, int half) {
+    auto const bits = static_cast<std::uint16_t>(pair >> (32 * word + 16 * half));
+    return std::bit_cast<tx::element_t<D>>(bits).widen();
+  }
 };
 
 struct host_device {
@@ -140,9 +212,9 @@ struct host_device {
   template <class Task>
   static void launch(int blocks, int threads, std::int64_t shared_bytes, typename Task::arguments const& a) {
     static_assert(std::is_trivially_copyable_v<typename Task::arguments> && sizeof(a) <= device::most_arguments);
-    if (blocks < 1 || threads < device::warp || threads > device::most_threads || threads % device::warp != 0)
+    if (blocks < 1 || threads < device::warp || threads > Task::threads || threads % device::warp != 0)
       throw std::logic_error("a launch of " + std::to_string(blocks) + " blocks of " + std::to_string(threads) + " threads");
-    if (shared_bytes > device::most_shared) throw std::logic_error("too much shared memory is asked for");
+    if (shared_bytes > device::most_block_memory) throw std::logic_error("too much shared memory is asked for");
     static block_of_threads all;
     std::vector<std::uint64_t> exchanged(static_cast<std::size_t>(threads));
     for (int i = 0; i < blocks; ++i) {

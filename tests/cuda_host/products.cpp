@@ -3,6 +3,7 @@
 
 #include <tx/nn/embedding.hpp>
 #include <tx/nn/linear.hpp>
+#include <tx/ops/cast.hpp>
 #include <tx/ops/gelu.hpp>
 #include <tx/ops/max.hpp>
 #include <tx/ops/mean.hpp>
@@ -45,6 +46,35 @@ TEST_CASE("Products of any size, one or many matrices") {
   CHECK(product<float, 3, 70, 33, 5>() < 1e-5);
   CHECK(product<float, 20, 7, 40, 130>() < 1e-5);
   CHECK(product<double, 2, 30, 20, 10>() < 1e-12);
+}
+
+// Rounded numbers, so that the reference computes with the same.
+template <class H, int M, int K, int N, bool LeftTurned, bool RightTurned>
+double half_product() {
+  constexpr auto f = [](t<float, M, K> a, t<float, K, N> b) {
+    auto const left = tx::cast<H>(a), right = tx::cast<H>(b);
+    // Turned ones lie in memory before, as results of an op of their own.
+    auto const turned_left = tx::transpose<1, 0>(tx::cast<H>(tx::transpose<1, 0>(a)));
+    auto const turned_right = tx::transpose<1, 0>(tx::cast<H>(tx::transpose<1, 0>(b)));
+    if constexpr (LeftTurned && RightTurned) return tx::matmul(turned_left, turned_right);
+    else if constexpr (LeftTurned) return tx::matmul(turned_left, right);
+    else if constexpr (RightTurned) return tx::matmul(left, turned_right);
+    else return tx::matmul(left, right);
+  };
+  return distance_from_reference<tx::function<f>>(1, numbers<float>(M * K, -1, 1), numbers<float>(K * N, -1, 1));
+}
+
+TEMPLATE_TEST_CASE("Products of halves on units for matrices, sides lying either way", "", tx::bf16, tx::f16) {
+  CHECK(half_product<TestType, 128, 64, 128, false, false>() < 2e-2);
+  CHECK(half_product<TestType, 72, 200, 136, false, true>() < 2e-2);
+  CHECK(half_product<TestType, 130, 70, 24, true, false>() < 2e-2);
+  CHECK(half_product<TestType, 9, 5, 7, true, true>() < 2e-2);
+}
+
+TEST_CASE("Few tiles of a great depth are cut along it") {
+  CHECK(tx::backends::cuda::depth_parts(1, 1600) > 1);
+  CHECK(product<float, 1, 20, 1600, 30>() < 1e-3);
+  CHECK(half_product<tx::bf16, 20, 1600, 30, false, true>() < 0.1);
 }
 
 TEST_CASE("Operands of a product that lie transposed or apart") {

@@ -27,6 +27,8 @@ struct cuda {
     return cudaGetDeviceCount(&devices) == cudaSuccess && devices > 0;
   }
 
+  static cudaStream_t stream() { return nullptr; }  // that kernels run on
+
   // The host does not reach the device's memory.
   static void clear(std::byte* to, std::int64_t count) { device::clear(to, count); }
   static void upload(std::byte* to, std::byte const* from, std::int64_t count) {

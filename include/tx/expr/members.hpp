@@ -156,7 +156,7 @@ address(P) -> address<P>;
 
 template <auto A>
 constexpr std::string_view name_of_member() {
-  std::string_view text = __PRETTY_FUNCTION__;
+  std::string_view text{__PRETTY_FUNCTION__, sizeof __PRETTY_FUNCTION__ - 1};  // nvcc's front end writes NULs into it
   std::size_t end = text.rfind('}');
   while (end > 0 && (text[end - 1] == ')' || text[end - 1] == '}')) --end;
   std::size_t begin = end;

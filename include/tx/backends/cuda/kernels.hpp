@@ -82,7 +82,7 @@ template <class Device, dtype D, class Epilogue>
 struct kernel<Device, exec::gemm<D, Epilogue>> {
   using rows_task = row_task<Epilogue>;
   using types = typename rows_task::types;
-  static constexpr bool by_element = exec::row_schedule_of<Epilogue>.by_element;
+  static constexpr auto const& schedule = exec::row_schedule_of<Epilogue>;
 
   static void run(exec::frame const& f, exec::call const& c, exec::operand_ref const* operands) {
     exec::operand_ref const* const others = operands + 2;
@@ -95,16 +95,17 @@ struct kernel<Device, exec::gemm<D, Epilogue>> {
         return;
       }
     }
-    if constexpr (by_element) {
+    if constexpr (schedule.by_element) {
       using task = product_task<D, rows_task>;
       auto a = product_of<task>(f, c, operands);
       a.epilogue = detail::row_arguments<Epilogue>(f, c, others);
-      a.epilogue.team_size = tile / rows_task::at_once;
-      a.epilogue.teams = tile_threads / a.epilogue.team_size;
+      a.epilogue.team_size = task::core::tile / rows_task::at_once;
+      if (a.epilogue.team_size > task::threads) a.epilogue.team_size = task::threads;
+      a.epilogue.teams = task::threads / a.epilogue.team_size;
       launch<task>(f, c, a);
     } else {
       auto a = product_of<product_task<D>>(f, c, operands);
-      a.to.at = f.scratch(c) + row_scratch(exec::row_schedule_of<Epilogue>, c);
+      a.to.at = f.scratch(c) + row_scratch(schedule, c);
       a.to.rank = 1;
       a.to.stride[0] = c.cols;
       a.to_first = f.first_row(c);
@@ -116,22 +117,32 @@ struct kernel<Device, exec::gemm<D, Epilogue>> {
  private:
   template <class Task>
   static typename Task::arguments product_of(exec::frame const& f, exec::call const& c, exec::operand_ref const* sides) {
+    constexpr int tile = Task::core::tile;
     typename Task::arguments a{};
     a.left = place::of(f, sides[0]);
     a.right = place::of(f, sides[1]);
+    for (place* const p : {&a.left, &a.right}) {
+      p->find_wide(16 / size_of(D), size_of(D));
+      p->wide = p->wide && (p->row == 1 ? p->col : p->row) % (16 / size_of(D)) == 0;
+    }
     a.rows = f.matrix_rows(c);
     a.cols = c.cols;
     a.depth = c.depth;
     a.tiles = (a.rows + tile - 1) / tile;
     a.first_item = a.tiles * f.band_first;
+    a.parts = depth_parts(tiles_of(D, a.rows, c.cols, c.batch), c.depth);
+    a.sums = f.scratch(c) + row_scratch(schedule, c) + results_bytes(schedule, c, D);
+    a.counters = f.counters();
     return a;
   }
   template <class Task>
-  static void launch(exec::frame const& f, exec::call const& c, typename Task::arguments const& a) {
-    std::int64_t const blocks = a.tiles * f.matrices(c) * ((c.cols + tile - 1) / tile);
+  static void launch(exec::frame const& f, exec::call const& c, typename Task::arguments& a) {
+    constexpr int tile = Task::core::tile;
+    std::int64_t const blocks = a.tiles * f.matrices(c) * ((c.cols + tile - 1) / tile) * a.parts;
     if (blocks > most_grid || c.rows > most_rows)
       throw shape_error("cuda: a product of " + std::to_string(blocks) + " tiles. FIX: up to 2147483647, as parts of a batch: tx::accumulate<parts>");
-    if (blocks > 0) Device::template launch<Task>(static_cast<int>(blocks), tile_threads, Task::shared_bytes, a);
+    a.to.find_wide(4, size_of(sum_type(D)));
+    if (blocks > 0) Device::template launch<Task>(static_cast<int>(blocks), Task::threads, Task::shared_bytes, a);
   }
 };
 

@@ -1,15 +1,13 @@
-// Products on the device: a block computes a tile of 64 x 64 results, a thread 4 x 4 of them, from slices of both sides in
-// shared memory. Sums run over the depth in order. An epilogue that works element by element follows at once, on the tile in shared memory.
+// Products on the device: a block computes a tile of results, or a part of its sums along the depth. An epilogue that works element by element
+// follows at once, on the tile in shared memory.
 #pragma once
 
+#include <tx/backends/cuda/matrix_core.hpp>
 #include <tx/backends/cuda/row_task.hpp>
+#include <tx/backends/cuda/scalar_core.hpp>
 #include <tx/backends/cuda/target.hpp>
 
 namespace tx::backends::cuda {
-
-inline constexpr int tile_depth = 16;  // of a slice
-inline constexpr int per_thread = 4;   // rows and columns of one thread
-inline constexpr int tile_threads = (tile / per_thread) * (tile / per_thread);
 
 // Without an epilogue: results go to memory as they are.
 struct no_epilogue {
@@ -18,92 +16,89 @@ struct no_epilogue {
 
 template <dtype D, class Epilogue = no_epilogue>
 struct product_task {
-  using T = register_t<D>;
-  static constexpr bool has_epilogue = !std::is_same_v<Epilogue, no_epilogue>;
-  static constexpr std::int64_t side_bytes = 2 * tile_depth * (tile + 1) * sizeof(T);
-  static constexpr std::int64_t tile_bytes = has_epilogue ? tile * tile * sizeof(register_t<sum_type(D)>) : 0;
-  static constexpr std::int64_t shared_bytes = side_bytes > tile_bytes ? side_bytes : tile_bytes;
+  using core = std::conditional_t<is_half(D), matrix_core<D>, scalar_core<D>>;
+  using T = register_t<sum_type(D)>;
+  static_assert(core::tile == tile_of(D));
+  static constexpr int tile = core::tile, threads = core::threads;
+  static constexpr std::int64_t tile_bytes = tile * core::stride * sizeof(T);
+  static constexpr std::int64_t shared_bytes = core::shared_bytes > tile_bytes ? core::shared_bytes : tile_bytes;
 
   struct arguments {
-    place left, right, to;         // `to`: as an output of rows, columns side by side
-    std::int64_t to_first = 0;     // row 0 of `to`
-    std::int64_t rows = 0;         // of a matrix
+    place left, right, to;            // `to`: as an output of rows, columns side by side
+    std::int64_t to_first = 0;        // row 0 of `to`
+    std::int64_t rows = 0;            // of a matrix
     std::int64_t cols = 0;
     std::int64_t depth = 0;
-    std::int64_t first_item = 0;   // items: tiles of 64 rows, matrix after matrix
-    std::int64_t tiles = 0;        // of a matrix
+    std::int64_t first_item = 0;      // items: tiles of rows, matrix after matrix
+    std::int64_t tiles = 0;           // of a matrix
+    int parts = 1;                    // of the depth, a block each
+    std::byte* sums = nullptr;        // of all parts of all tiles, where there are several
+    std::uint32_t* counters = nullptr;
     typename Epilogue::arguments epilogue{};
   };
   static_assert(sizeof(arguments) < most_arguments, "tx::cuda: a product's epilogue has more operands than a kernel may be given");
 
-  // Block: a tile of a band.
   template <class Block>
   static TX_DEVICE void run(Block& b, arguments const& a) {
-    std::int64_t const tiles = (a.cols + tile - 1) / tile;
-    std::int64_t const item = a.first_item + b.block() / tiles;
+    int const part = a.parts == 1 ? 0 : b.block() % a.parts, number = a.parts == 1 ? b.block() : b.block() / a.parts;
+    std::int64_t const across = (a.cols + tile - 1) / tile;
+    std::int64_t const item = a.first_item + number / across;
     std::int64_t const matrix = item / a.tiles;
-    std::int64_t const row = item % a.tiles * tile;
-    std::int64_t const col = b.block() % tiles * tile;
-    T* const left = reinterpret_cast<T*>(b.shared());
-    T* const right = left + tile_depth * (tile + 1);
-    side const of_left{a.left.at, a.left.row_offset(matrix) + row * a.left.row, a.left.row, a.left.col, a.rows - row};
-    side const of_right{a.right.at, a.right.row_offset(matrix) + col * a.right.col, a.right.col, a.right.row, a.cols - col};
+    std::int64_t const row = item % a.tiles * tile, col = number % across * tile;
+    product_side const of_left{a.left.at, a.left.row_offset(matrix) + row * a.left.row, a.left.row, a.left.col, a.rows - row, a.left.wide};
+    product_side const of_right{a.right.at, a.right.row_offset(matrix) + col * a.right.col, a.right.col, a.right.row, a.cols - col, a.right.wide};
+    std::int64_t const slices = (a.depth + core::slice - 1) / core::slice;
+    std::int64_t const end = share_begin(slices, part + 1, a.parts) * core::slice;
 
-    constexpr int stride = tile / per_thread;
-    int const my_row = b.thread() / stride;
-    int const my_col = b.thread() % stride;
-    T sum[per_thread][per_thread] = {};
-    for (std::int64_t k = 0; k < a.depth; k += tile_depth) {
-      fetch(b, left, of_left, k, a.depth);
-      fetch(b, right, of_right, k, a.depth);
-      b.sync();
-      for (int d = 0; d < tile_depth; ++d) {
-        T x[per_thread], y[per_thread];
-        for (int i = 0; i < per_thread; ++i) x[i] = left[d * (tile + 1) + my_row + i * stride];
-        for (int j = 0; j < per_thread; ++j) y[j] = right[d * (tile + 1) + my_col + j * stride];
-        for (int i = 0; i < per_thread; ++i)
-          for (int j = 0; j < per_thread; ++j) sum[i][j] += x[i] * y[j];
-      }
-      b.sync();
-    }
-    if constexpr (has_epilogue) {
-      auto* const results = reinterpret_cast<register_t<sum_type(D)>*>(b.shared());
-      for (int i = 0; i < per_thread; ++i)
-        for (int j = 0; j < per_thread; ++j) results[(my_row + i * stride) * tile + my_col + j * stride] = sum[i][j];
-      b.sync();
-      std::int64_t const first = matrix * a.rows + row, rows = a.rows - row < tile ? a.rows - row : tile;
-      row_body<typename Epilogue::body, Block> on_tile(b, a.epilogue, b.shared(), first, col, col + tile < a.cols ? col + tile : a.cols, tile);
+    core c;
+    c.multiply(b, of_left, of_right, share_begin(slices, part, a.parts) * core::slice, end < a.depth ? end : a.depth);
+    if (a.parts > 1 && !add_parts(b, a, c, number, part)) return;
+    T* const results = reinterpret_cast<T*>(b.shared());
+    c.store_sums(b, results);
+    b.sync();
+    std::int64_t const first = matrix * a.rows + row, rows = a.rows - row < tile ? a.rows - row : tile;
+    if constexpr (std::is_same_v<Epilogue, no_epilogue>) {
+      store_tile(b, a, results, first, rows, col);
+    } else {
+      row_body<typename Epilogue::body, Block> on_tile(b, a.epilogue, b.shared(), first, col, col + tile < a.cols ? col + tile : a.cols, core::stride);
       on_tile.rows(first, first + rows, a.epilogue.teams);
-      return;
-    }
-    for (int i = 0; i < per_thread; ++i) {
-      std::int64_t const r = row + my_row + i * stride;
-      if (r >= a.rows) continue;
-      std::int64_t const to = a.to.row_offset(matrix * a.rows + r - a.to_first);
-      for (int j = 0; j < per_thread; ++j) {
-        std::int64_t const c = col + my_col + j * stride;
-        if (c < a.cols) store<sum_type(D)>(a.to.at, to + c, sum[i][j]);
-      }
     }
   }
 
  private:
-  // A side of the product: `line` is a row of the left one or a column of the right one.
-  struct side {
-    std::byte const* at;
-    std::int64_t start, line, depth;  // elements
-    std::int64_t lines;
-  };
-
-  // A slice of 64 lines from depth k, zero beyond the edges; neighbouring threads read neighbouring elements if any do.
+  // Hands on the sums of this part; in the last block of a tile to come here they become those of all parts, added in order. Is it that one?
   template <class Block>
-  static TX_DEVICE void fetch(Block& b, T* to, side const& s, std::int64_t k, std::int64_t depth) {
-    bool const along = s.depth == 1;
-    for (int i = b.thread(); i < tile * tile_depth; i += b.threads()) {
-      int const line = along ? i / tile_depth : i % tile;
-      int const d = along ? i % tile_depth : i / tile;
-      bool const inside = line < s.lines && k + d < depth;
-      to[d * (tile + 1) + line] = inside ? load<D>(s.at, s.start + line * s.line + (k + d) * s.depth) : T(0);
+  static TX_DEVICE bool add_parts(Block& b, arguments const& a, core& c, int number, int part) {
+    constexpr std::int64_t each = std::int64_t{core::groups} * threads * 4;  // numbers of one part
+    T* const all = reinterpret_cast<T*>(a.sums) + number * a.parts * each + b.thread() * 4;
+    TX_UNROLL
+    for (int g = 0; g < core::groups; ++g)
+      store_own(reinterpret_cast<std::byte*>(all + part * each + g * threads * 4), columns<T, 4>{c.sums[g][0], c.sums[g][1], c.sums[g][2], c.sums[g][3]});
+    if (!b.last_of(a.counters + number, a.parts)) return false;
+    TX_UNROLL
+    for (int g = 0; g < core::groups; ++g) {
+      auto sum = load_own<T, 4>(reinterpret_cast<std::byte const*>(all + g * threads * 4));
+      for (int p = 1; p < a.parts; ++p) {
+        auto const more = load_own<T, 4>(reinterpret_cast<std::byte const*>(all + p * each + g * threads * 4));
+        for (int k = 0; k < 4; ++k) sum.x[k] += more.x[k];
+      }
+      for (int k = 0; k < 4; ++k) c.sums[g][k] = sum.x[k];
+    }
+    return true;
+  }
+
+  // A warp takes rows, a thread four columns at a time.
+  template <class Block>
+  static TX_DEVICE void store_tile(Block& b, arguments const& a, T const* results, std::int64_t first, std::int64_t rows, std::int64_t col) {
+    std::int64_t const cols = a.cols - col < tile ? a.cols - col : tile;
+    for (std::int64_t r = b.thread() / warp; r < rows; r += threads / warp) {
+      std::byte* const to = a.to.at + (a.to.row_offset(first + r - a.to_first) + col) * static_cast<std::int64_t>(sizeof(T));
+      for (int k = b.thread() % warp * 4; k < cols; k += warp * 4) {
+        T const* const from = results + r * core::stride + k;
+        if (k + 4 <= cols) store_columns<sum_type(D), 4>(to + k * static_cast<std::int64_t>(sizeof(T)), load_own<T, 4>(reinterpret_cast<std::byte const*>(from)), a.to.wide);
+        else
+          for (int i = 0; k + i < cols; ++i) store<sum_type(D)>(to, k + i, from[i]);
+      }
     }
   }
 };

@@ -20,6 +20,7 @@ struct row_task {
   static constexpr int row_sums = schedule.row_sums;
   static constexpr bool sums = column_sums + row_sums > 0;
   static constexpr int at_once = detail::columns_at_once<F>;
+  static constexpr int threads = most_threads;
 
   struct arguments {
     std::int64_t first = 0, last = 0;      // rows of this launch

@@ -41,11 +41,47 @@ constexpr std::int64_t row_scratch(exec::row_buffers const& kept, exec::call con
   return (blocks_with_scratch(kept, c.rows) + 1) * block_scratch(kept, c.cols);
 }
 
-inline constexpr int tile = 64;  // rows and columns of a product that a block computes
+// Rows and columns of a product that a block computes.
+constexpr int tile_of(dtype d) { return is_half(d) ? 128 : 64; }
+constexpr std::int64_t tiles_of(dtype d, std::int64_t matrix_rows, std::int64_t cols, std::int64_t batch) {
+  int const tile = tile_of(d);
+  return batch * ((matrix_rows + tile - 1) / tile) * ((cols + tile - 1) / tile);
+}
+
+// Few tiles of a great depth are cut along it, so that there are blocks for the whole device: into so many parts, each with its sums in scratch,
+// which the last one to end adds up in order. Estimated in steps of the depth: rounds of blocks, and what it takes to hand sums on. The number
+// of blocks that run at once is that of one kind of device everywhere, so that results are the same.
+inline constexpr int blocks_at_once = 264, most_parts = 16, part_depth = 256, step_of_sums = 250;
+constexpr int depth_parts(std::int64_t tiles, std::int64_t depth) {
+  if (tiles > exec::counter_words || tiles < 1) return 1;
+  int best = 1;
+  std::int64_t least = (tiles + blocks_at_once - 1) / blocks_at_once * depth;
+  for (int parts = 2; parts <= most_parts && depth / parts >= part_depth; ++parts) {
+    std::int64_t const steps = (tiles * parts + blocks_at_once - 1) / blocks_at_once * (depth / parts + step_of_sums);
+    if (steps >= least) continue;
+    least = steps;
+    best = parts;
+  }
+  return best;
+}
+// Sums of all parts of all tiles; with bounded extents, of any number of tiles up to so many.
+constexpr std::int64_t parts_bytes(dtype d, std::int64_t tiles, std::int64_t depth, bool varies) {
+  std::int64_t most = depth_parts(tiles, depth) > 1 ? tiles * depth_parts(tiles, depth) : 0;
+  if (varies)
+    for (std::int64_t fewer = 1; fewer <= tiles && fewer <= exec::counter_words; ++fewer)
+      for (int part = depth_parts(fewer, depth); part > 1; part = 1) most = most > fewer * most_parts ? most : fewer * most_parts;
+  return most * tile_of(d) * tile_of(d) * size_of(sum_type(d));
+}
+
 // An epilogue that works element by element runs on each tile where that is computed. Any other is a kernel of its own over all results, in
 // the type of the product's sums.
+constexpr std::int64_t results_bytes(exec::row_buffers const& kept, exec::call const& c, dtype d) {
+  return kept.by_element ? 0 : exec::aligned(c.rows * c.cols * size_of(sum_type(d)));
+}
 constexpr std::int64_t product_scratch(exec::row_buffers const& kept, exec::call const& c, exec::operand_ref const& left, exec::operand_ref const&) {
-  return kept.by_element ? 0 : exec::aligned(c.rows * c.cols * size_of(sum_type(left.type)));
+  bool const varies = c.of_rows != factors{} || c.of_cols != factors{} || c.of_depth != factors{} || c.of_batch != factors{};
+  std::int64_t const tiles = tiles_of(left.type, c.batch > 0 ? c.rows / c.batch : 0, c.cols, c.batch);
+  return results_bytes(kept, c, left.type) + parts_bytes(left.type, tiles, c.depth, varies);
 }
 
 }  // namespace tx::backends::cuda

@@ -17,6 +17,8 @@ struct whole_task<Rule, exec::elements<Out...>, exec::ins<In...>> {
   template <class... T>
   using pack_of = pack<std::make_integer_sequence<int, sizeof...(T)>, T...>;
 
+  static constexpr int threads = most_threads;
+
   struct arguments {
     attributes at{};
     pack_of<whole_operand<element_t<Out>>...> out{};
