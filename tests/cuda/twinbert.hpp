@@ -22,7 +22,8 @@ struct tiny_twinbert : tx::nn::twinbert_config {
 constexpr auto twinbert_loss = [](auto const& m, tx::nn::query_ids<tiny_twinbert, 8> q, tx::nn::document_ids<tiny_twinbert, 8> d,
                                   tx::tensor<float, 8> label) { return tx::nn::logistic_loss(m(q, d), label); };
 
-using twinbert_step = tx::train_step<tx::nn::twinbert<tiny_twinbert>, twinbert_loss, tx::adamw, tx::clip_gradient>;
+template <class... Options>
+using twinbert_step = tx::train_step<tx::nn::twinbert<tiny_twinbert>, twinbert_loss, tx::adamw, tx::clip_gradient, Options...>;
 
 struct batch {
   std::vector<int> query, document;

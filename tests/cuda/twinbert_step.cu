@@ -4,5 +4,5 @@
 
 int main() {
   batch const b = twinbert_batch();
-  return same_steps<twinbert_step>(b.query, b.document, b.label);
+  return same_steps<twinbert_step<>>(b.query, b.document, b.label);
 }

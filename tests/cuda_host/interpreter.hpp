@@ -123,6 +123,12 @@ struct host_block {
   std::byte* shared() const { return room; }
   void sync() const { all.meet(meeting::block); }
   void sync_warp() const { all.meet(meeting::warp); }
+  std::uint32_t ballot(bool x) const {
+    auto const all_of_them = of_warp(x ? 1 : 0);
+    std::uint32_t bits = 0;
+    for (std::size_t k = 0; k < device::warp; ++k) bits |= static_cast<std::uint32_t>(all_of_them[k]) << k;
+    return bits;
+  }
   bool last_of(std::uint32_t* count, int blocks) const {
     sync();
     if (thread_ == 0) {
@@ -159,14 +165,15 @@ struct host_block {
       copies.erase(copies.begin());
     }
   }
-  device::matrices load_matrices(std::byte const* row, bool transposed) const {
+  template <bool Transposed>
+  device::matrices load_matrices(std::byte const* row) const {
     auto const rows = of_warp(reinterpret_cast<std::uint64_t>(row));
     int const lane = thread_ % device::warp, major = lane / 4, minor = lane % 4 * 2;
     device::matrices m{};
     for (int k = 0; k < 4; ++k) {
       std::uint16_t two[2];
       for (int i = 0; i < 2; ++i) {
-        int const r = transposed ? minor + i : major, c = transposed ? major : minor + i;
+        int const r = Transposed ? minor + i : major, c = Transposed ? major : minor + i;
         std::memcpy(&two[i], reinterpret_cast<std::byte const*>(rows[static_cast<std::size_t>(8 * k + r)]) + 2 * c, 2);
       }
       std::memcpy(&m.part[k], two, 4);

@@ -39,10 +39,10 @@ struct divergent {
 }  // namespace
 
 TEST_CASE("TwinBERT's training step on the device equals the reference's, whatever the order of threads and blocks") {
-  values const device = two_steps<twinbert_step, interpreted>();
-  CHECK(distance(device, two_steps<one_by_one<twinbert_step>::type, tx::reference>()) < 1e-4);
+  values const device = two_steps<twinbert_step<>, interpreted>();
+  CHECK(distance(device, two_steps<one_by_one<twinbert_step<>>::type, tx::reference>()) < 1e-4);
   host_device::reversed = true;
-  values const again = two_steps<twinbert_step, interpreted>();
+  values const again = two_steps<twinbert_step<>, interpreted>();
   host_device::reversed = false;
   CHECK(device == again);
 }

@@ -51,6 +51,20 @@ struct embedding {
       }
     }
   }
+  template <class T, class Id>
+  static TX_HD T element(std::uint32_t i, attributes const&, whole_operand<T> const&, whole_operand<T const> const& table, whole_operand<Id const> const& ids) {
+    auto const width = static_cast<std::uint32_t>(table.dims.last());
+    std::uint32_t const r = i / width, bag = static_cast<std::uint32_t>(ids.dims.last());
+    if constexpr (is_half(dtype_v<T>)) {
+      float sum = 0;
+      add_rows(&sum, 0.f, table, ids.data + std::int64_t{r} * bag, bag, i - r * width, 1);
+      return T::from(sum);
+    } else {
+      T sum;
+      add_rows(&sum, T(0), table, ids.data + std::int64_t{r} * bag, bag, i - r * width, 1);
+      return sum;
+    }
+  }
 
  private:
   static constexpr std::int64_t block = 64;  // sums of halves at once

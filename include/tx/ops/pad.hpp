@@ -56,6 +56,18 @@ struct pad {
           out.data[(o * to + start + k * step) * inner + j] = in.data[(o * from + k) * inner + j];
     }
   }
+  template <class T>
+  static TX_HD T element(std::uint32_t i, attributes const& at, whole_operand<T> const& out, whole_operand<T const> const& in) {
+    std::uint32_t inner = 1;
+    int const axis = axis_of(at);
+    for (int k = axis + 1; k < out.dims.rank; ++k) inner *= static_cast<std::uint32_t>(out.dims.dim[k]);
+    auto const start = static_cast<std::uint32_t>(at.v[1]), step = static_cast<std::uint32_t>(at.v[2]);
+    auto const from = static_cast<std::uint32_t>(in.dims.dim[axis]), to = static_cast<std::uint32_t>(out.dims.dim[axis]);
+    std::uint32_t const line = i / inner, o = line / to, k = line - o * to - start;  // k wraps round where the line is before the tensor
+    std::uint32_t const row = step == 1 ? k : k / step;
+    if (line - o * to < start || row * step != k || row >= from) return T{};
+    return in.data[(std::int64_t{o} * from + row) * inner + (i - line * inner)];
+  }
 };
 }  // namespace rules
 template <>

@@ -6,6 +6,8 @@
 
 namespace tx {
 
+// A rule may also say one element of its result, `element(i, attributes, out, in...)`, as its `run` does: for devices, whose threads take neighbouring ones.
+//
 // A dense row-major operand.
 template <class T>
 struct whole_operand {

@@ -24,6 +24,7 @@ struct gpu_block {
   }
   TX_DEVICE void sync() const { __syncthreads(); }
   TX_DEVICE void sync_warp() const { __syncwarp(); }
+  TX_DEVICE std::uint32_t ballot(bool x) const { return __ballot_sync(0xffffffffu, x); }
   TX_DEVICE bool last_of(std::uint32_t* count, int blocks) const {
     __shared__ bool last;
     __syncthreads();
@@ -49,9 +50,10 @@ struct gpu_block {
   TX_DEVICE void wait_copies() const {
     asm volatile("cp.async.wait_group %0;\n" ::"n"(N) : "memory");
   }
-  TX_DEVICE matrices load_matrices(std::byte const* row, bool transposed) const {
+  template <bool Transposed>
+  TX_DEVICE matrices load_matrices(std::byte const* row) const {
     matrices m;
-    if (transposed)
+    if constexpr (Transposed)
       asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0, %1, %2, %3}, [%4];\n" : "=r"(m.part[0]), "=r"(m.part[1]), "=r"(m.part[2]), "=r"(m.part[3]) : "r"(shared_address(row)) : "memory");
     else
       asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];\n" : "=r"(m.part[0]), "=r"(m.part[1]), "=r"(m.part[2]), "=r"(m.part[3]) : "r"(shared_address(row)) : "memory");
@@ -61,10 +63,10 @@ struct gpu_block {
   TX_DEVICE void add_product(float (&sum)[4], matrices const& left, std::uint32_t low, std::uint32_t high) const {
     static_assert(D == dtype::bf16 || D == dtype::f16);
     if constexpr (D == dtype::bf16)
-      asm volatile("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};\n"
+      asm("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};\n"
                    : "+f"(sum[0]), "+f"(sum[1]), "+f"(sum[2]), "+f"(sum[3]) : "r"(left.part[0]), "r"(left.part[1]), "r"(left.part[2]), "r"(left.part[3]), "r"(low), "r"(high));
     else
-      asm volatile("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};\n"
+      asm("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};\n"
                    : "+f"(sum[0]), "+f"(sum[1]), "+f"(sum[2]), "+f"(sum[3]) : "r"(left.part[0]), "r"(left.part[1]), "r"(left.part[2]), "r"(left.part[3]), "r"(low), "r"(high));
   }
 

@@ -20,85 +20,82 @@ inline constexpr int slice_bytes = matrix_tile * matrix_slice * 2;
 TX_DEVICE inline int chunk_at(int row, int row_bytes, int number) { return row * row_bytes + ((number ^ (row % 8)) * 16); }
 inline constexpr int line_bytes = matrix_slice * 2, depth_bytes = matrix_tile * 2;  // of a row, for either way
 
-// What one thread copies of a side: each slice, so many chunks.
+// What one thread copies of a side: of each slice so many chunks. Along: a line's elements lie side by side.
+template <bool Along>
 class slice_copies {
  public:
   static constexpr int chunks = slice_bytes / 16 / matrix_threads;
 
   template <class Block>
   TX_DEVICE slice_copies(Block& b, product_side const& s, std::int64_t first)
-      : along_(s.along()), wide_(s.wide), line_(s.line), depth_(s.depth) {
-    int const t = b.thread();
-    int const in_row = along_ ? line_bytes / 16 : depth_bytes / 16;  // chunks
-    row_ = t / in_row;
-    next_ = matrix_threads / in_row;
-    beside_ = t % in_row * chunk;
-    rows_left_ = s.lines - row_;
-    beside_left_ = s.lines - beside_;
-    from_ = s.at + 2 * (s.start + (along_ ? row_ * s.line + (first + beside_) * s.depth : (first + row_) * s.depth + beside_ * s.line));
-    apart_ = 2 * next_ * (along_ ? s.line : s.depth);
+      : row_(b.thread() / in_row), beside_(b.thread() % in_row * chunk), step_(Along ? s.depth : s.line), lines_(s.lines < matrix_tile ? static_cast<int>(s.lines) : matrix_tile), wide_(s.wide) {
+    from_ = s.at + 2 * (s.start + (Along ? row_ * s.line + (first + beside_) * s.depth : (first + row_) * s.depth + beside_ * s.line));
+    apart_ = 2 * next * (Along ? s.line : s.depth);
     ahead_ = 2 * matrix_slice * s.depth;
-    to_ = chunk_at(row_, along_ ? line_bytes : depth_bytes, t % in_row);
+    to_ = chunk_at(row_, row_bytes, b.thread() % in_row);
   }
 
   // The next slice, of which `left` elements of a line lie within the product: zero beyond the edges.
   template <class Block>
   TX_DEVICE void copy_next(Block& b, std::byte* slice, std::int64_t left) {
-    std::int64_t const rows = along_ ? rows_left_ : left - row_;
-    std::int64_t const elements = along_ ? left - beside_ : beside_left_;
-    int const here = elements >= chunk ? chunk : elements > 0 ? static_cast<int>(elements) : 0;
+    int const deep = left < matrix_slice ? static_cast<int>(left) : matrix_slice;
     std::byte const* from = from_;
-    TX_UNROLL
-    for (int i = 0; i < chunks; ++i) {
-      int const count = i * next_ < rows ? here : 0;
-      std::byte* const to = slice + to_ + i * (slice_bytes / chunks);
-      if (wide_) b.copy(to, from, 2 * count);
-      else copy_elements(to, from, count);
-      from += apart_;
+    if (wide_ && lines_ == matrix_tile && deep == matrix_slice) {
+      TX_UNROLL
+      for (int i = 0; i < chunks; ++i, from += apart_) b.copy(slice + to_ + i * (slice_bytes / chunks), from, 16);
+    } else {
+      int const rows = (Along ? lines_ : deep) - row_, elements = (Along ? deep : lines_) - beside_;
+      int const here = elements >= chunk ? chunk : elements > 0 ? elements : 0;
+      TX_ROLLED
+      for (int i = 0; i < chunks; ++i, from += apart_) {
+        int const count = i * next < rows ? here : 0;
+        std::byte* const to = slice + to_ + i * (slice_bytes / chunks);
+        if (wide_) b.copy(to, from, 2 * count);
+        else copy_elements(to, from, count);
+      }
     }
     from_ += ahead_;
   }
 
  private:
+  static constexpr int row_bytes = Along ? line_bytes : depth_bytes;
+  static constexpr int in_row = row_bytes / 16;             // chunks
+  static constexpr int next = matrix_threads / in_row;      // rows from one chunk of a thread to the next
+
   TX_DEVICE void copy_elements(std::byte* to, std::byte const* from, int count) const {
-    std::int64_t const step = along_ ? depth_ : line_;
     auto* const out = reinterpret_cast<std::uint16_t*>(to);
-    for (int e = 0; e < chunk; ++e) out[e] = e < count ? reinterpret_cast<std::uint16_t const*>(from)[e * step] : std::uint16_t{0};
+    TX_ROLLED
+    for (int e = 0; e < chunk; ++e) out[e] = e < count ? reinterpret_cast<std::uint16_t const*>(from)[e * step_] : std::uint16_t{0};
   }
 
-  bool along_, wide_;
-  std::int64_t line_, depth_;             // elements
-  int row_ = 0, next_ = 0, beside_ = 0;   // the first chunk's row, rows from it to the next, and where in a row it begins
-  std::int64_t rows_left_ = 0, beside_left_ = 0;
+  int row_, beside_;             // of the first chunk, and where in the row it begins
+  std::int64_t step_;            // elements from one of a chunk's to the next
+  int lines_;                    // of the tile that there are
+  bool wide_;
   std::byte const* from_ = nullptr;
-  std::int64_t apart_ = 0, ahead_ = 0;    // bytes: from chunk to chunk, from slice to slice
+  std::int64_t apart_ = 0, ahead_ = 0;  // bytes: from chunk to chunk, from slice to slice
   int to_ = 0;
 };
 
-// Where a lane finds its rows of a warp's 64 lines in a slice: 16 lines times 16 of the depth at a time.
+// Where a lane finds its rows of a warp's 64 lines in a slice, 16 lines times 16 of the depth at a time. In what it loads of the left side the second
+// matrix is lines 8 to 15, in what it loads of the right one depths 8 to 15: a unit's operands are neighbouring registers.
+template <bool Along, bool Right>
 class slice_rows {
  public:
-  TX_DEVICE slice_rows(bool along, int first_line, int lane) : turned_(!along) {
-    int const low = lane % 8;
+  TX_DEVICE slice_rows(int first_line, int lane) {
+    int const low = lane % 8, second = lane / 8 % 2, third = lane / 16;
+    int const lines_on = Right ? third : second, deeper = Right ? second : third;  // by eight
     TX_UNROLL
-    for (int i = 0; i < 4; ++i) {
-      if (along) {
-        line_[i] = (first_line + 16 * i + lane % 16) * line_bytes;
-        depth_[i] = ((2 * i + lane / 16) ^ low) * 16;
-      } else {
-        line_[i] = ((first_line / chunk + 2 * i + lane / 8 % 2) ^ low) * 16;
-        depth_[i] = (16 * i + low + 8 * (lane / 16)) * depth_bytes;
-      }
-    }
+    for (int i = 0; i < 4; ++i) turned_[i] = ((Along ? 2 * i + deeper : first_line / chunk + 2 * i + lines_on) ^ low) * 16;
+    start_ = Along ? (first_line + low + 8 * lines_on) * line_bytes : (low + 8 * deeper) * depth_bytes;
   }
   template <class Block>
   TX_DEVICE matrices load(Block& b, std::byte const* slice, int line, int depth) const {
-    return b.load_matrices(slice + line_[line] + depth_[depth], turned_);
+    return b.template load_matrices<!Along>(slice + start_ + (Along ? line * 16 * line_bytes + turned_[depth] : depth * 16 * depth_bytes + turned_[line]));
   }
 
  private:
-  bool turned_;
-  int line_[4], depth_[4];  // bytes
+  int start_ = 0, turned_[4];  // bytes
 };
 
 }  // namespace detail
@@ -110,37 +107,18 @@ class matrix_core {
   static constexpr int threads = detail::matrix_threads;
   static constexpr int slice = detail::matrix_slice;
   static constexpr int stages = 3;
-  static constexpr std::int64_t shared_bytes = stages * 2 * detail::slice_bytes;
+  static constexpr int stage_bytes = 2 * detail::slice_bytes;
+  static constexpr std::int64_t shared_bytes = stages * stage_bytes;
 
   static constexpr int groups = 32;
   float sums[groups][4] = {};
 
   template <class Block>
-  TX_DEVICE void multiply(Block& b, product_side const& of_left, product_side const& of_right, std::int64_t first, std::int64_t end) {
-    int const w = b.thread() / warp, lane = b.thread() % warp;
-    detail::slice_copies left(b, of_left, first), right(b, of_right, first);
-    detail::slice_rows const rows(of_left.along(), w / 2 * 64, lane), cols(of_right.along(), w % 2 * 64, lane);
-    auto const slices = static_cast<int>((end - first + slice - 1) / slice);
-    auto const copy = [&](int s) {
-      std::byte* const to = stage(b, s % stages);
-      if (s < slices) {
-        std::int64_t const left_over = end - first - std::int64_t{s} * slice;
-        left.copy_next(b, to, left_over);
-        right.copy_next(b, to + detail::slice_bytes, left_over);
-      }
-      b.end_copies();
-    };
-    for (int s = 0; s < stages - 1; ++s) copy(s);
-    for (int s = 0; s < slices; ++s) {
-      b.template wait_copies<stages - 2>();
-      b.sync();
-      copy(s + stages - 1);
-      std::byte const* const here = stage(b, s % stages);
-      TX_UNROLL
-      for (int k = 0; k < slice / 16; ++k) add_slice(b, here, rows, cols, k);
-    }
-    b.template wait_copies<0>();
-    b.sync();
+  TX_DEVICE void multiply(Block& b, product_side const& left, product_side const& right, std::int64_t first, std::int64_t end) {
+    if (left.along() && right.along()) multiply_as<true, true>(b, left, right, first, end);
+    else if (left.along()) multiply_as<true, false>(b, left, right, first, end);
+    else if (right.along()) multiply_as<false, true>(b, left, right, first, end);
+    else multiply_as<false, false>(b, left, right, first, end);
   }
 
   // The tile, rows `stride` elements apart.
@@ -162,24 +140,62 @@ class matrix_core {
   }
 
  private:
-  template <class Block>
-  static TX_DEVICE std::byte* stage(Block& b, int s) {
-    return b.shared() + s * 2 * detail::slice_bytes;
-  }
-  // Depth 16 k and on of the slice.
-  template <class Block>
-  TX_DEVICE void add_slice(Block& b, std::byte const* here, detail::slice_rows const& rows, detail::slice_rows const& cols, int k) {
+  // What a warp multiplies at once: 64 lines of each side, 16 deep.
+  struct parts {
     matrices left[4], right[4];
-    TX_UNROLL
-    for (int i = 0; i < 4; ++i) left[i] = rows.load(b, here, i, k);
-    TX_UNROLL
-    for (int j = 0; j < 4; ++j) right[j] = cols.load(b, here + detail::slice_bytes, j, k);
+  };
+
+  // Slices are copied two ahead, into the room of the one that all warps are done with.
+  template <bool LeftAlong, bool RightAlong, class Block>
+  TX_DEVICE void multiply_as(Block& b, product_side const& of_left, product_side const& of_right, std::int64_t first, std::int64_t end) {
+    constexpr int steps = slice / 16;
+    int const w = b.thread() / warp, lane = b.thread() % warp;
+    detail::slice_copies<LeftAlong> left(b, of_left, first);
+    detail::slice_copies<RightAlong> right(b, of_right, first);
+    detail::slice_rows<LeftAlong, false> const rows(w / 2 * 64, lane);
+    detail::slice_rows<RightAlong, true> const cols(w % 2 * 64, lane);
+    auto const slices = static_cast<int>((end - first + slice - 1) / slice);
+    std::int64_t ahead = end - first;  // of the depth, not copied yet
+    int to = 0;                        // the stage that is copied next
+    auto const copy = [&] {
+      if (ahead > 0) {
+        std::byte* const room = b.shared() + to;
+        left.copy_next(b, room, ahead);
+        right.copy_next(b, room + detail::slice_bytes, ahead);
+        ahead -= slice;
+        to = to == (stages - 1) * stage_bytes ? 0 : to + stage_bytes;
+      }
+      b.end_copies();
+    };
+    auto const load = [&](parts& p, std::byte const* from, int k) {
+      TX_UNROLL
+      for (int i = 0; i < 4; ++i) p.left[i] = rows.load(b, from, i, k);
+      TX_UNROLL
+      for (int j = 0; j < 4; ++j) p.right[j] = cols.load(b, from + detail::slice_bytes, j, k);
+    };
+    for (int s = 0; s < stages - 1; ++s) copy();
+    std::byte const* here = b.shared();
+    for (int s = 0; s < slices; ++s) {
+      b.template wait_copies<stages - 2>();
+      b.sync();
+      copy();
+      TX_UNROLL
+      for (int k = 0; k < steps; ++k) {
+        parts p;
+        load(p, here, k);
+        add(b, p);
+      }
+      here = here == b.shared() + (stages - 1) * stage_bytes ? b.shared() : here + stage_bytes;
+    }
+    b.template wait_copies<0>();
+    b.sync();
+  }
+  template <class Block>
+  TX_DEVICE void add(Block& b, parts const& p) {
     TX_UNROLL
     for (int i = 0; i < 4; ++i) {
       TX_UNROLL
-      for (int j = 0; j < 8; ++j) {
-        b.template add_product<D>(sums[i * 8 + j], left[i], right[j / 2].part[j % 2], right[j / 2].part[2 + j % 2]);
-      }
+      for (int j = 0; j < 8; ++j) b.template add_product<D>(sums[i * 8 + j], p.left[i], p.right[j / 2].part[j % 2 * 2], p.right[j / 2].part[j % 2 * 2 + 1]);
     }
   }
 };

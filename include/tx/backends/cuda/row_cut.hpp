@@ -23,7 +23,8 @@ struct row_cut {
 };
 
 inline constexpr std::int64_t piece_columns = 2048;  // where rows are cut; more than max_pieces of them are longer
-inline constexpr int most_pieces = exec::counter_words / (share_group + 1);
+inline constexpr int counters_of_piece = 1 + most_shares / share_group;
+inline constexpr int most_pieces = exec::counter_words / counters_of_piece;
 
 // Of `rows` rows, which a launch has, of `cols` columns.
 constexpr row_cut cut_rows(row_facts const& k, std::int64_t rows, std::int64_t cols) {
@@ -39,8 +40,9 @@ constexpr row_cut cut_rows(row_facts const& k, std::int64_t rows, std::int64_t c
   // Narrow rows share a warp, medium ones a block; a row is never shared by blocks.
   std::int64_t const steps = (c.piece + k.at_once - 1) / k.at_once;
   while (c.team_size < most_threads && (c.team_size < warp ? c.team_size < steps : steps > 8 * c.team_size)) c.team_size *= 2;
-  c.teams = most_threads / c.team_size;
   std::int64_t const stash = stash_bytes(k.kept, c.piece), sum = sum_bytes(k.kept, c.piece);
+  while (c.team_size >= warp && c.team_size < most_threads && c.team_size < steps && stash + sum > c.team_size / warp * shared_of_warp) c.team_size *= 2;
+  c.teams = most_threads / c.team_size;
   while (c.teams > 1 && c.teams * c.team_size > warp && combine_bytes + c.teams * (stash + sum) > most_shared) c.teams /= 2;
   if (combine_bytes + c.teams * (stash + sum) > most_shared) {  // one row at a time
     c.team_size = most_threads;

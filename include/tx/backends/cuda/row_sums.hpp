@@ -3,6 +3,7 @@
 #pragma once
 
 #include <tx/backends/cuda/place.hpp>
+#include <tx/backends/cuda/row_cut.hpp>
 #include <tx/backends/cuda/row_types.hpp>
 #include <tx/backends/cuda/target.hpp>
 
@@ -36,7 +37,7 @@ class row_sums_of {
     }
     int const group = share_ / share_group, groups = (shares_ + share_group - 1) / share_group;
     int const left = shares_ - group * share_group, own = left < share_group ? left : share_group;
-    std::uint32_t* const counters = a_.counters + piece_ * (share_group + 1);
+    std::uint32_t* const counters = a_.counters + piece_ * counters_of_piece;
     if (own > 1) {
       if (!b_.last_of(counters + 1 + group, own)) return;
       every<1>(every_let{}, own, group * share_group, 1);

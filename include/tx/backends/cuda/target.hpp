@@ -8,7 +8,7 @@ namespace tx::backends::cuda {
 
 // Sums over columns: rows are cut into shares, a block each. What they give is added in groups, then that of the groups: a tree that does not
 // depend on the device.
-inline constexpr int most_shares = 256, share_group = 16;
+inline constexpr int most_shares = 512, share_group = 16;
 inline constexpr int rows_of_share = 8;  // at least
 constexpr int shares_of(std::int64_t rows) {
   std::int64_t const shares = (rows + rows_of_share - 1) / rows_of_share;
@@ -26,6 +26,7 @@ constexpr std::int64_t stash_bytes(exec::row_buffers const& kept, std::int64_t c
 constexpr bool sums_over_rows(exec::row_buffers const& kept) { return kept.column_sums + kept.row_sums > 0; }
 
 inline constexpr std::int64_t most_shared = 48 << 10;   // bytes of a block, without asking the device for more
+inline constexpr std::int64_t shared_of_warp = 7 << 10; // of a warp, so that a multiprocessor has room for 32
 inline constexpr std::int64_t combine_bytes = 64;       // of them, what warps of a row tell each other
 // Stashed rows that are too long for shared memory lie in scratch, one for each of so many blocks.
 constexpr bool stash_fits(exec::row_buffers const& kept, std::int64_t cols) { return combine_bytes + stash_bytes(kept, cols) <= most_shared; }

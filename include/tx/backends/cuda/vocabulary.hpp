@@ -7,12 +7,13 @@
 //   b.shared()               the block's fast memory, as many bytes as the launch asked for
 //   b.sync(), b.sync_warp()  all threads of the block, or of the warp, meet
 //   b.exchange(x, mask)      the x of the thread whose number differs in the bits of mask < 32; all threads of a warp meet
+//   b.ballot(x)              bit k: is x true in lane k of the warp? All threads of a warp meet
 //   b.last_of(count, blocks) all threads of the block meet; in the last of so many blocks to come here it is true, and what the others' threads wrote
 //                            before they came can be read. *count is 0 before and after
 //   b.copy(to, from, bytes)  16 bytes of shared memory, from a multiple of 16, become so many from memory (a multiple of 16 too) and zeros behind
 //                            them: later, by themselves. b.end_copies() ends a group of a thread's copies, and after b.wait_copies<N>() all but its
 //                            last N groups are there, for this thread
-//   b.load_matrices(row, transposed)  a warp loads four matrices of 8 x 8 halves from shared memory: lane k's `row` is row k % 8 of matrix k / 8. A lane
+//   b.load_matrices<Transposed>(row)  a warp loads four matrices of 8 x 8 halves from shared memory: lane k's `row` is row k % 8 of matrix k / 8. A lane
 //                            gets of each elements 2 * (lane % 4) and the next of row lane / 4, or of column lane / 4
 //   b.add_product<D>(sum, left, low, high)  a warp's sum [16, 8] in f32 += left [16, 16] * right [16, 8], both of halves of type D, in the parts that
 //                            load_matrices gives: `left` its rows 0 to 7 and 8 to 15 of columns 0 to 7, then of columns 8 to 15; `low` and `high` the right
@@ -27,9 +28,11 @@
 #if defined(__CUDACC__) || defined(__HIPCC__)
 #define TX_DEVICE __device__
 #define TX_UNROLL _Pragma("unroll")
+#define TX_ROLLED _Pragma("unroll 1")
 #else
 #define TX_DEVICE
 #define TX_UNROLL
+#define TX_ROLLED
 #endif
 
 namespace tx::backends::cuda {

@@ -1,4 +1,4 @@
-// An op on whole operands as a task: each thread is a share of the work.
+// An op on whole operands as a task: each thread is a share of the work, or computes elements of the result where its rule says those.
 #pragma once
 
 #include <tx/backends/cuda/place.hpp>
@@ -26,13 +26,30 @@ struct whole_task<Rule, exec::elements<Out...>, exec::ins<In...>> {
   };
   static_assert(sizeof(arguments) < most_arguments);
 
+  template <int... K>
+  static constexpr bool says_elements(std::integer_sequence<int, K...>) {
+    return requires(arguments const& a) { Rule::element(0u, a.at, get<0>(a.out), get<K>(a.in)...); };
+  }
+  static constexpr bool by_element = sizeof...(Out) == 1 && says_elements(std::make_integer_sequence<int, sizeof...(In)>{});
+
+
   template <class Block>
   static TX_DEVICE void run(Block& b, arguments const& a) {
+    if constexpr (by_element) {
+      auto const count = static_cast<std::uint32_t>(get<0>(a.out).dims.count());  // the host has seen to it that it is one
+      for (auto i = static_cast<std::uint32_t>(b.block() * b.threads() + b.thread()); i < count; i += static_cast<std::uint32_t>(b.blocks() * b.threads()))
+        one(i, a, std::make_integer_sequence<int, sizeof...(In)>{});
+      return;
+    }
     share(b.block() * b.threads() + b.thread(), b.blocks() * b.threads(), a, std::make_integer_sequence<int, sizeof...(Out)>{},
           std::make_integer_sequence<int, sizeof...(In)>{});
   }
 
  private:
+  template <int... K>
+  static TX_DEVICE void one(std::uint32_t i, arguments const& a, std::integer_sequence<int, K...>) {
+    get<0>(a.out).data[i] = Rule::element(i, a.at, get<0>(a.out), get<K>(a.in)...);
+  }
   template <int... O, int... K>
   static TX_DEVICE void share(int part, int parts, arguments const& a, std::integer_sequence<int, O...>, std::integer_sequence<int, K...>) {
     Rule::run(part, parts, a.at, get<O>(a.out)..., get<K>(a.in)...);
