@@ -1,5 +1,13 @@
 // device_step [--steps N] [--profile]: times a compiled training step on a device and prints one JSON line; with --profile, behind it a line for
 // each kernel of one step, those of one kind together, the longest first: milliseconds, calls, GB/s and TFLOP/s by what the plan says it moves and computes.
+#if TX_BLAS
+#include <tx/backends/cuda_blas.hpp>
+using backend = tx::cuda_blas;
+#else
+#include <tx/backends/cuda.hpp>
+using backend = tx::cuda;
+#endif
+
 #include "kernel_times.hpp"
 
 #include <tx/inspect/profile.hpp>
@@ -47,7 +55,7 @@ void print_kernels(Executor& run, Run const& one) {
   run.end_observing(times);
   std::map<std::tuple<std::string, std::int64_t, std::int64_t>, sum_of_kernels> all;
   double seconds = 0;
-  for (tx::profiled_kernel const& k : tx::profile_of<step, tx::cuda_target>(times.log())) {
+  for (tx::profiled_kernel const& k : tx::profile_of<step, backend::target>(times.log())) {
     sum_of_kernels& s = all[{k.name, k.rows, k.cols}];
     s.seconds += k.seconds;
     ++s.calls;
@@ -72,7 +80,7 @@ int main(int argc, char** argv) {
     if (std::strcmp(argv[i], "--profile") == 0) profile = true;
     else if (std::strcmp(argv[i], "--steps") == 0 && i + 1 < argc) steps = std::max(1, std::atoi(argv[++i]));
   }
-  if (!tx::cuda::available()) {
+  if (!backend::available()) {
     std::puts("skipped: no CUDA device");
     return 77;  // neither passed nor failed
   }
@@ -84,7 +92,7 @@ int main(int argc, char** argv) {
   auto const now = [] { return std::chrono::steady_clock::now(); };
   auto const since = [&](auto start) { return std::chrono::duration<double>(now() - start).count(); };
   auto const begin = now();
-  tx::executor<step, tx::cuda> run(tx::seed(0));
+  tx::executor<step, backend> run(tx::seed(0));
   run.settings["learning_rate"] = 1e-4f;
   run.settings.set("dropout", 0.1f);
   auto const one = [&] { return run(ids, labels).loss; };
@@ -105,6 +113,6 @@ int main(int argc, char** argv) {
   std::printf("{\"peer\": \"tx\", \"layers\": %d, \"hidden\": %d, \"batch\": %d, \"seq\": %d, \"dtype\": \"%s\", \"device\": \"%s\", \"median_s\": %.5f, \"best_s\": %.5f, "
               "\"tokens_per_s\": %.0f, \"first_step_s\": %.2f, \"planned_bytes\": %lld, \"loss\": [%.4f, %.4f]}\n",
               TX_LAYERS, TX_HIDDEN, TX_BATCH, TX_SEQ, TX_BF16 ? "bf16" : "f32", device.name, median, seconds.front(), TX_BATCH * TX_SEQ / median, first_step,
-              static_cast<long long>(tx::executor<step, tx::cuda>::memory.peak), static_cast<double>(first), static_cast<double>(last));
+              static_cast<long long>(tx::executor<step, backend>::memory.peak), static_cast<double>(first), static_cast<double>(last));
   if (profile) print_kernels(run, one);
 }

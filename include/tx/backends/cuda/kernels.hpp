@@ -8,6 +8,7 @@
 #include <tx/backends/cuda/whole_task.hpp>
 #include <tx/core/error.hpp>
 
+#include <concepts>
 #include <string>
 
 namespace tx::backends::cuda {
@@ -68,6 +69,22 @@ void launch_rows(exec::frame const& f, exec::call const& c, exec::operand_ref co
 template <class Device, class Signature>
 struct kernel;
 
+// A product of single matrices, as a library is asked for it: to [rows, cols] = left [rows, depth] * right [depth, cols]. Distances are in elements.
+struct library_product {
+  dtype type;  // of both sides; results are of their sum's
+  std::int64_t rows, cols, depth;
+  std::byte const* left;
+  std::int64_t left_row, left_col;
+  std::byte const* right;
+  std::int64_t right_row, right_col;
+  std::byte* to;
+  std::int64_t apart;    // from row to row of the results, whose columns lie side by side
+  std::byte* workspace;  // library_workspace bytes
+};
+// A device may have a library: multiply(p) starts the product, or says that it cannot.
+template <class Device>
+concept has_library = requires(library_product const& p) { { Device::multiply(p) } -> std::same_as<bool>; };
+
 template <class Device, bool Exact, class Ins, class Lets, class Outs>
 struct kernel<Device, exec::fused<Exact, Ins, Lets, Outs>> {
   using body = exec::fused<Exact, Ins, Lets, Outs>;
@@ -87,6 +104,8 @@ struct kernel<Device, exec::gemm<D, Epilogue>> {
 
   static void run(exec::frame const& f, exec::call const& c, exec::operand_ref const* operands) {
     exec::operand_ref const* const others = operands + 2;
+    if constexpr (has_library<Device>)
+      if (by_library(f, c, operands)) return;
     if constexpr (types::lets == 0 && types::outputs == 1) {
       exec::operand_ref const& output = others[types::inputs - 1];
       if (output.type == sum_type(D) && (c.cols <= 1 || output.col == 1)) {
@@ -116,6 +135,28 @@ struct kernel<Device, exec::gemm<D, Epilogue>> {
   }
 
  private:
+  // Where the library takes the product: straight to where it belongs, else to scratch, from which rows go on.
+  static bool by_library(exec::frame const& f, exec::call const& c, exec::operand_ref const* operands) {
+    exec::operand_ref const* const others = operands + 2;
+    if (!takes_product(D, c) || f.band_count > 0) return false;
+    std::byte* const scratch = f.scratch(c) + row_scratch(schedule, c);
+    std::byte* const results = scratch + library_workspace;
+    library_product p{D, c.rows, c.cols, c.depth, f.at<std::byte>(operands[0]), operands[0].row, operands[0].col, f.at<std::byte>(operands[1]), operands[1].row, operands[1].col,
+                      results, c.cols, scratch};
+    if constexpr (types::lets == 0 && types::outputs == 1) {
+      exec::operand_ref const& output = others[types::inputs - 1];
+      if (output.type == sum_type(D) && output.col == 1 && output.rank == 1) {
+        p.to = f.at<std::byte>(output);
+        p.apart = output.stride[0];
+        return Device::multiply(p);
+      }
+    }
+    if (schedule.by_element && !epilogue_follows(D, c)) return false;
+    if (!Device::multiply(p)) return false;
+    detail::launch_rows<Device, Epilogue>(f, c, others, f.first_row(c), f.end_row(c), results);
+    return true;
+  }
+
   template <class Task>
   static typename Task::arguments product_of(exec::frame const& f, exec::call const& c, exec::operand_ref const* sides) {
     constexpr int tile = Task::core::tile;

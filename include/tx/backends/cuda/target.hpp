@@ -85,6 +85,19 @@ constexpr std::int64_t product_scratch(exec::row_buffers const& kept, exec::call
   return results_bytes(kept, c, left.type) + parts_bytes(left.type, tiles, c.depth, varies);
 }
 
+// With a library of products. It takes single ones of floats that are worth a call; an epilogue follows as a kernel of its own over all results,
+// which pays where the depth is great.
+inline constexpr std::int64_t library_workspace = 32 << 20;  // bytes of scratch
+inline constexpr std::int64_t library_depth = 512, library_flops = 1 << 24;
+constexpr bool takes_product(dtype d, exec::call const& c) { return (is_half(d) || d == dtype::f32) && c.batch == 1 && 2 * c.rows * c.cols * c.depth >= library_flops; }
+constexpr bool epilogue_follows(dtype d, exec::call const& c) { return takes_product(d, c) && c.depth >= library_depth; }
+
+constexpr std::int64_t library_scratch(exec::row_buffers const& kept, exec::call const& c, exec::operand_ref const& left, exec::operand_ref const& right) {
+  std::int64_t const own = product_scratch(kept, c, left, right);
+  std::int64_t const with = exec::aligned(c.rows * c.cols * size_of(sum_type(left.type))) + library_workspace;
+  return takes_product(left.type, c) && with > own ? with : own;
+}
+
 }  // namespace tx::backends::cuda
 
 namespace tx {
@@ -98,5 +111,12 @@ inline constexpr target cuda_target{
     .rounds_ahead = true,
     .gathers_gradients = true,
 };
+
+inline constexpr target cuda_blas_target = [] {
+  target t = cuda_target;
+  t.name = "cuda_blas";
+  t.product_scratch = backends::cuda::library_scratch;
+  return t;
+}();
 
 }  // namespace tx
