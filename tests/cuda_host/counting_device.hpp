@@ -1,7 +1,7 @@
 // A device that computes nothing: it counts what a step would start.
 #pragma once
 
-#include <tx/backends/cuda/kernels.hpp>
+#include <tx/backends/cuda/whole_kernels.hpp>
 #include <tx/run/program_on.hpp>
 #include <tx/run/run.hpp>
 

@@ -3,7 +3,7 @@
 // points, or not all of them, are an error.
 #pragma once
 
-#include <tx/backends/cuda/kernels.hpp>
+#include <tx/backends/cuda/whole_kernels.hpp>
 
 #include <ucontext.h>
 

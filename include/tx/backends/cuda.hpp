@@ -2,7 +2,7 @@
 #pragma once
 
 #include <tx/backends/cuda/gpu.hpp>
-#include <tx/backends/cuda/kernels.hpp>
+#include <tx/backends/cuda/whole_kernels.hpp>
 
 namespace tx {
 

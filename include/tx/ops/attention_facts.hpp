@@ -70,10 +70,11 @@ struct attention_shape {
   std::int64_t texts = 0, queries = 0, keys = 0, heads = 0, key_heads = 0, head = 0;  // of packed texts, queries and keys of the longest
   dtype type = dtype::f32;
   bool packed = false;
+  bool bias = false;
 };
 // q, k: their shapes; offsets: that of the first operand behind the values, of packed texts.
 constexpr attention_shape attention_shape_of(attention_facts const& f, value_info const& q, shape const& k, shape const& offsets) {
-  attention_shape s{q.dims.dim[0], q.dims.dim[1], k.dim[1], f.heads, f.key_heads, q.dims.last() / f.heads, q.type, f.packed()};
+  attention_shape s{q.dims.dim[0], q.dims.dim[1], k.dim[1], f.heads, f.key_heads, q.dims.last() / f.heads, q.type, f.packed(), f.bias};
   if (!s.packed) return s;
   s.texts = offsets.dim[0] - 1;
   s.queries = f.longest;

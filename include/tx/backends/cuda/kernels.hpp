@@ -4,8 +4,6 @@
 #include <tx/backends/cuda/product_task.hpp>
 #include <tx/backends/cuda/row_cut.hpp>
 #include <tx/backends/cuda/row_task.hpp>
-#include <tx/backends/cuda/scatter_task.hpp>
-#include <tx/backends/cuda/whole_task.hpp>
 #include <tx/core/error.hpp>
 
 #include <concepts>
@@ -185,48 +183,6 @@ struct kernel<Device, exec::gemm<D, Epilogue>> {
       throw shape_error("cuda: a product of " + std::to_string(blocks) + " tiles. FIX: up to 2147483647, as parts of a batch: tx::accumulate<parts>");
     a.to.find_wide(4, size_of(sum_type(D)));
     if (blocks > 0) Device::template launch<Task>(static_cast<int>(blocks), Task::threads, Task::shared_bytes, a);
-  }
-};
-
-template <class Device, class Rule, dtype... Out, class... In>
-struct kernel<Device, exec::whole<Rule, exec::elements<Out...>, exec::ins<In...>>> {
-  static void run(exec::frame const& f, exec::call const& c, exec::operand_ref const* operands) {
-    run(f, c, operands, std::make_integer_sequence<int, sizeof...(Out)>{}, std::make_integer_sequence<int, sizeof...(In)>{});
-  }
-
- private:
-  template <int... O, int... K>
-  static void run(exec::frame const& f, exec::call const& c, exec::operand_ref const* operands, std::integer_sequence<int, O...>, std::integer_sequence<int, K...>) {
-    using task = whole_task<Rule, exec::elements<Out...>, exec::ins<In...>>;
-    typename task::arguments a{};
-    a.at = c.at;
-    ((get<O>(a.out) = exec::whole_result<Out>(f, operands[static_cast<int>(sizeof...(In)) + O])), ...);
-    ((get<K>(a.in) = exec::whole_input<In>(f, operands[K])), ...);
-    shape const rows = get<0>(a.out).dims;  // rules cut by rows
-    constexpr int threads = 128;
-    if (task::by_element && rows.count() > most_rows) throw shape_error("cuda: a result of " + std::to_string(rows.count()) + " elements. FIX: up to 2147483647, as parts of a batch: tx::accumulate<parts>");
-    int const blocks = detail::blocks_for(task::by_element ? rows.count() : rows.count() / detail::upper_of(rows.last(), 1), threads);
-    if (rows.count() > 0) Device::template launch<task>(blocks, threads, 0, a);
-  }
-};
-
-// The gradient of a look-up.
-template <class Device, dtype T, class Gradient, class Ids>
-struct kernel<Device, exec::whole<rules::scatter_rows, exec::elements<T>, exec::ins<Gradient, Ids>>> {
-  static void run(exec::frame const& f, exec::call const&, exec::operand_ref const* operands) {
-    using task = scatter_task<T, Ids::sig.type>;
-    typename task::arguments a{};
-    shape const to = f.dims(operands[2]), ids = f.dims(operands[1]);
-    a.to = f.at<std::byte>(operands[2]);
-    a.gradient = f.at<std::byte>(operands[0]);
-    a.ids = f.at<std::byte>(operands[1]);
-    a.count = ids.count();
-    a.bag = divider(static_cast<std::uint32_t>(ids.last()));
-    if (a.count > most_rows) throw shape_error("cuda: " + std::to_string(a.count) + " ids. FIX: up to 2147483647, as parts of a batch: tx::accumulate<parts>");
-    a.rows = to.dim[0];
-    a.cols = to.last();
-    std::int64_t const blocks = (a.rows + task::rows_of_block - 1) / task::rows_of_block;
-    if (to.count() > 0) Device::template launch<task>(static_cast<int>(detail::lower_of(blocks, most_grid)), task::threads, task::shared_bytes, a);
   }
 };
 

@@ -2,6 +2,7 @@
 // beside the arithmetic, two ahead of it. Sides may lie either way in memory: units are given what load_matrices turns.
 #pragma once
 
+#include <tx/backends/cuda/half_tile.hpp>
 #include <tx/backends/cuda/product_side.hpp>
 #include <tx/backends/cuda/registers.hpp>
 
@@ -12,12 +13,9 @@ namespace detail {
 inline constexpr int matrix_tile = 128;   // lines of a side
 inline constexpr int matrix_slice = 64;   // of the depth
 inline constexpr int matrix_threads = 128;
-inline constexpr int chunk = 8;           // halves of 16 bytes
 inline constexpr int slice_bytes = matrix_tile * matrix_slice * 2;
 
-// How a slice of a side lies in shared memory: rows of chunks, those of a line if its elements lie side by side, else those of neighbouring lines. Chunks change
-// places within a row by its number, so that eight rows' chunks of one place lie in different banks.
-TX_DEVICE inline int chunk_at(int row, int row_bytes, int number) { return row * row_bytes + ((number ^ (row % 8)) * 16); }
+// A slice of a side in shared memory: rows are its lines if their elements lie side by side, else what neighbouring lines have of one depth.
 inline constexpr int line_bytes = matrix_slice * 2, depth_bytes = matrix_tile * 2;  // of a row, for either way
 
 // What one thread copies of a side: of each slice so many chunks. Along: a line's elements lie side by side.
@@ -77,27 +75,6 @@ class slice_copies {
   int to_ = 0;
 };
 
-// Where a lane finds its rows of a warp's 64 lines in a slice, 16 lines times 16 of the depth at a time. In what it loads of the left side the second
-// matrix is lines 8 to 15, in what it loads of the right one depths 8 to 15: a unit's operands are neighbouring registers.
-template <bool Along, bool Right>
-class slice_rows {
- public:
-  TX_DEVICE slice_rows(int first_line, int lane) {
-    int const low = lane % 8, second = lane / 8 % 2, third = lane / 16;
-    int const lines_on = Right ? third : second, deeper = Right ? second : third;  // by eight
-    TX_UNROLL
-    for (int i = 0; i < 4; ++i) turned_[i] = ((Along ? 2 * i + deeper : first_line / chunk + 2 * i + lines_on) ^ low) * 16;
-    start_ = Along ? (first_line + low + 8 * lines_on) * line_bytes : (low + 8 * deeper) * depth_bytes;
-  }
-  template <class Block>
-  TX_DEVICE matrices load(Block& b, std::byte const* slice, int line, int depth) const {
-    return b.template load_matrices<!Along>(slice + start_ + (Along ? line * 16 * line_bytes + turned_[depth] : depth * 16 * depth_bytes + turned_[line]));
-  }
-
- private:
-  int start_ = 0, turned_[4];  // bytes
-};
-
 }  // namespace detail
 
 template <dtype D>
@@ -152,8 +129,8 @@ class matrix_core {
     int const w = b.thread() / warp, lane = b.thread() % warp;
     detail::slice_copies<LeftAlong> left(b, of_left, first);
     detail::slice_copies<RightAlong> right(b, of_right, first);
-    detail::slice_rows<LeftAlong, false> const rows(w / 2 * 64, lane);
-    detail::slice_rows<RightAlong, true> const cols(w % 2 * 64, lane);
+    tile_rows<LeftAlong, false, LeftAlong ? detail::line_bytes : detail::depth_bytes> const rows(w / 2 * 64, lane);
+    tile_rows<RightAlong, true, RightAlong ? detail::line_bytes : detail::depth_bytes> const cols(w % 2 * 64, lane);
     auto const slices = static_cast<int>((end - first + slice - 1) / slice);
     std::int64_t ahead = end - first;  // of the depth, not copied yet
     int to = 0;                        // the stage that is copied next

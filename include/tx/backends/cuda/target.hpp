@@ -2,6 +2,7 @@
 // compiler for devices, so that a program can be planned for them by any.
 #pragma once
 
+#include <tx/ops/attention.hpp>
 #include <tx/plan/target.hpp>
 
 namespace tx::backends::cuda {
@@ -85,6 +86,16 @@ constexpr std::int64_t product_scratch(exec::row_buffers const& kept, exec::call
   return results_bytes(kept, c, left.type) + parts_bytes(left.type, tiles, c.depth, varies);
 }
 
+// Attention of halves without a bias is a kernel; any other is written as products.
+constexpr bool runs_attention(attention_shape const& s) { return is_half(s.type) && s.head <= 128 && s.head % 8 == 0 && !s.bias; }
+// Its gradient keeps a number of each query.
+constexpr std::int64_t whole_scratch(op_info const& op, exec::call const&, exec::operand_ref const* operands) {
+  if (&op != &attention_gradient_info) return 0;
+  std::int64_t queries = 4;
+  for (int k = 0; k < operands[2].rank; ++k) queries *= operands[2].extent[k];
+  return exec::aligned(queries);
+}
+
 // With a library of products. It takes single ones of floats that are worth a call; an epilogue follows as a kernel of its own over all results,
 // which pays where the depth is great.
 inline constexpr std::int64_t library_workspace = 32 << 20;  // bytes of scratch
@@ -108,6 +119,8 @@ inline constexpr target cuda_target{
     .kernel = {},
     .row_scratch = backends::cuda::row_scratch,
     .product_scratch = backends::cuda::product_scratch,
+    .runs_attention = backends::cuda::runs_attention,
+    .whole_scratch = backends::cuda::whole_scratch,
     .rounds_ahead = true,
     .gathers_gradients = true,
 };

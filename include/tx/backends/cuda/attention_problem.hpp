@@ -1,0 +1,92 @@
+// Attention as kernels on a device are given it: operands as ops/attention.hpp has them, q, k and v halves. What a text is, which keys a query sees,
+// and what dropout makes of shares.
+#pragma once
+
+#include <tx/backends/cuda/half_tile.hpp>
+#include <tx/backends/cuda/registers.hpp>
+#include <tx/core/math.hpp>
+#include <tx/core/philox.hpp>
+#include <tx/ops/attention_facts.hpp>
+
+namespace tx::backends::cuda {
+
+inline constexpr int attention_lines = 64;    // queries or keys of a tile
+inline constexpr int attention_threads = 128; // a warp has 16 lines
+inline constexpr int most_head = 128;         // elements
+
+struct attention_problem {
+  std::byte const *q = nullptr, *k = nullptr, *v = nullptr;
+  attention_facts f{};
+  std::int64_t texts = 0;
+  int queries = 0, keys = 0;  // of a text; of packed ones at most
+  int head = 0;               // elements
+  std::int64_t query_rows = 0, key_rows = 0;            // of packed texts all together
+  std::int32_t const *query_offsets = nullptr, *key_offsets = nullptr;
+  std::uint8_t const* mask = nullptr;                   // [texts, keys]: 0 where a key takes no part
+  float const* rate = nullptr;                          // of dropout
+  philox_key key{};
+  philox_stream stream{};
+  std::uint64_t first_row = 0;
+
+  // Rows of q or of k that are a text's.
+  struct stretch {
+    std::int64_t first;
+    int length;
+  };
+  TX_DEVICE stretch queries_of(std::int64_t t) const { return query_offsets == nullptr ? stretch{t * queries, queries} : packed(query_offsets, t, query_rows, queries); }
+  TX_DEVICE stretch keys_of(std::int64_t t) const { return key_offsets == nullptr ? stretch{t * keys, keys} : packed(key_offsets, t, key_rows, keys); }
+  // Number of a query's row of scores, in the numbers that are kept of each.
+  TX_DEVICE std::int64_t row(std::int64_t t, int h, int i) const { return (t * f.heads + h) * queries + i; }
+  TX_DEVICE bool sees(std::int64_t t, int i, int j) const { return f.sees(i, j) && (mask == nullptr || mask[t * keys + j] != 0); }
+  TX_DEVICE bool hides() const { return f.causal || f.window != 0 || mask != nullptr; }
+
+ private:
+  // Whatever offsets are, no row is read that is not there.
+  static TX_DEVICE stretch packed(std::int32_t const* offsets, std::int64_t t, std::int64_t rows, int longest) {
+    auto const within = [rows](std::int64_t n) { return n < 0 ? 0 : n > rows ? rows : n; };
+    std::int64_t const first = within(offsets[t]), end = within(offsets[t + 1]);
+    return {first, static_cast<int>(end < first ? 0 : end - first < longest ? end - first : longest)};
+  }
+};
+
+// What dropout multiplies shares with: none, or at random.
+class kept_shares {
+ public:
+  TX_DEVICE explicit kept_shares(attention_problem const& p) : p_(p), rate_(p.rate == nullptr ? 0 : *p.rate), scale_(rate_ >= 1 ? 0 : 1 / (1 - rate_)) {}
+  TX_DEVICE bool any() const { return p_.rate != nullptr; }
+
+  // Lane (g, t) of a warp has of rows g and g + 8 the columns 2 t and 2 t + 1 behind `column`, a multiple of 8. A block of random numbers is four
+  // columns: of two lanes each draws it for one row.
+  template <class Block>
+  TX_DEVICE columns<float, 4> of_queries(Block& b, std::uint64_t first_row, int column) const {
+    int const lane = b.thread() % warp, t = lane % 4;
+    bool const odd = t % 2 != 0;
+    philox_block const drawn = random_block(p_.key, p_.stream, first_row + static_cast<std::uint64_t>(lane / 4 + (odd ? 8 : 0)), static_cast<std::uint32_t>(column + t / 2 * 4));
+    std::uint32_t const other0 = b.exchange(odd ? drawn.word[0] : drawn.word[2], 1), other1 = b.exchange(odd ? drawn.word[1] : drawn.word[3], 1);
+    return {{share(odd ? other0 : drawn.word[0]), share(odd ? other1 : drawn.word[1]), share(odd ? drawn.word[2] : other0), share(odd ? drawn.word[3] : other1)}};
+  }
+  // The same where rows are keys, from `key` on, and columns are queries: lane (g, t) has of keys g and g + 8 queries 2 t and 2 t + 1. Of four lanes,
+  // which have neighbouring keys, each draws for one of its two queries and one of both keys; then they hand each other theirs.
+  template <class Block>
+  TX_DEVICE columns<float, 4> of_keys(Block& b, std::uint64_t first_row, int key) const {
+    int const lane = b.thread() % warp, g = lane / 4, t = lane % 4, w = g % 4;
+    philox_block drawn = random_block(p_.key, p_.stream, first_row + static_cast<std::uint64_t>(2 * t + w % 2), static_cast<std::uint32_t>(key + w / 2 * 8 + g / 4 * 4));
+    auto const swap = [&](std::uint32_t& low, std::uint32_t& high, bool upper, int mask) {
+      std::uint32_t const other = b.exchange(upper ? low : high, mask);
+      (upper ? low : high) = other;
+    };
+    swap(drawn.word[0], drawn.word[1], w % 2 != 0, 4);
+    swap(drawn.word[2], drawn.word[3], w % 2 != 0, 4);
+    swap(drawn.word[0], drawn.word[2], w / 2 != 0, 8);
+    swap(drawn.word[1], drawn.word[3], w / 2 != 0, 8);
+    return {{share(drawn.word[0]), share(drawn.word[1]), share(drawn.word[2]), share(drawn.word[3])}};
+  }
+
+ private:
+  TX_DEVICE float share(std::uint32_t bits) const { return to_uniform(bits) < rate_ ? 0 : scale_; }
+
+  attention_problem const& p_;
+  float rate_, scale_;
+};
+
+}  // namespace tx::backends::cuda

@@ -1,0 +1,80 @@
+// Attention of halves on the device, as a kernel: scores are in f32, and shares are rounded before they meet values, which the reference does not.
+#include "compare.hpp"
+
+#include <tx/nn/attend.hpp>
+#include <tx/nn/attend_packed.hpp>
+#include <tx/ops/cast.hpp>
+#include <tx/ops/mean.hpp>
+
+#include <catch2/catch.hpp>
+
+namespace {
+
+template <class T, auto... D>
+using t = tx::tensor<T, D...>;
+
+// What the gradient of a weighted mean gives to queries, keys and values, which are the parameters.
+template <int Texts, int Heads, int KeyHeads, int Queries, int Keys, int Head>
+struct given {
+  tx::param<t<float, Texts, Heads, Queries, Head>, tx::init::uniform<2, 1>> q;
+  tx::param<t<float, Texts, KeyHeads, Keys, Head>, tx::init::uniform<2, 1>> k, v;
+};
+template <class H, class Model, int Texts, int Keys>
+constexpr auto masked_loss = [](Model const& m, t<int, Texts, Keys> ids) {
+  auto const out = tx::cast<float>(tx::nn::attend(tx::cast<H>(m.q), tx::cast<H>(m.k), tx::cast<H>(m.v), tx::less(0, ids), tx::nn::drop(0.25)));
+  return tx::sum(out * out * 0.25);
+};
+template <class H, class Model, auto... How>
+constexpr auto bounded_loss = [](Model const& m) {
+  auto const out = tx::cast<float>(tx::nn::attend(tx::cast<H>(m.q), tx::cast<H>(m.k), tx::cast<H>(m.v), How...));
+  return tx::sum(out * out * 0.25);
+};
+
+struct tokens {
+  tx::param<t<float, 150, 32>, tx::init::uniform<2, 1>> q, k, v;
+};
+template <class H>
+constexpr auto packed_loss = [](tokens const& m, t<int, 4> offsets) {
+  auto const out = tx::cast<float>(tx::nn::attend_packed<2>(tx::cast<H>(m.q), tx::cast<H>(m.k), tx::cast<H>(m.v), tx::nn::texts_at<80>(offsets), tx::nn::drop(0.1)));
+  return tx::sum(out * out * 0.25);
+};
+
+template <class Step>
+constexpr int kernels_of_attention = [] {
+  using program = typename Step::template program<tx::cuda_target>;
+  int count = 0;
+  for (tx::exec::call const& c : program::calls) count += program::kernels[c.kernel].kind == tx::exec::kernel_kind::whole;
+  return count;
+}();
+
+// How far parameters are apart after a step, and the loss, which is large, in parts of it.
+template <class Step, class... In>
+double apart(std::vector<In> const&... in) {
+  values device = outcome<Step, interpreted>(1, in...), host = outcome<typename one_by_one<Step>::type, tx::reference>(1, in...);
+  device[0] /= host[0];
+  host[0] = 1;
+  return distance(device, host);
+}
+
+}  // namespace
+
+TEMPLATE_TEST_CASE("Attention of texts with a mask and dropout", "", tx::bf16, tx::f16) {
+  using model = given<2, 2, 2, 70, 90, 16>;
+  using step = tx::train_step<model, masked_loss<TestType, model, 2, 90>, descent>;
+  CHECK(kernels_of_attention<step> == 2);
+  std::vector<int> ids(180);
+  for (std::size_t i = 0; i < ids.size(); ++i) ids[i] = i % 90 < 60 + i / 90 * 20 ? 1 : 0;
+  CHECK(apart<step>(ids) < (std::is_same_v<TestType, tx::bf16> ? 2e-2 : 3e-3));
+}
+
+TEST_CASE("Attention whose queries see keys by their places") {
+  using grouped = given<1, 4, 2, 65, 130, 72>;
+  CHECK(apart<tx::train_step<grouped, bounded_loss<tx::f16, grouped, tx::nn::causal>, descent>>() < 3e-3);
+  using local = given<1, 1, 1, 100, 100, 24>;
+  CHECK(apart<tx::train_step<local, bounded_loss<tx::f16, local, tx::nn::local<9>>, descent>>() < 3e-3);
+}
+
+TEST_CASE("Attention of packed texts") {
+  using step = tx::train_step<tokens, packed_loss<tx::f16>, descent>;
+  CHECK(apart<step>(std::vector<int>{3, 3, 80, 140}) < 3e-3);
+}
