@@ -18,11 +18,36 @@ using i16 = std::int16_t;
 using i8 = std::int8_t;
 using u8 = std::uint8_t;
 
+#if defined(__CUDA_ARCH__)  // device code has an instruction for it
+namespace detail {
+__device__ inline std::uint16_t narrowed_to_bf16(float x) {
+  std::uint32_t two;
+  asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(two) : "f"(0.0f), "f"(x));
+  return static_cast<std::uint16_t>(two);
+}
+__device__ inline std::uint16_t narrowed_to_f16(float x) {
+  std::uint16_t bits;
+  asm("cvt.rn.f16.f32 %0, %1;" : "=h"(bits) : "f"(x));
+  return bits;
+}
+__device__ inline float widened_f16(std::uint16_t bits) {
+  float x;
+  asm("cvt.f32.f16 %0, %1;" : "=f"(x) : "h"(bits));
+  return x;
+}
+}  // namespace detail
+#define TX_ON_DEVICE(...) \
+  if (!__builtin_is_constant_evaluated()) return __VA_ARGS__;
+#else
+#define TX_ON_DEVICE(...)
+#endif
+
 // The upper half of an f32: 8 exponent bits, 7 fraction bits. Storage only; arithmetic happens in f32.
 struct bf16 {
   std::uint16_t bits;
 
   static TX_HD constexpr bf16 from(float value) {
+    TX_ON_DEVICE({detail::narrowed_to_bf16(value)})
     auto u = std::bit_cast<std::uint32_t>(value);
     if ((u & 0x7fffffffu) > 0x7f800000u) return {static_cast<std::uint16_t>((u >> 16) | 0x40u)};  // keep NaN a NaN
     u += 0x7fffu + ((u >> 16) & 1u);                                                              // round to nearest even
@@ -36,6 +61,7 @@ struct f16 {
   std::uint16_t bits;
 
   static TX_HD constexpr f16 from(float value) {
+    TX_ON_DEVICE({detail::narrowed_to_f16(value)})
     auto const u = std::bit_cast<std::uint32_t>(value);
     auto const sign = static_cast<std::uint16_t>((u >> 16) & 0x8000u);
     std::uint32_t const mag = u & 0x7fffffffu;
@@ -53,6 +79,7 @@ struct f16 {
     return {static_cast<std::uint16_t>(sign | biased)};
   }
   TX_HD constexpr float widen() const {
+    TX_ON_DEVICE(detail::widened_f16(bits))
     std::uint32_t const sign = static_cast<std::uint32_t>(bits & 0x8000u) << 16;
     std::uint32_t const exponent = (bits >> 10) & 0x1fu;
     std::uint32_t fraction = bits & 0x3ffu;
@@ -67,6 +94,8 @@ struct f16 {
     return std::bit_cast<float>(sign | (e << 23) | ((fraction & 0x3ffu) << 13));
   }
 };
+
+#undef TX_ON_DEVICE
 
 template <class T>
 struct dtype_of;

@@ -19,7 +19,7 @@ template <dtype D, int Width>
 struct attention_query_task {
   using tile = attention_tile<D, Width>;
   using arguments = attention_gradient_arguments;
-  static constexpr int threads = attention_threads;
+  static constexpr int threads = attention_threads, blocks_beside = Width <= 64 ? 3 : 2;
   static constexpr std::int64_t shared_bytes = 6 * tile::bytes;  // queries and their d_out; keys and values of two steps
 
   template <class Block>
@@ -113,7 +113,7 @@ template <dtype D, int Width>
 struct attention_key_task {
   using tile = attention_tile<D, Width>;
   using arguments = attention_gradient_arguments;
-  static constexpr int threads = attention_threads;
+  static constexpr int threads = attention_threads, blocks_beside = Width <= 64 ? 3 : 2;
   static constexpr int numbers_bytes = 3 * attention_lines * 4;  // of each query: greatest, log_sum, product
   static constexpr std::int64_t shared_bytes = 6 * tile::bytes + 2 * numbers_bytes;  // keys and values; queries, their d_out and numbers of two steps
 

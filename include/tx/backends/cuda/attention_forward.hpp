@@ -11,7 +11,7 @@ namespace tx::backends::cuda {
 template <dtype D, int Width>
 struct attention_forward_task {
   using tile = attention_tile<D, Width>;
-  static constexpr int threads = attention_threads;
+  static constexpr int threads = attention_threads, blocks_beside = Width <= 64 ? 3 : 2;
   static constexpr std::int64_t shared_bytes = 5 * tile::bytes;  // queries; keys and values of two steps
 
   struct arguments {

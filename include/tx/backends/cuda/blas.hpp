@@ -17,7 +17,7 @@ struct gpu_with_blas : gpu {
     bool const right_turned = p.right_col != 1, left_turned = p.left_col != 1;
     if ((right_turned && p.right_row != 1) || (left_turned && p.left_row != 1)) return false;
     std::int64_t const right_apart = right_turned ? p.right_col : p.right_row, left_apart = left_turned ? p.left_col : p.left_row;
-    plan const* const way = plan_of({p.type, p.rows, p.cols, p.depth, right_turned, right_apart, left_turned, left_apart, p.apart, aligned(p)});
+    plan const* const way = plan_of({p.type, p.to_type, p.rows, p.cols, p.depth, right_turned, right_apart, left_turned, left_apart, p.apart, aligned(p)});
     if (way == nullptr) return false;
     float const one = 1, zero = 0;
     check(cublasLtMatmul(library(), way->product, &one, p.right, way->right, p.left, way->left, &zero, p.to, way->to, p.to, way->to, &way->algorithm, p.workspace,
@@ -27,7 +27,7 @@ struct gpu_with_blas : gpu {
   }
 
  private:
-  using shape_key = std::tuple<dtype, std::int64_t, std::int64_t, std::int64_t, bool, std::int64_t, bool, std::int64_t, std::int64_t, int>;
+  using shape_key = std::tuple<dtype, dtype, std::int64_t, std::int64_t, std::int64_t, bool, std::int64_t, bool, std::int64_t, std::int64_t, int>;
 
   // How products of one shape are computed, asked for once.
   struct plan {
@@ -37,6 +37,7 @@ struct gpu_with_blas : gpu {
     bool found = false;
   };
 
+  static cudaDataType_t named(dtype d) { return d == dtype::bf16 ? CUDA_R_16BF : d == dtype::f16 ? CUDA_R_16F : CUDA_R_32F; }
   static void check(cublasStatus_t status, char const* what) {
     if (status != CUBLAS_STATUS_SUCCESS) throw error(std::string("cuda: cuBLASLt: ") + what + ": " + cublasLtGetStatusString(status));
   }
@@ -63,8 +64,7 @@ struct gpu_with_blas : gpu {
     return way.found ? &way : nullptr;
   }
   static plan find(shape_key const& key) {
-    auto const [type, rows, cols, depth, right_turned, right_apart, left_turned, left_apart, apart, alignment] = key;
-    cudaDataType_t const sides = type == dtype::bf16 ? CUDA_R_16BF : type == dtype::f16 ? CUDA_R_16F : CUDA_R_32F;
+    auto const [type, to_type, rows, cols, depth, right_turned, right_apart, left_turned, left_apart, apart, alignment] = key;
     cublasOperation_t const turned = CUBLAS_OP_T, straight = CUBLAS_OP_N;
     plan way;
     check(cublasLtMatmulDescCreate(&way.product, CUBLAS_COMPUTE_32F, CUDA_R_32F), "a product's description");
@@ -73,9 +73,9 @@ struct gpu_with_blas : gpu {
     auto const layout = [](cublasLtMatrixLayout_t& to, cudaDataType_t t, std::int64_t lines, std::int64_t columns, std::int64_t from_column_to_column) {
       check(cublasLtMatrixLayoutCreate(&to, t, static_cast<std::uint64_t>(lines), static_cast<std::uint64_t>(columns), from_column_to_column), "a matrix");
     };
-    layout(way.right, sides, right_turned ? depth : cols, right_turned ? cols : depth, right_apart);
-    layout(way.left, sides, left_turned ? rows : depth, left_turned ? depth : rows, left_apart);
-    layout(way.to, CUDA_R_32F, cols, rows, apart);
+    layout(way.right, named(type), right_turned ? depth : cols, right_turned ? cols : depth, right_apart);
+    layout(way.left, named(type), left_turned ? rows : depth, left_turned ? depth : rows, left_apart);
+    layout(way.to, named(to_type), cols, rows, apart);
 
     cublasLtMatmulPreference_t preference = nullptr;
     check(cublasLtMatmulPreferenceCreate(&preference), "a preference");

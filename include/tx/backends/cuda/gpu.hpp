@@ -74,8 +74,15 @@ struct gpu_block {
   TX_DEVICE static std::uint32_t shared_address(std::byte const* p) { return static_cast<std::uint32_t>(__cvta_generic_to_shared(p)); }
 };
 
+// Blocks that a multiprocessor has at once, where a task asks for so many: the compiler keeps registers for them.
 template <class Task>
-__global__ void __launch_bounds__(Task::threads) run_task(__grid_constant__ typename Task::arguments const a) {
+inline constexpr int blocks_beside = [] {
+  if constexpr (requires { Task::blocks_beside; }) return Task::blocks_beside;
+  else return 1;
+}();
+
+template <class Task>
+__global__ void __launch_bounds__(Task::threads, blocks_beside<Task>) run_task(__grid_constant__ typename Task::arguments const a) {
   gpu_block b;
   Task::run(b, a);
 }

@@ -44,7 +44,7 @@ typename row_task<F>::arguments row_arguments(exec::frame const& f, exec::call c
 // Rows [first, last) of a fused group; `product`: where its head's rows lie, from `first` on.
 template <class Device, class F>
 void launch_rows(exec::frame const& f, exec::call const& c, exec::operand_ref const* operands, std::int64_t first, std::int64_t last,
-                 std::byte const* product = nullptr) {
+                 std::byte const* product = nullptr, bool product_rounded = false) {
   using task = row_task<F>;
   if (!task::sums && first == last) return;
   if (c.rows > most_rows) throw shape_error("cuda: a kernel over " + std::to_string(c.rows) + " rows. FIX: up to 2147483647, as parts of a batch: tx::accumulate<parts>");
@@ -54,6 +54,7 @@ void launch_rows(exec::frame const& f, exec::call const& c, exec::operand_ref co
   a.last = last;
   a.piece = cut.piece;
   a.product = product;
+  a.product_rounded = product_rounded;
   a.team_size = cut.team_size;
   a.teams = cut.teams;
   a.pieces = cut.pieces;
@@ -69,7 +70,8 @@ struct kernel;
 
 // A product of single matrices, as a library is asked for it: to [rows, cols] = left [rows, depth] * right [depth, cols]. Distances are in elements.
 struct library_product {
-  dtype type;  // of both sides; results are of their sum's
+  dtype type;     // of both sides
+  dtype to_type;  // of results: that of their sums, or of the sides
   std::int64_t rows, cols, depth;
   std::byte const* left;
   std::int64_t left_row, left_col;
@@ -139,7 +141,8 @@ struct kernel<Device, exec::gemm<D, Epilogue>> {
     if (!takes_product(D, c) || f.band_count > 0) return false;
     std::byte* const scratch = f.scratch(c) + row_scratch(schedule, c);
     std::byte* const results = scratch + library_workspace;
-    library_product p{D, c.rows, c.cols, c.depth, f.at<std::byte>(operands[0]), operands[0].row, operands[0].col, f.at<std::byte>(operands[1]), operands[1].row, operands[1].col,
+    constexpr dtype to_type = detail::type_of_product<Epilogue>;
+    library_product p{D, sum_type(D), c.rows, c.cols, c.depth, f.at<std::byte>(operands[0]), operands[0].row, operands[0].col, f.at<std::byte>(operands[1]), operands[1].row, operands[1].col,
                       results, c.cols, scratch};
     if constexpr (types::lets == 0 && types::outputs == 1) {
       exec::operand_ref const& output = others[types::inputs - 1];
@@ -149,9 +152,18 @@ struct kernel<Device, exec::gemm<D, Epilogue>> {
         return Device::multiply(p);
       }
     }
+    if (to_type == D) p.to_type = D;
+    if constexpr (to_type == D && types::lets == 1 && types::outputs == 1) {  // nothing but rounding
+      exec::operand_ref const& output = others[types::inputs - 1];
+      if (output.type == D && output.col == 1 && output.rank == 1) {
+        p.to = f.at<std::byte>(output);
+        p.apart = output.stride[0];
+        return Device::multiply(p);
+      }
+    }
     if (schedule.by_element && !epilogue_follows(D, c)) return false;
     if (!Device::multiply(p)) return false;
-    detail::launch_rows<Device, Epilogue>(f, c, others, f.first_row(c), f.end_row(c), results);
+    detail::launch_rows<Device, Epilogue>(f, c, others, f.first_row(c), f.end_row(c), results, p.to_type == D && is_half(D));
     return true;
   }
 

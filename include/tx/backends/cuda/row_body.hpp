@@ -118,7 +118,7 @@ class row_body {
     } else if constexpr (sig.how == access::contiguous || sig.how == access::strided) {
       from_[V] = operand<V>().at + operand<V>().row_offset(row_) * size_of(sig.type);
     } else if constexpr (sig.how == access::product) {
-      from_[V] = product_ + ((row_ - product_row_) * product_stride_ - product_column_) * size_of(sig.type);
+      from_[V] = product_ + ((row_ - product_row_) * product_stride_ - product_column_) * (a_.product_rounded ? size_of(detail::type_of_product<F>) : size_of(sig.type));
     } else if constexpr (sig.how == access::position) {
       if (operand<V>().rank != 0) get<V>(x_) = static_cast<type_of<V>>(operand<V>().position(row_));
     }
@@ -207,6 +207,9 @@ class row_body {
   TX_DEVICE columns<type_of<V>, at_once> input(std::int64_t c) {
     constexpr exec::in_sig sig = types::template in<V>::sig;
     if constexpr (sig.how == access::product) {
+      constexpr dtype rounded = detail::type_of_product<F>;
+      if constexpr (rounded != sig.type)
+        if (a_.product_rounded) return load_columns<rounded, at_once>(from_[V] + c * size_of(rounded), true);
       return load_columns<sig.type, at_once>(from_[V] + c * size_of(sig.type), true);
     } else if constexpr (sig.how == access::contiguous) {
       return load_columns<sig.type, at_once>(from_[V] + c * size_of(sig.type), operand<V>().wide);

@@ -21,6 +21,7 @@ struct row_task {
   static constexpr bool sums = column_sums + row_sums > 0;
   static constexpr int at_once = detail::columns_at_once<F>;
   static constexpr int threads = most_threads;
+  static constexpr int blocks_beside = schedule.column_sums + schedule.row_sums > 0 ? 4 : 1;  // there are shares for four on each multiprocessor
 
   struct arguments {
     std::int64_t first = 0, last = 0;      // rows of this launch
@@ -32,6 +33,7 @@ struct row_task {
     std::int64_t per_block = 0;            // bytes
     std::uint32_t* counters = nullptr;
     std::byte const* product = nullptr;    // row `first`, dense
+    bool product_rounded = false;          // to type_of_product
     int team_size = warp, teams = 1;       // threads of a row, and rows at once in a block
     int pieces = 1;                        // of columns
     bool stash_in_shared = true, sums_in_shared = true;

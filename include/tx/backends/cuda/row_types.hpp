@@ -2,6 +2,7 @@
 #pragma once
 
 #include <tx/backends/cuda/registers.hpp>
+#include <tx/ops/cast.hpp>
 #include <tx/plan/signature.hpp>
 
 #include <tuple>
@@ -63,6 +64,28 @@ struct value_facts {
   static constexpr int stash = schedule.stash[V];
   static constexpr int sum = schedule.sum[V];
 };
+
+// In what type a product may be handed to the group: of halves, where all that is made of it is made of what it is as those; else that of its sums.
+template <class F>
+inline constexpr dtype type_of_product = dtype::f32;
+template <bool Exact, class... In, class... Let, class... Out>
+inline constexpr dtype type_of_product<exec::fused<Exact, exec::ins<In...>, exec::lets<Let...>, exec::outs<Out...>>> = [] {
+  constexpr exec::in_sig inputs[] = {In::sig..., exec::in_sig{}};
+  int product = 0;
+  while (product < static_cast<int>(sizeof...(In)) && inputs[product].how != access::product) ++product;
+  dtype type = inputs[product].type;
+  bool alone = product < static_cast<int>(sizeof...(In)) && ((Out::sig.value != product) && ...);
+  dtype rounded = type;
+  auto const look = [&](int const (&operand)[3], int count, bool is_cast, dtype to) {
+    for (int k = 0; k < count; ++k) {
+      if (operand[k] != product) continue;
+      alone = alone && is_cast && is_half(to) && (rounded == type || rounded == to);
+      rounded = to;
+    }
+  };
+  (look(Let::operand, Let::count, std::is_same_v<typename Let::rule, rules::cast>, Let::type), ...);
+  return alone ? rounded : type;
+}();
 
 // As kept_row of target.hpp, for device code.
 template <class F>
