@@ -2,6 +2,7 @@
 #pragma once
 
 #include <tx/backends/cuda/gpu.hpp>
+#include <tx/backends/cuda/graphs.hpp>
 #include <tx/backends/cuda/whole_kernels.hpp>
 
 namespace tx {
@@ -27,15 +28,18 @@ struct cuda {
     return cudaGetDeviceCount(&devices) == cudaSuccess && devices > 0;
   }
 
-  static cudaStream_t stream() { return nullptr; }  // that kernels run on
+  static cudaStream_t stream() { return device::stream(); }
+  using replay = backends::cuda::graphs;
 
   // The host does not reach the device's memory.
   static void clear(std::byte* to, std::int64_t count) { device::clear(to, count); }
   static void upload(std::byte* to, std::byte const* from, std::int64_t count) {
-    device::check(cudaMemcpy(to, from, static_cast<std::size_t>(count), cudaMemcpyHostToDevice), "copying to the device");
+    device::check(cudaMemcpyAsync(to, from, static_cast<std::size_t>(count), cudaMemcpyHostToDevice, stream()), "copying to the device");
+    device::check(cudaStreamSynchronize(stream()), "copying to the device");
   }
   static void download(std::byte* to, std::byte const* from, std::int64_t count) {
-    device::check(cudaMemcpy(to, from, static_cast<std::size_t>(count), cudaMemcpyDeviceToHost), "copying from the device");
+    device::check(cudaMemcpyAsync(to, from, static_cast<std::size_t>(count), cudaMemcpyDeviceToHost, stream()), "copying from the device");
+    device::check(cudaStreamSynchronize(stream()), "computing on the device, or copying from it");
   }
 };
 

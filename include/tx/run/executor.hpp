@@ -6,6 +6,7 @@
 #include <tx/run/arguments.hpp>
 #include <tx/run/kernel_log.hpp>
 #include <tx/run/program_on.hpp>
+#include <tx/run/replay.hpp>
 #include <tx/run/run.hpp>
 #include <tx/run/staging.hpp>
 #include <tx/run/settings.hpp>
@@ -278,13 +279,13 @@ class executor {
     settings.write_scalars(scalars_, steps_run());
     frame_.base[exec::base_scalars] = staging_.scalars(reinterpret_cast<std::byte*>(scalars_.data()), sizeof scalars_);
     frame_.key = philox_key::from(parameters_->seed.value);
-    frame_.step = static_cast<std::uint32_t>(steps_run());
+    frame_.step = staging_.step(steps_run());
     frame_.observers = observers_;
     frame_.observed = !observers_.empty();
     static_cast<exec::loop_position&>(frame_) = {};  // an exception may have left a run in the middle of a loop
     frame_.shard = shard_;
     for (exec::observer* const o : observers_) o->before_run(frame_);
-    exec::runner<program, Backend>::run(frame_);
+    replay_(frame_, [this] { exec::runner<program, Backend>::run(frame_); });
     if constexpr (exec::trains<Step>) ++parameters_->steps;
     else ++runs_;
     return results();
@@ -374,6 +375,7 @@ class executor {
   std::shared_ptr<block> parameters_;
   exec::bytes<Backend> arena_;
   [[no_unique_address]] exec::staging<Step, Backend> staging_;
+  [[no_unique_address]] typename exec::replay_of<Backend>::type replay_;
   std::array<float, scalar_count> scalars_{};
   exec::told_extents told_{};
   typename exec::frame_type<Backend>::type frame_{};

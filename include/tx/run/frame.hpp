@@ -12,7 +12,7 @@ namespace tx::exec {
 
 class observer;
 
-// Bytes of the run-time scalars, behind which the counters of a device's kernels lie.
+// Bytes of the run-time scalars, behind which the counters of a device's kernels lie, and behind them the step.
 inline constexpr std::int64_t scalar_bytes = aligned(scalar_count * std::int64_t{sizeof(float)});
 
 // Where a run is in its loops.
@@ -26,7 +26,7 @@ struct loop_position {
 struct frame : loop_position {
   std::byte* base[bases] = {};   // arguments are only read
   philox_key key{};              // from the seed
-  std::uint32_t step = 0;        // counts runs: part of every random stream
+  std::uint32_t step = 0;        // counts runs: part of every random stream. 0 on a device, whose kernels read it from memory: step_in_memory()
   int threads = 1;
   run_extents extents{};
   std::vector<operand_ref> operands_now{};  // of the call at hand, where its numbers vary
@@ -44,6 +44,7 @@ struct frame : loop_position {
     return at;
   }
   std::uint32_t* counters() const { return reinterpret_cast<std::uint32_t*>(base[base_scalars] + scalar_bytes); }
+  std::uint32_t const* step_in_memory() const { return counters() + counter_words; }
   std::byte* scratch(call const& c) const { return base[base_arena] + c.scratch; }
   // The random stream of an op: its number, the step and the iteration it is drawn in, which parts do not count.
   philox_stream stream(operand_ref const& r) const {

@@ -16,6 +16,7 @@ class staging {
  public:
   std::byte* argument(int, std::byte const* values, std::size_t) { return const_cast<std::byte*>(values); }
   std::byte* scalars(std::byte* values, std::size_t) { return values; }
+  std::uint32_t step(std::int64_t steps) { return static_cast<std::uint32_t>(steps); }
   std::byte const* result(int, std::byte const* value) { return value; }
 };
 
@@ -37,12 +38,18 @@ class staging<Step, Backend> {
   }();
 
  public:
-  staging() : device_(offsets[arguments] + scalar_bytes + counter_words * 4), results_(static_cast<std::size_t>(result_offsets[program::results.size()])) {
+  staging() : device_(offsets[arguments] + scalar_bytes + (counter_words + 1) * 4), results_(static_cast<std::size_t>(result_offsets[program::results.size()])) {
     Backend::clear(device_.data() + offsets[arguments] + scalar_bytes, counter_words * 4);
   }
 
   std::byte* argument(int k, std::byte const* values, std::size_t bytes) { return sent(offsets[k], values, bytes); }
   std::byte* scalars(std::byte const* values, std::size_t bytes) { return sent(offsets[arguments], values, bytes); }
+  // What the frame has of it.
+  std::uint32_t step(std::int64_t steps) {
+    auto const now = static_cast<std::uint32_t>(steps);
+    sent(offsets[arguments] + scalar_bytes + counter_words * 4, reinterpret_cast<std::byte const*>(&now), sizeof now);
+    return 0;
+  }
   std::byte const* result(int k, std::byte const* value) {
     std::byte* const to = results_.data() + result_offsets[k];
     Backend::download(to, value, program::results[k].info.bytes());

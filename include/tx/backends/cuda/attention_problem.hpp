@@ -26,6 +26,7 @@ struct attention_problem {
   float const* rate = nullptr;                          // of dropout
   philox_key key{};
   philox_stream stream{};
+  std::uint32_t const* step = nullptr;                  // added to the stream
   std::uint64_t first_row = 0;
 
   // Rows of q or of k that are a text's.
@@ -52,7 +53,9 @@ struct attention_problem {
 // What dropout multiplies shares with: none, or at random.
 class kept_shares {
  public:
-  TX_DEVICE explicit kept_shares(attention_problem const& p) : p_(p), rate_(p.rate == nullptr ? 0 : *p.rate), scale_(rate_ >= 1 ? 0 : 1 / (1 - rate_)) {}
+  TX_DEVICE explicit kept_shares(attention_problem const& p) : p_(p), rate_(p.rate == nullptr ? 0 : *p.rate), scale_(rate_ >= 1 ? 0 : 1 / (1 - rate_)), stream_(p.stream) {
+    if (p.rate != nullptr) stream_.high += *p.step;
+  }
   TX_DEVICE bool any() const { return p_.rate != nullptr; }
 
   // Lane (g, t) of a warp has of rows g and g + 8 the columns 2 t and 2 t + 1 behind `column`, a multiple of 8. A block of random numbers is four
@@ -61,7 +64,7 @@ class kept_shares {
   TX_DEVICE columns<float, 4> of_queries(Block& b, std::uint64_t first_row, int column) const {
     int const lane = b.thread() % warp, t = lane % 4;
     bool const odd = t % 2 != 0;
-    philox_block const drawn = random_block(p_.key, p_.stream, first_row + static_cast<std::uint64_t>(lane / 4 + (odd ? 8 : 0)), static_cast<std::uint32_t>(column + t / 2 * 4));
+    philox_block const drawn = random_block(p_.key, stream_, first_row + static_cast<std::uint64_t>(lane / 4 + (odd ? 8 : 0)), static_cast<std::uint32_t>(column + t / 2 * 4));
     std::uint32_t const other0 = b.exchange(odd ? drawn.word[0] : drawn.word[2], 1), other1 = b.exchange(odd ? drawn.word[1] : drawn.word[3], 1);
     return {{share(odd ? other0 : drawn.word[0]), share(odd ? other1 : drawn.word[1]), share(odd ? drawn.word[2] : other0), share(odd ? drawn.word[3] : other1)}};
   }
@@ -70,7 +73,7 @@ class kept_shares {
   template <class Block>
   TX_DEVICE columns<float, 4> of_keys(Block& b, std::uint64_t first_row, int key) const {
     int const lane = b.thread() % warp, g = lane / 4, t = lane % 4, w = g % 4;
-    philox_block drawn = random_block(p_.key, p_.stream, first_row + static_cast<std::uint64_t>(2 * t + w % 2), static_cast<std::uint32_t>(key + w / 2 * 8 + g / 4 * 4));
+    philox_block drawn = random_block(p_.key, stream_, first_row + static_cast<std::uint64_t>(2 * t + w % 2), static_cast<std::uint32_t>(key + w / 2 * 8 + g / 4 * 4));
     auto const swap = [&](std::uint32_t& low, std::uint32_t& high, bool upper, int mask) {
       std::uint32_t const other = b.exchange(upper ? low : high, mask);
       (upper ? low : high) = other;
@@ -87,6 +90,7 @@ class kept_shares {
 
   attention_problem const& p_;
   float rate_, scale_;
+  philox_stream stream_;
 };
 
 }  // namespace tx::backends::cuda

@@ -21,7 +21,7 @@ struct gpu_with_blas : gpu {
     if (way == nullptr) return false;
     float const one = 1, zero = 0;
     check(cublasLtMatmul(library(), way->product, &one, p.right, way->right, p.left, way->left, &zero, p.to, way->to, p.to, way->to, &way->algorithm, p.workspace,
-                         static_cast<std::size_t>(library_workspace), nullptr),
+                         static_cast<std::size_t>(library_workspace), stream()),
           "a product could not be started");
     return true;
   }

@@ -1,4 +1,4 @@
-// NVIDIA's GPUs as a device: tasks as kernels on the default stream.
+// NVIDIA's GPUs as a device: tasks as kernels on a stream.
 #pragma once
 
 #include <tx/backends/cuda/target.hpp>
@@ -95,10 +95,20 @@ struct gpu {
       static cudaError_t const allowed = cudaFuncSetAttribute(run_task<Task>, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(shared_bytes));
       check(allowed, "a kernel needs more shared memory than this device has");
     }
-    run_task<Task><<<blocks, threads, static_cast<std::size_t>(shared_bytes)>>>(a);
+    run_task<Task><<<blocks, threads, static_cast<std::size_t>(shared_bytes), stream()>>>(a);
     check(cudaGetLastError(), "a kernel could not be started");
   }
-  static void clear(std::byte* to, std::int64_t count) { check(cudaMemset(to, 0, static_cast<std::size_t>(count)), "cudaMemset"); }
+  static void clear(std::byte* to, std::int64_t count) { check(cudaMemsetAsync(to, 0, static_cast<std::size_t>(count), stream()), "clearing memory"); }
+
+  // All work of the process on the device, in order.
+  static cudaStream_t stream() {
+    static cudaStream_t const one = [] {
+      cudaStream_t s = nullptr;
+      check(cudaStreamCreateWithFlags(&s, cudaStreamNonBlocking), "a stream could not be made");
+      return s;
+    }();
+    return one;
+  }
 
   static void check(cudaError_t status, char const* what) {
     if (status != cudaSuccess) throw error(std::string("cuda: ") + what + ": " + cudaGetErrorString(status));

@@ -31,6 +31,7 @@ typename row_task<F>::arguments row_arguments(exec::frame const& f, exec::call c
   a.rows = c.rows;
   a.cols = c.cols;
   a.key = f.key;
+  a.step = f.step_in_memory();
   a.scratch = f.scratch(c);
   a.per_block = block_scratch(exec::row_schedule_of<F>, c.cols);
   a.counters = f.counters();

@@ -232,15 +232,16 @@ class row_body {
   template <int V>
   TX_DEVICE void draw(columns<type_of<V>, at_once>& out, place const& p, std::uint32_t c) {
     std::uint64_t const row = p.random_row + static_cast<std::uint64_t>(row_);
+    philox_stream const stream{p.stream.low, p.stream.high + *a_.step};
     if constexpr (at_once % 4 == 0) {
       TX_UNROLL
       for (int k = 0; k < at_once; k += 4) {
-        philox_block const four = random_block(a_.key, p.stream, row, c + static_cast<std::uint32_t>(k));
+        philox_block const four = random_block(a_.key, stream, row, c + static_cast<std::uint32_t>(k));
         TX_UNROLL
         for (int i = 0; i < 4; ++i) out.x[k + i] = static_cast<type_of<V>>(to_uniform(four.word[i]));
       }
     } else {
-      for (int i = 0; i < at_once; ++i) out.x[i] = static_cast<type_of<V>>(uniform(a_.key, p.stream, row, c + static_cast<std::uint32_t>(i)));
+      for (int i = 0; i < at_once; ++i) out.x[i] = static_cast<type_of<V>>(uniform(a_.key, stream, row, c + static_cast<std::uint32_t>(i)));
     }
   }
 

@@ -29,6 +29,7 @@ struct row_task {
     std::int64_t cols = 0;
     std::int64_t piece = 0;                // columns of a block
     philox_key key{};
+    std::uint32_t const* step = nullptr;   // of the random streams
     std::byte* scratch = nullptr;          // of block 0: stashed rows where shared memory is too small, then sums
     std::int64_t per_block = 0;            // bytes
     std::uint32_t* counters = nullptr;

@@ -26,6 +26,7 @@ struct whole_kernel<Device, exec::whole<Rule, exec::elements<Out...>, exec::ins<
     using task = whole_task<Rule, exec::elements<Out...>, exec::ins<In...>>;
     typename task::arguments a{};
     a.at = c.at;
+    a.step = f.step_in_memory();
     ((get<O>(a.out) = exec::whole_result<Out>(f, operands[static_cast<int>(sizeof...(In)) + O])), ...);
     ((get<K>(a.in) = exec::whole_input<In>(f, operands[K])), ...);
     shape const rows = get<0>(a.out).dims;  // rules cut by rows
@@ -111,6 +112,7 @@ struct attention_operands {
       p.rate = data<f32>(facts.rate_at());
       p.key = f.key;
       p.stream = f.stream(noise);
+      p.step = f.step_in_memory();
       p.first_row = f.random_row(noise, 0);
     }
     return p;

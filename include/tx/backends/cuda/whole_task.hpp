@@ -21,6 +21,7 @@ struct whole_task<Rule, exec::elements<Out...>, exec::ins<In...>> {
 
   struct arguments {
     attributes at{};
+    std::uint32_t const* step = nullptr;  // of the random streams
     pack_of<whole_operand<element_t<Out>>...> out{};
     pack_of<decltype(exec::whole_input<In>(std::declval<exec::frame const&>(), std::declval<exec::operand_ref const&>()))...> in{};
   };
@@ -52,7 +53,15 @@ struct whole_task<Rule, exec::elements<Out...>, exec::ins<In...>> {
   }
   template <int... O, int... K>
   static TX_DEVICE void share(int part, int parts, arguments const& a, std::integer_sequence<int, O...>, std::integer_sequence<int, K...>) {
-    Rule::run(part, parts, a.at, get<O>(a.out)..., get<K>(a.in)...);
+    Rule::run(part, parts, a.at, get<O>(a.out)..., in_step(a, get<K>(a.in))...);
+  }
+  template <class T>
+  static TX_DEVICE T const& in_step(arguments const&, T const& operand) {
+    return operand;
+  }
+  static TX_DEVICE drawn_operand in_step(arguments const& a, drawn_operand operand) {
+    operand.stream.high += *a.step;
+    return operand;
   }
 };
 
