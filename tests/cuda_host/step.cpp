@@ -17,6 +17,7 @@ values two_steps() {
 // Threads that read what their neighbours wrote, with or without waiting for them.
 template <bool Waits>
 struct neighbours {
+  static constexpr int threads = 64;
   struct arguments {
     int* to;
   };
@@ -28,6 +29,7 @@ struct neighbours {
   }
 };
 struct divergent {
+  static constexpr int threads = 64;
   struct arguments {
     int at;
   };

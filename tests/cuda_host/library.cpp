@@ -1,0 +1,78 @@
+// Products by a library, as a device may have one: here it computes in plain loops.
+#include "compare.hpp"
+
+#include <tx/nn/linear.hpp>
+#include <tx/ops/cast.hpp>
+#include <tx/ops/gelu.hpp>
+#include <tx/ops/mean.hpp>
+
+#include <catch2/catch.hpp>
+
+namespace {
+
+namespace cuda = tx::backends::cuda;
+
+struct device_with_library : interpreter::host_device {
+  static inline int products = 0, rounded = 0;
+
+  static bool multiply(cuda::library_product const& p) {
+    ++products;
+    rounded += p.to_type == p.type && tx::is_half(p.type);
+    std::memset(p.workspace, 0xab, static_cast<std::size_t>(cuda::library_workspace));
+    for (std::int64_t r = 0; r < p.rows; ++r)
+      for (std::int64_t c = 0; c < p.cols; ++c) {
+        float sum = 0;
+        for (std::int64_t k = 0; k < p.depth; ++k) sum += at(p.type, p.left, r * p.left_row + k * p.left_col) * at(p.type, p.right, k * p.right_row + c * p.right_col);
+        std::int64_t const to = r * p.apart + c;
+        if (p.to_type == tx::dtype::f32) reinterpret_cast<float*>(p.to)[to] = sum;
+        else if (p.to_type == tx::dtype::bf16) reinterpret_cast<tx::bf16*>(p.to)[to] = tx::bf16::from(sum);
+        else reinterpret_cast<tx::f16*>(p.to)[to] = tx::f16::from(sum);
+      }
+    return true;
+  }
+
+ private:
+  static float at(tx::dtype d, std::byte const* p, std::int64_t i) {
+    if (d == tx::dtype::f32) return reinterpret_cast<float const*>(p)[i];
+    if (d == tx::dtype::bf16) return reinterpret_cast<tx::bf16 const*>(p)[i].widen();
+    return reinterpret_cast<tx::f16 const*>(p)[i].widen();
+  }
+};
+
+struct with_library : interpreted {
+  static constexpr tx::target const& target = tx::cuda_blas_target;
+  template <class Signature>
+  using kernel = cuda::kernel<device_with_library, Signature>;
+};
+
+template <class T, auto... D>
+using t = tx::tensor<T, D...>;
+
+struct net {
+  tx::nn::linear<640, 160, tx::init::uniform<1, 20>> in;
+  tx::nn::linear<160, 64, tx::init::uniform<1, 10>> out;
+};
+constexpr auto loss = [](net const& m, t<float, 96, 640> x) {
+  auto const y = m.out(tx::gelu(m.in(x)));
+  return tx::mean(y * y * 10.0);
+};
+
+template <class Step>
+double apart() {
+  auto const x = numbers<float>(96 * 640, -1, 1);
+  return distance(outcome<Step, with_library>(2, x), outcome<typename one_by_one<Step>::type, tx::reference>(2, x));
+}
+
+}  // namespace
+
+TEST_CASE("A step whose products are a library's, with what follows them") {
+  device_with_library::products = device_with_library::rounded = 0;
+  CHECK(apart<tx::train_step<net, loss, descent>>() < 1e-4);
+  int const of_floats = device_with_library::products;
+  CHECK(of_floats >= 2);
+  CHECK(device_with_library::rounded == 0);
+  CHECK(apart<tx::train_step<net, loss, descent, tx::mixed<tx::bf16>>>() < 2e-2);
+  CHECK(apart<tx::train_step<net, loss, descent, tx::mixed<tx::f16>>>() < 2e-3);
+  CHECK(device_with_library::products > of_floats);
+  CHECK(device_with_library::rounded > 0);
+}
