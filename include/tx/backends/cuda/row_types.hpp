@@ -76,7 +76,7 @@ inline constexpr dtype type_of_product<exec::fused<Exact, exec::ins<In...>, exec
   dtype type = inputs[product].type;
   bool alone = product < static_cast<int>(sizeof...(In)) && ((Out::sig.value != product) && ...);
   dtype rounded = type;
-  auto const look = [&](int const (&operand)[3], int count, bool is_cast, dtype to) {
+  [[maybe_unused]] auto const look = [&](int const (&operand)[3], int count, bool is_cast, dtype to) {
     for (int k = 0; k < count; ++k) {
       if (operand[k] != product) continue;
       alone = alone && is_cast && is_half(to) && (rounded == type || rounded == to);
