@@ -36,10 +36,19 @@ std::int64_t cpu_needs(call const& c, sides const& s) {
                               (packs_right(c, s.right) ? packed_right_bytes(c.cols, c.depth, type) : 0);
   return (is_one_matrix(c) ? 1 : shares) * packed + shares * aligned(panel_rows(rows, c.cols, element) * c.cols * element);
 }
-std::int64_t cuda_needs(call const& c, sides const& s) {  // one row of tiles at least
+// All results, for a kernel of rows behind the product, and the sums of parts of the depth.
+std::int64_t cuda_needs(call const& c, sides const& s) {
   using namespace tx::backends::cuda;
-  std::int64_t const rows = c.batch == 0 ? 0 : c.rows / c.batch;
-  return std::min<std::int64_t>(rows, tile) * c.cols * size_of(sum_type(s.left.type));
+  tx::dtype const type = s.left.type;
+  std::int64_t const element = size_of(sum_type(type)), rows = c.batch == 0 ? 0 : c.rows / c.batch, tile = tile_of(type);
+  std::int64_t const tiles = tiles_of(type, rows, c.cols, c.batch);
+  int const parts = depth_parts(tiles, c.depth);
+  return c.rows * c.cols * element + (parts > 1 ? parts * tiles * tile * tile * element : 0);
+}
+std::int64_t library_needs(call const& c, sides const& s) {
+  using namespace tx::backends::cuda;
+  std::int64_t const own = cuda_needs(c, s);
+  return takes_product(s.left.type, c) ? std::max(own, c.rows * c.cols * size_of(sum_type(s.left.type)) + library_workspace) : own;
 }
 
 }  // namespace
@@ -49,7 +58,7 @@ TEST_CASE("scratch planned for the most is enough for fewer") {
   auto const draw = [&](std::int64_t n) { return static_cast<std::int64_t>(random() % static_cast<unsigned>(n)); };
   constexpr tx::factors first = tx::factors::once(1);
   for (int round = 0; round < 20'000; ++round) {
-    std::int64_t const each[] = {1 + draw(700), 1 + draw(700), 1 + draw(300), draw(3) == 0 ? 1 + draw(40) : 1};  // rows, columns, depth, matrices
+    std::int64_t const each[] = {1 + draw(700), 1 + draw(700), 1 + draw(draw(3) == 0 ? 3000 : 300), draw(3) == 0 ? 1 + draw(40) : 1};  // rows, columns, depth, matrices
     bool const varies[] = {draw(2) == 0, draw(2) == 0, draw(2) == 0, draw(2) == 0};
     tx::dtype const type = draw(2) == 0 ? tx::dtype::f32 : tx::dtype::bf16;
     bool const left_turned = draw(2) == 0, right_turned = draw(2) == 0;
@@ -77,6 +86,7 @@ TEST_CASE("scratch planned for the most is enough for fewer") {
     widen(planned, [&](int k) { return apart[k]; });
     std::int64_t const cpu = tx::backends::cpu::product_scratch(most, planned.left, planned.right);
     std::int64_t const cuda = tx::backends::cuda::product_scratch({}, most, planned.left, planned.right);
+    std::int64_t const library = tx::backends::cuda::library_scratch({}, most, planned.left, planned.right);
     for (int k = 0; k < 4; ++k) {
       call const now = made(k > 0);
       sides s = of(now, type, left_turned, right_turned);
@@ -84,6 +94,7 @@ TEST_CASE("scratch planned for the most is enough for fewer") {
       else widen(s, [&](int side) { return apart[side]; });
       REQUIRE(cpu_needs(now, s) <= cpu);
       REQUIRE(cuda_needs(now, s) <= cuda);
+      REQUIRE(library_needs(now, s) <= library);
       REQUIRE(tx::backends::cuda::product_scratch({}, now, s.left, s.right) <= cuda);
     }
   }

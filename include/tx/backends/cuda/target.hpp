@@ -106,7 +106,9 @@ constexpr bool epilogue_follows(dtype d, exec::call const& c) { return takes_pro
 constexpr std::int64_t library_scratch(exec::row_buffers const& kept, exec::call const& c, exec::operand_ref const& left, exec::operand_ref const& right) {
   std::int64_t const own = product_scratch(kept, c, left, right);
   std::int64_t const with = exec::aligned(c.rows * c.cols * size_of(sum_type(left.type))) + library_workspace;
-  return takes_product(left.type, c) && with > own ? with : own;
+  exec::call one = c;
+  if (c.of_batch != factors{}) one.batch = 1;  // a run may have a single matrix where more are planned for
+  return takes_product(left.type, one) && with > own ? with : own;
 }
 
 }  // namespace tx::backends::cuda
