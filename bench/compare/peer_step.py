@@ -86,7 +86,8 @@ class Torch:
                 logits = self.classifier(self.dropout(pooled))
                 return torch.nn.functional.cross_entropy(logits, labels)
 
-        self.model = Classifier().train()
+        self.device = args.device
+        self.model = Classifier().to(self.device).train()
         if args.check:
             from safetensors.torch import load_file
             missing, unknown = self.model.load_state_dict(load_file(args.check + "/model.safetensors"), strict=False)
@@ -97,14 +98,17 @@ class Torch:
         self.mixed = args.dtype == "bf16"
 
     def step(self, ids, labels, mask=None):
-        ids, labels = self.torch.tensor(ids), self.torch.tensor(labels)
-        masks = [] if mask is None else [self.torch.tensor(mask)]
-        with self.torch.autocast("cpu", dtype=self.torch.bfloat16, enabled=self.mixed):
+        ids, labels = self.torch.tensor(ids, device=self.device), self.torch.tensor(labels, device=self.device)
+        masks = [] if mask is None else [self.torch.tensor(mask, device=self.device)]
+        with self.torch.autocast(self.device, dtype=self.torch.bfloat16, enabled=self.mixed):
             loss = self.forward(ids, labels.long(), *masks)
         loss.backward()
         self.optimizer.step()
         self.optimizer.zero_grad(set_to_none=True)
         return loss.item()
+
+    def device_bytes(self):
+        return self.torch.cuda.max_memory_allocated()
 
 
 class Jax:
@@ -117,7 +121,7 @@ class Jax:
             jax.config.update("jax_default_prng_impl", "rbg")
         layers, hidden, heads, ffn, self.batch, self.tokens = sizes
         rate = 0.0 if args.check else args.dropout
-        self.np, self.version = np, "JAX " + jax.__version__
+        self.np, self.version, self.jax = np, "JAX " + jax.__version__, jax
         width = hidden // heads
         if args.check:
             from safetensors.numpy import load_file
@@ -209,6 +213,9 @@ class Jax:
         self.state, loss = self.update(self.state, self.np.asarray(ids, "int32"), self.np.asarray(labels, "int32"))
         return float(loss)
 
+    def device_bytes(self):
+        return self.jax.devices()[0].memory_stats()["peak_bytes_in_use"]
+
 
 def keep_freed_memory():
     """Starts this process anew with an allocator so tuned, unless it is. Large pages where the system has them, as tx asks for."""
@@ -224,6 +231,9 @@ def main():
     parser.add_argument("--model", choices=MODELS, default="twin")
     parser.add_argument("--dtype", choices=["f32", "bf16"], default="f32", help="bf16: of the products; parameters are f32")
     parser.add_argument("--pool", choices=["first", "mean"], default="first")
+    parser.add_argument("--device", choices=["cpu", "cuda"], default="cpu")
+    parser.add_argument("--batch", type=int, help="instead of the model's")
+    parser.add_argument("--seq", type=int, help="tokens of a text, instead of the model's")
     parser.add_argument("--steps", type=int, default=8)
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--dropout", type=float, default=0.1)
@@ -233,12 +243,13 @@ def main():
     if args.tuned:
         keep_freed_memory()
     os.environ["OMP_NUM_THREADS"] = str(args.threads)
-    os.environ["JAX_PLATFORMS"] = "cpu"
+    os.environ["JAX_PLATFORMS"] = args.device
     os.environ.setdefault("HF_HUB_OFFLINE", "1")
     if args.peer.startswith("jax"):  # it has no setting: it takes the processors that it sees
         os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[: args.threads])
 
     sizes = MODELS[args.model]
+    sizes = (*sizes[:4], args.batch or sizes[4], args.seq or sizes[5])
     start = time.perf_counter()
     peer = Jax(args, sizes) if args.peer.startswith("jax") else Torch(args, sizes)
     if args.check:
@@ -266,10 +277,10 @@ def main():
     many = sum(one() for _ in range(3 * args.steps))
     each = (many - few) / (2 * args.steps)
     print(json.dumps({
-        "peer": args.peer, "version": peer.version, "model": args.model, "batch": peer.batch, "seq": peer.tokens, "dtype": args.dtype, "device": "cpu",
+        "peer": args.peer, "version": peer.version, "model": args.model, "batch": peer.batch, "seq": peer.tokens, "dtype": args.dtype, "device": args.device,
         "pool": args.pool, "dropout": args.dropout, "threads": args.threads, "tuned": args.tuned, "median_s": round(statistics.median(times), 4),
         "best_s": round(min(times), 4), "step_s": round(each, 4), "tokens_per_s": round(peer.batch * peer.tokens / each, 1),
-        "first_step_s": round(first, 2), "peak_bytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024,
+        "first_step_s": round(first, 2), "peak_bytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 if args.device == "cpu" else peer.device_bytes(),
         "loss": [round(losses[0], 4), round(losses[-1], 4)]}))
 
 
