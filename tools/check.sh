@@ -94,7 +94,7 @@ nvcc_sources() {
     echo '#include <tx/tx.hpp>' >"$work/tx.cu"
     echo "$work/tx.cu"
   fi
-  find include/tx/backends/cuda include/tx/backends/cuda.hpp -name '*.hpp' 2>/dev/null | while IFS= read -r header; do
+  find include/tx/backends/cuda include/tx/backends/cuda.hpp include/tx/backends/cuda_blas.hpp -name '*.hpp' 2>/dev/null | while IFS= read -r header; do
     cu=$work/$(tr / _ <<<"$header").cu
     echo "#include <${header#include/}>" >"$cu"
     echo "$cu"
@@ -103,7 +103,7 @@ nvcc_sources() {
 nvcc_compiles() {  # nvcc_compiles SOURCE
   local gnu=-fconstexpr-ops-limit=4000000000,-fconstexpr-loop-limit=100000000,-fconstexpr-depth=4096,-ftemplate-depth=2048
   "$nvcc" -std=c++20 --expt-relaxed-constexpr --fmad=false -Xcompiler "$gnu" -Xcudafe "--max_cost_constexpr_call=2000000000,--max_depth_constexpr_call=4096" \
-    -Iinclude -Ibuild/ci/generated -c "$1" -o "$work/$(basename "$1").o"
+    -Iinclude -Ibuild/ci/generated -Itests/ptx/blas -c "$1" -o "$work/$(basename "$1").o"
 }
 
 # A reader of untrusted bytes, from what tests/fuzz/corpus has for it, for FUZZ_SECONDS. An input that it fails on stays in

@@ -10,14 +10,14 @@
 #include <cmath>
 #include <cstdio>
 
-template <class Step, class... A>
+template <class Step, class Device = tx::cuda, class... A>
 int same_steps_within(double near, A const&... arguments) {
   if (!tx::cuda::available()) {
     std::puts("skipped: no CUDA device");
     return 77;  // neither passed nor failed
   }
   tx::executor<Step, tx::reference> host{tx::seed(1)};
-  tx::executor<Step, tx::cuda> device{tx::seed(1)};
+  tx::executor<Step, Device> device{tx::seed(1)};
   auto const start = host.read();
   for (int i = 0; i < 3; ++i) {
     double const wanted = host(arguments...).loss;

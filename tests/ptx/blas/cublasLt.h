@@ -1,0 +1,118 @@
+// Stands for cuBLASLt where there is none: what backends/cuda/blas.hpp asks of it, by one kernel in plain loops, which the runner of device code runs as any other.
+// Names and meanings are those of https://docs.nvidia.com/cuda/cublas/#using-the-cublaslt-api: matrices lie by columns, D = alpha op(A) op(B).
+#pragma once
+
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
+#include <cuda_runtime.h>
+#include <library_types.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+enum cublasStatus_t { CUBLAS_STATUS_SUCCESS = 0, CUBLAS_STATUS_INVALID_VALUE = 7 };
+enum cublasOperation_t { CUBLAS_OP_N = 0, CUBLAS_OP_T = 1 };
+enum cublasComputeType_t { CUBLAS_COMPUTE_32F = 68 };
+enum cublasLtMatmulDescAttributes_t { CUBLASLT_MATMUL_DESC_TRANSA = 3, CUBLASLT_MATMUL_DESC_TRANSB = 4 };
+enum cublasLtMatmulPreferenceAttributes_t {
+  CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES = 1,
+  CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES = 5,
+  CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES = 6,
+  CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES = 7,
+  CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES = 8
+};
+struct cublasLtContext {};
+struct cublasLtMatmulDescOpaque_t {
+  cublasOperation_t turned[2] = {CUBLAS_OP_N, CUBLAS_OP_N};
+};
+struct cublasLtMatrixLayoutOpaque_t {
+  cudaDataType type;
+  std::uint64_t rows, cols;
+  std::int64_t apart;
+};
+struct cublasLtMatmulPreferenceOpaque_t {};
+struct cublasLtMatmulAlgo_t {
+  int number = 0;
+};
+struct cublasLtMatmulHeuristicResult_t {
+  cublasLtMatmulAlgo_t algo{};
+};
+using cublasLtHandle_t = cublasLtContext*;
+using cublasLtMatmulDesc_t = cublasLtMatmulDescOpaque_t*;
+using cublasLtMatrixLayout_t = cublasLtMatrixLayoutOpaque_t*;
+using cublasLtMatmulPreference_t = cublasLtMatmulPreferenceOpaque_t*;
+
+namespace stands_for_cublaslt {
+
+struct matrix {
+  void const* data;
+  cudaDataType type;
+  std::int64_t apart;
+  bool turned;
+};
+__device__ inline float element(matrix const& m, std::int64_t row, std::int64_t col) {
+  std::int64_t const i = m.turned ? col + row * m.apart : row + col * m.apart;
+  if (m.type == CUDA_R_16BF) return __bfloat162float(static_cast<__nv_bfloat16 const*>(m.data)[i]);
+  if (m.type == CUDA_R_16F) return __half2float(static_cast<__half const*>(m.data)[i]);
+  return static_cast<float const*>(m.data)[i];
+}
+static __global__ void multiply(matrix a, matrix b, matrix to, std::int64_t rows, std::int64_t cols, std::int64_t depth) {
+  for (std::int64_t i = std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x; i < rows * cols; i += std::int64_t{gridDim.x} * blockDim.x) {
+    std::int64_t const row = i % rows, col = i / rows;
+    float sum = 0;
+    for (std::int64_t k = 0; k < depth; ++k) sum += element(a, row, k) * element(b, k, col);
+    std::int64_t const at = row + col * to.apart;
+    void* const d = const_cast<void*>(to.data);
+    if (to.type == CUDA_R_16BF) static_cast<__nv_bfloat16*>(d)[at] = __float2bfloat16(sum);
+    else if (to.type == CUDA_R_16F) static_cast<__half*>(d)[at] = __float2half(sum);
+    else static_cast<float*>(d)[at] = sum;
+  }
+}
+
+}  // namespace stands_for_cublaslt
+
+inline char const* cublasLtGetStatusString(cublasStatus_t status) { return status == CUBLAS_STATUS_SUCCESS ? "success" : "invalid value"; }
+inline cublasStatus_t cublasLtCreate(cublasLtHandle_t* handle) {
+  static cublasLtContext one;
+  *handle = &one;
+  return CUBLAS_STATUS_SUCCESS;
+}
+inline cublasStatus_t cublasLtMatmulDescCreate(cublasLtMatmulDesc_t* to, cublasComputeType_t, cudaDataType) {
+  *to = new cublasLtMatmulDescOpaque_t;
+  return CUBLAS_STATUS_SUCCESS;
+}
+inline cublasStatus_t cublasLtMatmulDescSetAttribute(cublasLtMatmulDesc_t to, cublasLtMatmulDescAttributes_t which, void const* value, std::size_t bytes) {
+  if (bytes != sizeof(cublasOperation_t)) return CUBLAS_STATUS_INVALID_VALUE;
+  std::memcpy(&to->turned[which == CUBLASLT_MATMUL_DESC_TRANSB], value, bytes);
+  return CUBLAS_STATUS_SUCCESS;
+}
+inline cublasStatus_t cublasLtMatrixLayoutCreate(cublasLtMatrixLayout_t* to, cudaDataType type, std::uint64_t rows, std::uint64_t cols, std::int64_t apart) {
+  if (apart < static_cast<std::int64_t>(rows)) return CUBLAS_STATUS_INVALID_VALUE;
+  *to = new cublasLtMatrixLayoutOpaque_t{type, rows, cols, apart};
+  return CUBLAS_STATUS_SUCCESS;
+}
+inline cublasStatus_t cublasLtMatmulPreferenceCreate(cublasLtMatmulPreference_t* to) {
+  *to = new cublasLtMatmulPreferenceOpaque_t;
+  return CUBLAS_STATUS_SUCCESS;
+}
+inline cublasStatus_t cublasLtMatmulPreferenceDestroy(cublasLtMatmulPreference_t p) {
+  delete p;
+  return CUBLAS_STATUS_SUCCESS;
+}
+inline cublasStatus_t cublasLtMatmulPreferenceSetAttribute(cublasLtMatmulPreference_t, cublasLtMatmulPreferenceAttributes_t, void const*, std::size_t) { return CUBLAS_STATUS_SUCCESS; }
+inline cublasStatus_t cublasLtMatmulAlgoGetHeuristic(cublasLtHandle_t, cublasLtMatmulDesc_t, cublasLtMatrixLayout_t, cublasLtMatrixLayout_t, cublasLtMatrixLayout_t, cublasLtMatrixLayout_t,
+                                                     cublasLtMatmulPreference_t, int, cublasLtMatmulHeuristicResult_t*, int* count) {
+  *count = 1;
+  return CUBLAS_STATUS_SUCCESS;
+}
+inline cublasStatus_t cublasLtMatmul(cublasLtHandle_t, cublasLtMatmulDesc_t product, void const*, void const* a, cublasLtMatrixLayout_t a_layout, void const* b, cublasLtMatrixLayout_t b_layout,
+                                     void const*, void const*, cublasLtMatrixLayout_t, void* d, cublasLtMatrixLayout_t d_layout, cublasLtMatmulAlgo_t const*, void*, std::size_t, cudaStream_t stream) {
+  bool const a_turned = product->turned[0] == CUBLAS_OP_T, b_turned = product->turned[1] == CUBLAS_OP_T;
+  std::uint64_t const rows = a_turned ? a_layout->cols : a_layout->rows, depth = a_turned ? a_layout->rows : a_layout->cols;
+  std::uint64_t const cols = b_turned ? b_layout->rows : b_layout->cols;
+  if (rows != d_layout->rows || cols != d_layout->cols || depth != (b_turned ? b_layout->cols : b_layout->rows)) return CUBLAS_STATUS_INVALID_VALUE;
+  stands_for_cublaslt::multiply<<<64, 128, 0, stream>>>({a, a_layout->type, a_layout->apart, a_turned}, {b, b_layout->type, b_layout->apart, b_turned}, {d, d_layout->type, d_layout->apart, false},
+                                                        static_cast<std::int64_t>(rows), static_cast<std::int64_t>(cols), static_cast<std::int64_t>(depth));
+  return cudaGetLastError() == cudaSuccess ? CUBLAS_STATUS_SUCCESS : CUBLAS_STATUS_INVALID_VALUE;
+}
