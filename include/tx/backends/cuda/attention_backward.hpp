@@ -25,28 +25,17 @@ struct attention_query_task {
   template <class Block>
   static TX_DEVICE void run(Block& b, arguments const& a) {
     attention_problem const& p = a.p;
-    int const tiles = (p.queries + attention_lines - 1) / attention_lines;
-    int const first = b.block() % tiles * attention_lines, h = b.block() / tiles % p.f.heads;
-    std::int64_t const t = b.block() / tiles / p.f.heads;
+    auto const [first, h, t] = attention_place(b, p.queries, p.f.heads);
     auto const queries = p.queries_of(t), keys = p.keys_of(t);
     if (first >= queries.length || keys.length == 0) return;
 
-    std::int64_t const width = std::int64_t{p.f.heads} * p.head, key_width = std::int64_t{p.f.key_heads} * p.head;
-    int const of = h / (p.f.heads / p.f.key_heads) * p.head;
+    std::int64_t const width = std::int64_t{p.f.heads} * p.head;
     std::byte* const room = b.shared();
-    auto const copy_keys = [&](int j) {
-      if (j < keys.length) {
-        std::byte* const to = room + 2 * tile::bytes + j / attention_lines % 2 * 2 * tile::bytes;
-        std::int64_t const at = 2 * ((keys.first + j) * key_width + of);
-        tile::copy(b, to, p.k + at, key_width, keys.length - j, p.head);
-        tile::copy(b, to + tile::bytes, p.v + at, key_width, keys.length - j, p.head);
-      }
-      b.end_copies();
-    };
+    attention_keys<D, Width> const all_keys(p, keys, h, room + 2 * tile::bytes);
     std::int64_t const at = 2 * ((queries.first + first) * width + h * p.head);
     tile::copy(b, room, p.q + at, width, queries.length - first, p.head);
     tile::copy(b, room + tile::bytes, a.d_out + at, width, queries.length - first, p.head);
-    copy_keys(0);
+    all_keys.copy(b, 0);
 
     int const lane = b.thread() % warp, mine = first + b.thread() / warp * 16, g = lane / 4;
     kept_shares const kept(p);
@@ -62,10 +51,10 @@ struct attention_query_task {
     }
     typename tile::wide_sums d_q = {};
     for (int j = 0; j < keys.length; j += attention_lines) {
-      copy_keys(j + attention_lines);
+      all_keys.copy(b, j + attention_lines);
       b.template wait_copies<1>();
       b.sync();
-      std::byte const* const here = room + 2 * tile::bytes + j / attention_lines % 2 * 2 * tile::bytes;
+      std::byte const* const here = all_keys.at(j);
       typename tile::line_sums s = {}, of_share = {};
       tile::add_lines(b, s, room, here);
       tile::add_lines(b, of_share, room + tile::bytes, here + tile::bytes);
@@ -120,9 +109,9 @@ struct attention_key_task {
   template <class Block>
   static TX_DEVICE void run(Block& b, arguments const& a) {
     attention_problem const& p = a.p;
-    int const tiles = (p.keys + attention_lines - 1) / attention_lines;
-    int const first = b.block() % tiles * attention_lines, of = b.block() / tiles % p.f.key_heads;
-    std::int64_t const t = b.block() / tiles / p.f.key_heads;
+    attention_place const place(b, p.keys, p.f.key_heads);
+    int const first = place.first, of = place.h;
+    std::int64_t const t = place.t;
     auto const queries = p.queries_of(t), keys = p.keys_of(t);
     if (first >= keys.length || queries.length == 0) return;
 

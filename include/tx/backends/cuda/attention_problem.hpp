@@ -50,6 +50,20 @@ struct attention_problem {
   }
 };
 
+// What a block has: a tile of lines of a head of a text, queries or keys.
+struct attention_place {
+  int first, h;
+  std::int64_t t;
+
+  template <class Block>
+  TX_DEVICE attention_place(Block& b, int lines, int heads) {
+    int const tiles = (lines + attention_lines - 1) / attention_lines;
+    first = b.block() % tiles * attention_lines;
+    h = b.block() / tiles % heads;
+    t = b.block() / tiles / heads;
+  }
+};
+
 // What dropout multiplies shares with: none, or at random.
 class kept_shares {
  public:

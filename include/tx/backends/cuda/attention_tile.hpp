@@ -68,6 +68,36 @@ struct attention_tile {
   }
 };
 
+// Keys and values of a text, a tile after the other, in the room of two: the next one's copies are ended before this one is waited for.
+template <dtype D, int Width>
+class attention_keys {
+  using tile = attention_tile<D, Width>;
+
+ public:
+  static constexpr int bytes = 4 * tile::bytes;
+
+  TX_DEVICE attention_keys(attention_problem const& p, attention_problem::stretch keys, int h, std::byte* room)
+      : p_(p), keys_(keys), apart_(std::int64_t{p.f.key_heads} * p.head), head_(h / (p.f.heads / p.f.key_heads) * p.head), room_(room) {}
+  // Those from key j on, if there are any. Values lie tile::bytes behind.
+  TX_DEVICE std::byte* at(int j) const { return room_ + j / attention_lines % 2 * 2 * tile::bytes; }
+  template <class Block>
+  TX_DEVICE void copy(Block& b, int j) const {
+    if (j < keys_.length) {
+      std::int64_t const from = 2 * ((keys_.first + j) * apart_ + head_);
+      tile::copy(b, at(j), p_.k + from, apart_, keys_.length - j, p_.head);
+      tile::copy(b, at(j) + tile::bytes, p_.v + from, apart_, keys_.length - j, p_.head);
+    }
+    b.end_copies();
+  }
+
+ private:
+  attention_problem const& p_;
+  attention_problem::stretch keys_;
+  std::int64_t apart_;
+  int head_;
+  std::byte* room_;
+};
+
 // Of the four lanes that have a row of sums.
 template <class Block>
 TX_DEVICE float greatest_of_row(Block& b, float x) {
