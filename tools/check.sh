@@ -149,8 +149,8 @@ for source in tests/cpu/gemm_kernel.cpp tests/cpu/halves.cpp; do
 done
 nvcc=$(ls build/nvcc/lib/python*/site-packages/nvidia/cu13/bin/nvcc)
 for source in $(nvcc_sources); do beside "nvcc ${source#"$work"/}" nvcc_compiles "$source"; done
-beside "barriers of device code, each left out" tests/ptx/without_barriers.py build/ci/bin/device_{recurrent_step,wide_rows,row_numbers}
-beside "kernels of device code" tests/ptx/kernel_table.py build/ci/bin/device_{recurrent_step,wide_rows,twinbert_step}
+beside "barriers of device code, each left out" tests/ptx/without_barriers.py build/ci/bin/device_{recurrent_step,wide_rows,row_numbers,attention_step}
+beside "kernels of device code" tests/ptx/kernel_table.py build/ci/bin/device_{recurrent_step,wide_rows,twinbert_step,twinbert_halves}
 for source in tests/fuzz/*.cpp; do beside "fuzz $(basename "$source" .cpp) for $FUZZ_SECONDS s" fuzz "$(basename "$source" .cpp)"; done
 all_beside
 
