@@ -21,7 +21,6 @@ struct row_task {
   static constexpr bool sums = column_sums + row_sums > 0;
   static constexpr int at_once = detail::columns_at_once<F>;
   static constexpr int threads = most_threads;
-  static constexpr int blocks_beside = schedule.column_sums + schedule.row_sums > 0 ? 3 : 1;  // there are shares for as many on each multiprocessor; for four, registers do not always suffice
 
   struct arguments {
     std::int64_t first = 0, last = 0;      // rows of this launch
