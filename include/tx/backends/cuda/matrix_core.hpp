@@ -164,8 +164,7 @@ class matrix_core {
       }
       here = here == b.shared() + (stages - 1) * stage_bytes ? b.shared() : here + stage_bytes;
     }
-    b.template wait_copies<0>();
-    b.sync();
+    b.sync();  // all slices have been waited for; their room is free
   }
   template <class Block>
   TX_DEVICE void add(Block& b, parts const& p) {
