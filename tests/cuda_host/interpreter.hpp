@@ -26,7 +26,7 @@ enum class meeting : std::uint8_t { none, block, warp, done };
 
 class block_of_threads {
  public:
-  static constexpr std::size_t stack = 128 << 10;
+  static constexpr std::size_t stack = 512 << 10;  // what a product keeps in registers is on it, and much more of it with sanitizers
 
   // Runs body(thread) for each thread; `reversed`: the last thread of a block goes first.
   template <class Body>
@@ -69,7 +69,7 @@ class block_of_threads {
  private:
   void grow(std::size_t threads) {
     contexts_.resize(threads);
-    while (stacks_.size() < threads) stacks_.push_back(std::make_unique<char[]>(stack));
+    while (stacks_.size() < threads) stacks_.push_back(std::make_unique_for_overwrite<char[]>(stack));
   }
   bool gathered(int first, int count, meeting at) const {
     for (int t = first; t < first + count; ++t)
