@@ -17,7 +17,7 @@ struct model {
 constexpr auto loss = [](model const& m, tx::tensor<float, 1, tokens, width> x, tx::tensor<tx::i32, 1, tokens> ids) {
   auto const of = [&](auto const& layer) { return tx::reshape<1, 1, tokens, head>(layer(x)); };
   auto const y = tx::cast<float>(tx::nn::attend(of(m.query), of(m.key), of(m.value), tx::less(0, ids), tx::nn::drop(0.1)));
-  return tx::mean(y * y * 10.0);
+  return tx::mean(tx::reshape<1, tokens * head>(y * y * 10.0));
 };
 
 int main() {

@@ -52,7 +52,8 @@ TEST_CASE("Products of any size, one or many matrices") {
 template <class H, int M, int K, int N, bool LeftTurned, bool RightTurned>
 double half_product() {
   constexpr auto f = [](t<float, M, K> a, t<float, K, N> b) {
-    auto const left = tx::cast<H>(a), right = tx::cast<H>(b);
+    auto const left = tx::cast<H>(a);
+    auto const right = tx::cast<H>(b);
     // Turned ones lie in memory before, as results of an op of their own.
     auto const turned_left = tx::transpose<1, 0>(tx::cast<H>(tx::transpose<1, 0>(a)));
     auto const turned_right = tx::transpose<1, 0>(tx::cast<H>(tx::transpose<1, 0>(b)));
