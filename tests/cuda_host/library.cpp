@@ -76,3 +76,11 @@ TEST_CASE("A step whose products are a library's, with what follows them") {
   CHECK(device_with_library::products > of_floats);
   CHECK(device_with_library::rounded > 0);
 }
+
+TEST_CASE("A single op behind a library's product is not lost") {
+  constexpr auto scaled = [](t<float, 128, 640> a, t<float, 640, 128> b) { return tx::matmul(a, b) * 0.5; };
+  auto const a = numbers<float>(128 * 640, -1, 1), b = numbers<float>(640 * 128, -1, 1);
+  int const before = device_with_library::products;
+  CHECK(distance(outcome<tx::function<scaled>, with_library>(1, a, b), outcome<tx::function<scaled, tx::no_model, unfused>, tx::reference>(1, a, b)) < 1e-3);
+  CHECK(device_with_library::products > before);
+}

@@ -145,18 +145,11 @@ struct kernel<Device, exec::gemm<D, Epilogue>> {
     constexpr dtype to_type = detail::type_of_product<Epilogue>;
     library_product p{D, sum_type(D), c.rows, c.cols, c.depth, f.at<std::byte>(operands[0]), operands[0].row, operands[0].col, f.at<std::byte>(operands[1]), operands[1].row, operands[1].col,
                       results, c.cols, scratch};
-    if constexpr (types::lets == 0 && types::outputs == 1) {
+    constexpr bool rounds = is_half(D) && to_type == D;  // what is handed on is of halves
+    if constexpr (rounds) p.to_type = D;
+    if constexpr (types::outputs == 1 && (types::lets == 0 || (types::lets == 1 && rounds))) {  // nothing else is made of it
       exec::operand_ref const& output = others[types::inputs - 1];
-      if (output.type == sum_type(D) && output.col == 1 && output.rank == 1) {
-        p.to = f.at<std::byte>(output);
-        p.apart = output.stride[0];
-        return Device::multiply(p);
-      }
-    }
-    if (to_type == D) p.to_type = D;
-    if constexpr (to_type == D && types::lets == 1 && types::outputs == 1) {  // nothing but rounding
-      exec::operand_ref const& output = others[types::inputs - 1];
-      if (output.type == D && output.col == 1 && output.rank == 1) {
+      if (output.type == p.to_type && output.col == 1 && output.rank == 1) {
         p.to = f.at<std::byte>(output);
         p.apart = output.stride[0];
         return Device::multiply(p);
@@ -164,7 +157,7 @@ struct kernel<Device, exec::gemm<D, Epilogue>> {
     }
     if (schedule.by_element && !epilogue_follows(D, c)) return false;
     if (!Device::multiply(p)) return false;
-    detail::launch_rows<Device, Epilogue>(f, c, others, f.first_row(c), f.end_row(c), results, p.to_type == D && is_half(D));
+    detail::launch_rows<Device, Epilogue>(f, c, others, f.first_row(c), f.end_row(c), results, rounds);
     return true;
   }
 
