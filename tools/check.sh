@@ -161,11 +161,12 @@ tests thread programs '^threads[.]'
 sanitized() {  # sanitized PROGRAM LABEL
   step "build ($1, sanitize)" build sanitize "$1" && tests sanitize "$2" "^${1#*_}[.]"
 }
-programs=($(cd tests && for folder in */; do ls "$folder"*.cpp >/dev/null 2>&1 && echo "test_${folder%/}"; done | grep -vE '_(fail|fuzz|interpreter|parity|refused|bert|gpt)$'))
+programs=($(cd tests && for folder in */; do ls "$folder"*.cpp >/dev/null 2>&1 && echo "test_${folder%/}"; done | grep -vE '_(fail|fuzz|interpreter|parity|refused|bert|bert_lora|gpt)$'))
 first=$(($(date -u +%s) / 86400 % ${#programs[@]}))
 for program in "${programs[@]:first}" "${programs[@]:0:first}"; do sanitized "$program" 'everyday|programs'; done
 sanitized thorough_nn check
 sanitized test_bert check
+sanitized test_bert_lora check
 
 for step in "${left_out[@]}"; do echo "== left out, as $CHECK_MINUTES minutes were over: $step"; done
 for failure in "${failures[@]}"; do echo "== failed: $failure"; done

@@ -34,7 +34,7 @@ eigen=$(pkg-config --cflags-only-I eigen3 2>/dev/null | tr -d ' ' | sed 's/^-I//
 flags=(-std=c++20 -march=native -fconstexpr-steps=2000000000 -fconstexpr-depth=4096 -fbracket-depth=4096 -ftemplate-depth=2048
        -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Werror -Iinclude "-I$(dirname "$(dirname "$(ls build/*/generated/tx/all.hpp | head -n 1)")")"
        -isystem "${eigen:-/usr/include/eigen3}" -pthread)
-(cd include && find tx -name '*.hpp' | grep -vE '^tx/backends/(cuda|hip)[/.]' | sort | sed 's/.*/#include <&>/') >"$work/all.cpp"
+(cd include && find tx -name '*.hpp' | grep -vE '^tx/backends/(cuda|hip)[_/.]' | sort | sed 's/.*/#include <&>/') >"$work/all.cpp"
 "$compiler" "${flags[@]}" -O0 -c "$work/all.cpp" -o "$work/all.o"
 for example in 01_classifier 15_recurrent; do
   "$compiler" "${flags[@]}" -O1 "examples/$example/main.cpp" -o "$work/$example"

@@ -21,7 +21,9 @@ class run_memory {
       for (int tag : {1, 2}) f.extents.now[tag] = planned.now_of(tag);
     }
     std::memset(lend(tx::exec::base_arena, arena_bytes), 0xff, static_cast<std::size_t>(arena_bytes));
-    std::memcpy(lend(tx::exec::base_scalars, static_cast<std::int64_t>(scalars_.size() * sizeof(float))), scalars_.data(), scalars_.size() * sizeof(float));
+    std::byte* const scalars = lend(tx::exec::base_scalars, tx::exec::scalars_counters_and_step);
+    std::memset(scalars, 0, static_cast<std::size_t>(tx::exec::scalars_counters_and_step));  // devices add the step that lies there to that of the frame
+    std::memcpy(scalars, scalars_.data(), scalars_.size() * sizeof(float));
     for (std::size_t b = 0; b < r.sizes.size(); ++b) {
       std::byte* const to = lend(tx::exec::base_block + static_cast<int>(b), r.sizes[b] * tx::size_of(r.type));
       for (int k = 0; k < r.sizes[b]; ++k) put(to, r.type, k, block_element(static_cast<int>(b), k, r.type));

@@ -149,8 +149,8 @@ constexpr auto packed_embeddings = [](tx::nn::bert_embeddings<with_padding> cons
 
 TEST_CASE("packed tokens have no place beyond the table, behind the rows of padding too") {
   tx::executor<tx::function<packed_embeddings, tx::nn::bert_embeddings<with_padding>>, tx::cpu> run{tx::seed(1)};
-  std::vector<tx::i32> const words{1, 2, 3}, kinds{0, 1, 0};
-  CHECK_NOTHROW(run(words, std::vector<tx::i32>{0, 1, 4}, kinds));  // the last one of seven rows
-  CHECK_THROWS_AS(run(words, std::vector<tx::i32>{0, 1, 5}, kinds), tx::value_error);
-  CHECK_THROWS_AS(run(words, std::vector<tx::i32>{0, -1, 1}, kinds), tx::value_error);
+  std::vector<tx::i32> const first_words{1, 2, 3}, kinds{0, 1, 0};
+  CHECK_NOTHROW(run(first_words, std::vector<tx::i32>{0, 1, 4}, kinds));  // the last one of seven rows
+  CHECK_THROWS_AS(run(first_words, std::vector<tx::i32>{0, 1, 5}, kinds), tx::value_error);
+  CHECK_THROWS_AS(run(first_words, std::vector<tx::i32>{0, -1, 1}, kinds), tx::value_error);
 }

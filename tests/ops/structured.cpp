@@ -8,6 +8,7 @@
 #include <tx/ops/iota.hpp>
 #include <tx/ops/layer_norm.hpp>
 #include <tx/ops/matmul.hpp>
+#include <tx/ops/min.hpp>
 #include <tx/ops/normalize.hpp>
 #include <tx/ops/slice.hpp>
 

@@ -14,6 +14,7 @@ class observer;
 
 // Bytes of the run-time scalars, behind which the counters of a device's kernels lie, and behind them the step.
 inline constexpr std::int64_t scalar_bytes = aligned(scalar_count * std::int64_t{sizeof(float)});
+inline constexpr std::int64_t scalars_counters_and_step = scalar_bytes + (counter_words + 1) * std::int64_t{sizeof(std::uint32_t)};
 
 // Where a run is in its loops.
 struct loop_position {

@@ -14,11 +14,12 @@ struct every_kernel {
   }
 };
 template <class Backend>
+concept replays = requires { typename Backend::replay; };
+template <class Backend>
 struct replay_of {
   using type = every_kernel;
 };
-template <class Backend>
-  requires requires { typename Backend::replay; }
+template <replays Backend>
 struct replay_of<Backend> {
   using type = typename Backend::replay;
 };

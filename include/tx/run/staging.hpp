@@ -38,7 +38,7 @@ class staging<Step, Backend> {
   }();
 
  public:
-  staging() : device_(offsets[arguments] + scalar_bytes + (counter_words + 1) * 4), results_(static_cast<std::size_t>(result_offsets[program::results.size()])) {
+  staging() : device_(offsets[arguments] + scalars_counters_and_step), results_(static_cast<std::size_t>(result_offsets[program::results.size()])) {
     Backend::clear(device_.data() + offsets[arguments] + scalar_bytes, counter_words * 4);
   }
 
