@@ -1,4 +1,7 @@
 // bench_plan: what the compiler has planned for a BERT-base step (8 x 128) and a two-tower step, fused and not. Nothing is run.
+// bench_plan --target cuda [--device h100|h200]: kernels of a BERT-base step of 128 x 128 in bf16, planned for a device with cuBLASLt, and the time that
+// they take there at least (tx/inspect/roofline.hpp): calls, milliseconds of all of them, TFLOP and GB of one, GB that it moves.
+#include <tx/inspect/roofline.hpp>
 #include <tx/nn/sequence_classifier.hpp>
 #include <tx/nn/losses.hpp>
 #include <tx/nn/twinbert.hpp>
@@ -6,7 +9,9 @@
 #include <tx/step/function.hpp>
 #include <tx/train/step.hpp>
 
+#include <algorithm>
 #include <cstdio>
+#include <string_view>
 
 namespace {
 
@@ -45,9 +50,29 @@ void show(char const* name) {
               static_cast<double>(m.arena) / 1e6, static_cast<double>(m.arena) / static_cast<double>(m.largest_live));
 }
 
+constexpr auto device_loss = [](auto const& m, tx::tensor<tx::i32, 128, 128> ids, tx::tensor<tx::i32, 128> y) { return tx::cross_entropy(m(ids), y); };
+using device_step = tx::train_step<tx::nn::bert_classifier<tx::nn::bert_base, 2>, device_loss, tx::adamw, tx::mixed<tx::bf16>>;
+
+void show_on(tx::device_rates const& device) {
+  auto all = tx::costs_of<device_step, tx::cuda_blas_target>(device);
+  std::ranges::stable_sort(all, [](auto const& a, auto const& b) { return a.seconds() > b.seconds(); });
+  std::printf("%6s %9s %9s %9s %9s  %s\n", "calls", "ms", "GFLOP", "MB", "moved MB", "");
+  for (tx::kernel_cost const& k : all)
+    std::printf("%6d %9.3f %9.1f %9.1f %9.1f  %.120s\n", static_cast<int>(k.runs), 1e3 * k.seconds(), 1e-9 * (k.matrix_flops + k.other_flops), 1e-6 * k.least_bytes, 1e-6 * k.moved_bytes, k.name.c_str());
+  tx::run_cost const n = tx::total_of(all);
+  std::printf("\n%s: %.1f ms, %d calls, %.2f TFLOP of which %.2f%% on units for matrices, %.1f GB moved, %.3f of what operands and results are\n", device.name, 1e3 * n.seconds, static_cast<int>(n.calls),
+              1e-12 * (n.matrix_flops + n.other_flops), 100 * n.matrix_flops / (n.matrix_flops + n.other_flops), 1e-9 * n.moved_bytes, n.moved_bytes / n.least_bytes);
+}
+
 }  // namespace
 
-int main() {
+int main(int argc, char** argv) {
+  std::string_view target = "cpu", device = "h100";
+  for (int i = 1; i + 1 < argc; i += 2) (std::string_view(argv[i]) == "--target" ? target : device) = argv[i + 1];
+  if (target == "cuda") {
+    show_on(device == "h200" ? tx::h200 : tx::h100);
+    return 0;
+  }
   std::printf("%-30s %8s %8s %8s %8s %10s %10s %10s %6s\n", "", "kernels", "calls", "run", "loops", "activ. MB", "grad. MB", "arena MB", "/live");
   show<bert<>>("BERT-base 8 x 128");
   show<bert<tx::compiled_with<unfused>>>("  unfused");

@@ -13,6 +13,7 @@ struct counts {
 };
 
 struct device {
+  static constexpr bool matrix_units = true;
   static inline counts all{};
 
   template <class Task>

@@ -213,6 +213,7 @@ struct host_block {
 };
 
 struct host_device {
+  static constexpr bool matrix_units = true;
   static inline bool reversed = false;  // order of threads and blocks
   static inline std::int64_t launches = 0;
 

@@ -1,6 +1,7 @@
 // How many kernels a step starts on a device, and how many of them leave most of it idle.
 #include "counting_device.hpp"
 
+#include <tx/inspect/roofline.hpp>
 #include <tx/nn/sequence_classifier.hpp>
 #include <tx/ops/cross_entropy.hpp>
 #include <tx/train/step.hpp>
@@ -19,4 +20,18 @@ TEST_CASE("Launches of a BERT-base step of 128 texts of 128 tokens in bf16") {
   CAPTURE(n.launches, n.small);
   CHECK(n.launches <= 431);
   CHECK(n.small <= 36);
+}
+
+TEST_CASE("What that step moves, computes and takes on a device at least") {
+  tx::run_cost const n = tx::total_of(tx::costs_of<base, tx::cuda_target>(tx::h100));
+  double const tokens = 128 * 128, weights = 12.0 * (4 * 768 * 768 + 2 * 768 * 3072);
+  CAPTURE(n.seconds, n.matrix_flops, n.other_flops, n.least_bytes, n.moved_bytes);
+  // Forward, and a gradient by each side; attention has two products forward and five backward. The last layer's head reads one token of a text.
+  double const wanted = 6 * tokens * weights + 14.0 * 12 * 128 * 128 * tokens * 64 * 12 / 128;
+  CHECK(n.matrix_flops > 0.9 * wanted);
+  CHECK(n.matrix_flops < wanted);
+  CHECK(n.matrix_flops > 0.99 * (n.matrix_flops + n.other_flops));
+  CHECK(n.moved_bytes < 1.27 * n.least_bytes);
+  CHECK(n.seconds < 25e-3);
+  CHECK(tx::total_of(tx::costs_of<base, tx::cuda_target>(tx::h200)).seconds < n.seconds);
 }

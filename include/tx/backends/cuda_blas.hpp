@@ -6,11 +6,8 @@
 
 namespace tx {
 
-struct cuda_blas : cuda {
+struct cuda_blas : backends::cuda::backend<backends::cuda::gpu_with_blas> {
   static constexpr tx::target const& target = cuda_blas_target;
-  using device = backends::cuda::gpu_with_blas;
-  template <class Signature>
-  using kernel = backends::cuda::kernel<device, Signature>;
 };
 
 }  // namespace tx

@@ -1,14 +1,11 @@
 // A program as data: instructions, operands and where everything lies. Made by lowering, frozen, walked by an executor.
 #pragma once
 
+#include <tx/core/alignment.hpp>
 #include <tx/graph/graph.hpp>
 #include <tx/plan/signature.hpp>
 
 namespace tx::exec {
-
-// Buffers start at multiples of this many bytes.
-inline constexpr std::int64_t alignment = 64;
-constexpr std::int64_t aligned(std::int64_t bytes) { return (bytes + alignment - 1) / alignment * alignment; }
 
 // Words behind the run-time scalars of a device, by which blocks of a kernel count how many of them are done: 0 between kernels.
 inline constexpr std::int64_t counter_words = 64 * 17;

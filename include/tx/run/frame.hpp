@@ -1,6 +1,7 @@
 // What a kernel is given at run time besides its call.
 #pragma once
 
+#include <tx/core/alignment.hpp>
 #include <tx/core/philox.hpp>
 #include <tx/expr/scalar.hpp>
 #include <tx/run/extents.hpp>

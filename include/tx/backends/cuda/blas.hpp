@@ -20,7 +20,7 @@ struct gpu_with_blas : gpu {
     plan const* const way = plan_of({p.type, p.to_type, p.rows, p.cols, p.depth, right_turned, right_apart, left_turned, left_apart, p.apart, aligned(p)});
     if (way == nullptr) return false;
     float const one = 1, zero = 0;
-    check(cublasLtMatmul(library(), way->product, &one, p.right, way->right, p.left, way->left, &zero, p.to, way->to, p.to, way->to, &way->algorithm, p.workspace,
+    must(cublasLtMatmul(library(), way->product, &one, p.right, way->right, p.left, way->left, &zero, p.to, way->to, p.to, way->to, &way->algorithm, p.workspace,
                          static_cast<std::size_t>(library_workspace), stream()),
           "a product could not be started");
     return true;
@@ -38,13 +38,13 @@ struct gpu_with_blas : gpu {
   };
 
   static cudaDataType_t named(dtype d) { return d == dtype::bf16 ? CUDA_R_16BF : d == dtype::f16 ? CUDA_R_16F : CUDA_R_32F; }
-  static void check(cublasStatus_t status, char const* what) {
+  static void must(cublasStatus_t status, char const* what) {
     if (status != CUBLAS_STATUS_SUCCESS) throw error(std::string("cuda: cuBLASLt: ") + what + ": " + cublasLtGetStatusString(status));
   }
   static cublasLtHandle_t library() {
     static cublasLtHandle_t const handle = [] {
       cublasLtHandle_t h = nullptr;
-      check(cublasLtCreate(&h), "it does not begin");
+      must(cublasLtCreate(&h), "it does not begin");
       return h;
     }();
     return handle;
@@ -67,23 +67,23 @@ struct gpu_with_blas : gpu {
     auto const [type, to_type, rows, cols, depth, right_turned, right_apart, left_turned, left_apart, apart, alignment] = key;
     cublasOperation_t const turned = CUBLAS_OP_T, straight = CUBLAS_OP_N;
     plan way;
-    check(cublasLtMatmulDescCreate(&way.product, CUBLAS_COMPUTE_32F, CUDA_R_32F), "a product's description");
-    check(cublasLtMatmulDescSetAttribute(way.product, CUBLASLT_MATMUL_DESC_TRANSA, right_turned ? &turned : &straight, sizeof turned), "a product's description");
-    check(cublasLtMatmulDescSetAttribute(way.product, CUBLASLT_MATMUL_DESC_TRANSB, left_turned ? &turned : &straight, sizeof turned), "a product's description");
+    must(cublasLtMatmulDescCreate(&way.product, CUBLAS_COMPUTE_32F, CUDA_R_32F), "a product's description");
+    must(cublasLtMatmulDescSetAttribute(way.product, CUBLASLT_MATMUL_DESC_TRANSA, right_turned ? &turned : &straight, sizeof turned), "a product's description");
+    must(cublasLtMatmulDescSetAttribute(way.product, CUBLASLT_MATMUL_DESC_TRANSB, left_turned ? &turned : &straight, sizeof turned), "a product's description");
     auto const layout = [](cublasLtMatrixLayout_t& to, cudaDataType_t t, std::int64_t lines, std::int64_t columns, std::int64_t from_column_to_column) {
-      check(cublasLtMatrixLayoutCreate(&to, t, static_cast<std::uint64_t>(lines), static_cast<std::uint64_t>(columns), from_column_to_column), "a matrix");
+      must(cublasLtMatrixLayoutCreate(&to, t, static_cast<std::uint64_t>(lines), static_cast<std::uint64_t>(columns), from_column_to_column), "a matrix");
     };
     layout(way.right, named(type), right_turned ? depth : cols, right_turned ? cols : depth, right_apart);
     layout(way.left, named(type), left_turned ? rows : depth, left_turned ? depth : rows, left_apart);
     layout(way.to, named(to_type), cols, rows, apart);
 
     cublasLtMatmulPreference_t preference = nullptr;
-    check(cublasLtMatmulPreferenceCreate(&preference), "a preference");
+    must(cublasLtMatmulPreferenceCreate(&preference), "a preference");
     auto const bytes = static_cast<std::size_t>(library_workspace);
     auto const least = static_cast<std::uint32_t>(alignment);
-    check(cublasLtMatmulPreferenceSetAttribute(preference, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, &bytes, sizeof bytes), "a preference");
+    must(cublasLtMatmulPreferenceSetAttribute(preference, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, &bytes, sizeof bytes), "a preference");
     for (auto const attribute : {CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES})
-      check(cublasLtMatmulPreferenceSetAttribute(preference, attribute, &least, sizeof least), "a preference");
+      must(cublasLtMatmulPreferenceSetAttribute(preference, attribute, &least, sizeof least), "a preference");
     cublasLtMatmulHeuristicResult_t best{};
     int count = 0;
     cublasStatus_t const status = cublasLtMatmulAlgoGetHeuristic(library(), way.product, way.right, way.left, way.to, way.to, preference, 1, &best, &count);

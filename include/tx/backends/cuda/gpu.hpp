@@ -1,19 +1,14 @@
-// NVIDIA's GPUs as a device: tasks as kernels on a stream.
+// NVIDIA's GPUs as a device: what a block is there.
 #pragma once
 
-#include <tx/backends/cuda/target.hpp>
-#include <tx/backends/cuda/vocabulary.hpp>
-#include <tx/core/error.hpp>
-
-#if !defined(__CUDACC__)
-#error "tx/backends/cuda.hpp is for sources that nvcc compiles. FIX: name the file .cu, or use <tx/backends/cpu.hpp>"
-#endif
-
-#include <cuda_runtime.h>
+#include <tx/backends/cuda/driver.hpp>
+#include <tx/backends/cuda/on_stream.hpp>
 
 namespace tx::backends::cuda {
 
 struct gpu_block {
+  static constexpr bool matrix_units = true;
+
   TX_DEVICE int thread() const { return static_cast<int>(threadIdx.x); }
   TX_DEVICE int threads() const { return static_cast<int>(blockDim.x); }
   TX_DEVICE int block() const { return static_cast<int>(blockIdx.x); }
@@ -74,45 +69,6 @@ struct gpu_block {
   TX_DEVICE static std::uint32_t shared_address(std::byte const* p) { return static_cast<std::uint32_t>(__cvta_generic_to_shared(p)); }
 };
 
-// Blocks that a multiprocessor has at once, where a task asks for so many: the compiler keeps registers for them.
-template <class Task>
-inline constexpr int blocks_beside = [] {
-  if constexpr (requires { Task::blocks_beside; }) return Task::blocks_beside;
-  else return 1;
-}();
-
-template <class Task>
-__global__ void __launch_bounds__(Task::threads, blocks_beside<Task>) run_task(__grid_constant__ typename Task::arguments const a) {
-  gpu_block b;
-  Task::run(b, a);
-}
-
-struct gpu {
-  template <class Task>
-  static void launch(int blocks, int threads, std::int64_t shared_bytes, typename Task::arguments const& a) {
-    static_assert(std::is_trivially_copyable_v<typename Task::arguments> && sizeof(a) <= most_arguments);
-    if (shared_bytes > most_shared) {
-      static cudaError_t const allowed = cudaFuncSetAttribute(run_task<Task>, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(shared_bytes));
-      check(allowed, "a kernel needs more shared memory than this device has");
-    }
-    run_task<Task><<<blocks, threads, static_cast<std::size_t>(shared_bytes), stream()>>>(a);
-    check(cudaGetLastError(), "a kernel could not be started");
-  }
-  static void clear(std::byte* to, std::int64_t count) { check(cudaMemsetAsync(to, 0, static_cast<std::size_t>(count), stream()), "clearing memory"); }
-
-  // All work of the process on the device, in order.
-  static cudaStream_t stream() {
-    static cudaStream_t const one = [] {
-      cudaStream_t s = nullptr;
-      check(cudaStreamCreateWithFlags(&s, cudaStreamNonBlocking), "a stream could not be made");
-      return s;
-    }();
-    return one;
-  }
-
-  static void check(cudaError_t status, char const* what) {
-    if (status != cudaSuccess) throw error(std::string("cuda: ") + what + ": " + cudaGetErrorString(status));
-  }
-};
+using gpu = on_stream<driver, gpu_block>;
 
 }  // namespace tx::backends::cuda

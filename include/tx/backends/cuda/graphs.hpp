@@ -1,15 +1,18 @@
-// Runs of a program as CUDA graphs: the launches of a run, captured once and started with one call. What varies from run to run lies in the device's
+// Runs of a program as captured graphs: the launches of a run, captured once and started with one call. What varies from run to run lies in the device's
 // memory; a run whose launches differ, as with other extents, has a graph of its own.
 #pragma once
 
-#include <tx/backends/cuda/gpu.hpp>
 #include <tx/run/replay.hpp>
 
 #include <vector>
 
 namespace tx::backends::cuda {
 
+template <class Device>
 class graphs {
+  using driver = typename Device::driver;
+  using runnable = typename driver::runnable;
+
  public:
   static constexpr std::size_t most = 64;  // that are kept; runs of other launches than theirs start kernels one by one
 
@@ -18,7 +21,7 @@ class graphs {
   graphs& operator=(graphs const&) = delete;
   ~graphs() {
     for (entry const& e : kept_)
-      if (e.runs != nullptr) cudaGraphExecDestroy(e.runs);
+      if (e.runs != nullptr) driver::destroy(e.runs);
   }
 
   // The first run starts kernels one by one, so that each is loaded and libraries are ready; the second one is captured.
@@ -32,14 +35,14 @@ class graphs {
       return;
     }
     if (e->runs == nullptr) e->runs = captured(run);
-    gpu::check(cudaGraphLaunch(e->runs, gpu::stream()), "a run could not be started");
+    Device::check(driver::start(e->runs, Device::stream()), "a run could not be started");
   }
 
  private:
   struct entry {
     exec::launch_facts facts;
     bool seen = false;
-    cudaGraphExec_t runs = nullptr;
+    runnable runs = nullptr;
   };
 
   entry* find(exec::launch_facts const& facts) {
@@ -51,21 +54,21 @@ class graphs {
   }
 
   template <class Run>
-  static cudaGraphExec_t captured(Run const& run) {
-    gpu::check(cudaStreamBeginCapture(gpu::stream(), cudaStreamCaptureModeThreadLocal), "a run could not be captured");
-    cudaGraph_t graph = nullptr;
+  static runnable captured(Run const& run) {
+    Device::check(driver::begin_capture(Device::stream()), "a run could not be captured");
+    typename driver::captured graph = nullptr;
     try {
       run();
     } catch (...) {
-      cudaStreamEndCapture(gpu::stream(), &graph);
-      if (graph != nullptr) cudaGraphDestroy(graph);
+      static_cast<void>(driver::end_capture(Device::stream(), &graph));
+      if (graph != nullptr) driver::destroy(graph);
       throw;
     }
-    gpu::check(cudaStreamEndCapture(gpu::stream(), &graph), "a run could not be captured");
-    cudaGraphExec_t runs = nullptr;
-    cudaError_t const status = cudaGraphInstantiate(&runs, graph, 0);
-    cudaGraphDestroy(graph);
-    gpu::check(status, "a captured run could not be made ready");
+    Device::check(driver::end_capture(Device::stream(), &graph), "a run could not be captured");
+    runnable runs = nullptr;
+    auto const status = driver::make_ready(&runs, graph);
+    driver::destroy(graph);
+    Device::check(status, "a captured run could not be made ready");
     return runs;
   }
 

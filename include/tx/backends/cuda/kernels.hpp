@@ -100,6 +100,7 @@ struct kernel<Device, exec::fused<Exact, Ins, Lets, Outs>> {
 template <class Device, dtype D, class Epilogue>
 struct kernel<Device, exec::gemm<D, Epilogue>> {
   using rows_task = row_task<Epilogue>;
+  using plain_task = product_task<D, Device::matrix_units>;
   using types = typename rows_task::types;
   static constexpr auto const& schedule = exec::row_schedule_of<Epilogue>;
 
@@ -110,14 +111,14 @@ struct kernel<Device, exec::gemm<D, Epilogue>> {
     if constexpr (types::lets == 0 && types::outputs == 1) {
       exec::operand_ref const& output = others[types::inputs - 1];
       if (output.type == sum_type(D) && (c.cols <= 1 || output.col == 1)) {
-        auto a = product_of<product_task<D>>(f, c, operands);
+        auto a = product_of<plain_task>(f, c, operands);
         a.to = place::of(f, output);
-        launch<product_task<D>>(f, c, a);
+        launch<plain_task>(f, c, a);
         return;
       }
     }
     if constexpr (schedule.by_element) {
-      using task = product_task<D, rows_task>;
+      using task = product_task<D, Device::matrix_units, rows_task>;
       auto a = product_of<task>(f, c, operands);
       a.epilogue = detail::row_arguments<Epilogue>(f, c, others);
       a.epilogue.team_size = task::core::tile / rows_task::at_once;
@@ -125,12 +126,12 @@ struct kernel<Device, exec::gemm<D, Epilogue>> {
       a.epilogue.teams = task::threads / a.epilogue.team_size;
       launch<task>(f, c, a);
     } else {
-      auto a = product_of<product_task<D>>(f, c, operands);
+      auto a = product_of<plain_task>(f, c, operands);
       a.to.at = f.scratch(c) + row_scratch(schedule, c);
       a.to.rank = 1;
       a.to.stride[0] = c.cols;
       a.to_first = f.first_row(c);
-      launch<product_task<D>>(f, c, a);
+      launch<plain_task>(f, c, a);
       detail::launch_rows<Device, Epilogue>(f, c, others, f.first_row(c), f.end_row(c), a.to.at);
     }
   }
@@ -176,7 +177,7 @@ struct kernel<Device, exec::gemm<D, Epilogue>> {
     a.depth = c.depth;
     a.tiles = (a.rows + tile - 1) / tile;
     a.first_item = a.tiles * f.band_first;
-    a.parts = depth_parts(tiles_of(D, a.rows, c.cols, c.batch), c.depth);
+    a.parts = depth_parts(tiles_of(tile, a.rows, c.cols, c.batch), c.depth);
     a.sums = f.scratch(c) + row_scratch(schedule, c) + results_bytes(schedule, c, D);
     a.counters = f.counters();
     return a;

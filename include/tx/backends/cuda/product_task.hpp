@@ -14,11 +14,12 @@ struct no_epilogue {
   struct arguments {};
 };
 
-template <dtype D, class Epilogue = no_epilogue>
+// Units: has the device units for matrices?
+template <dtype D, bool Units, class Epilogue = no_epilogue>
 struct product_task {
-  using core = std::conditional_t<is_half(D), matrix_core<D>, scalar_core<D>>;
+  using core = std::conditional_t<Units && is_half(D), matrix_core<D>, scalar_core<D>>;
   using T = register_t<sum_type(D)>;
-  static_assert(core::tile == tile_of(D));
+  static_assert(core::tile == tile_of(D, Units));
   static constexpr int tile = core::tile, threads = core::threads;
   static constexpr std::int64_t tile_bytes = tile * core::stride * sizeof(T);
   static constexpr std::int64_t shared_bytes = core::shared_bytes > tile_bytes ? core::shared_bytes : tile_bytes;

@@ -43,10 +43,9 @@ constexpr std::int64_t row_scratch(exec::row_buffers const& kept, exec::call con
   return (blocks_with_scratch(kept, c.rows) + 1) * block_scratch(kept, c.cols);
 }
 
-// Rows and columns of a product that a block computes.
-constexpr int tile_of(dtype d) { return is_half(d) ? 128 : 64; }
-constexpr std::int64_t tiles_of(dtype d, std::int64_t matrix_rows, std::int64_t cols, std::int64_t batch) {
-  int const tile = tile_of(d);
+// Rows and columns of a product that a block computes: on units for matrices, which take halves, or without.
+constexpr int tile_of(dtype d, bool units) { return units && is_half(d) ? 128 : 64; }
+constexpr std::int64_t tiles_of(int tile, std::int64_t matrix_rows, std::int64_t cols, std::int64_t batch) {
   return batch * ((matrix_rows + tile - 1) / tile) * ((cols + tile - 1) / tile);
 }
 
@@ -67,12 +66,12 @@ constexpr int depth_parts(std::int64_t tiles, std::int64_t depth) {
   return best;
 }
 // Sums of all parts of all tiles; with bounded extents, of any number of tiles up to so many.
-constexpr std::int64_t parts_bytes(dtype d, std::int64_t tiles, std::int64_t depth, bool varies) {
+constexpr std::int64_t parts_bytes(int tile, std::int64_t tiles, std::int64_t depth, bool varies, std::int64_t element) {
   std::int64_t most = depth_parts(tiles, depth) > 1 ? tiles * depth_parts(tiles, depth) : 0;
   if (varies)
     for (std::int64_t fewer = 1; fewer <= tiles && fewer <= exec::counter_words; ++fewer)
-      for (int part = depth_parts(fewer, depth); part > 1; part = 1) most = most > fewer * most_parts ? most : fewer * most_parts;
-  return most * tile_of(d) * tile_of(d) * size_of(sum_type(d));
+      if (depth_parts(fewer, depth) > 1 && most < fewer * most_parts) most = fewer * most_parts;
+  return most * tile * tile * element;
 }
 
 // An epilogue that works element by element runs on each tile where that is computed. Any other is a kernel of its own over all results, in
@@ -80,10 +79,12 @@ constexpr std::int64_t parts_bytes(dtype d, std::int64_t tiles, std::int64_t dep
 constexpr std::int64_t results_bytes(exec::row_buffers const& kept, exec::call const& c, dtype d) {
   return kept.by_element ? 0 : exec::aligned(c.rows * c.cols * size_of(sum_type(d)));
 }
+template <bool Units>
 constexpr std::int64_t product_scratch(exec::row_buffers const& kept, exec::call const& c, exec::operand_ref const& left, exec::operand_ref const&) {
   bool const varies = c.of_rows != factors{} || c.of_cols != factors{} || c.of_depth != factors{} || c.of_batch != factors{};
-  std::int64_t const tiles = tiles_of(left.type, c.batch > 0 ? c.rows / c.batch : 0, c.cols, c.batch);
-  return results_bytes(kept, c, left.type) + parts_bytes(left.type, tiles, c.depth, varies);
+  int const tile = tile_of(left.type, Units);
+  std::int64_t const tiles = tiles_of(tile, c.batch > 0 ? c.rows / c.batch : 0, c.cols, c.batch);
+  return results_bytes(kept, c, left.type) + parts_bytes(tile, tiles, c.depth, varies, size_of(sum_type(left.type)));
 }
 
 // Attention of halves without a bias is a kernel; any other is written as products.
@@ -104,7 +105,7 @@ constexpr bool takes_product(dtype d, exec::call const& c) { return (is_half(d) 
 constexpr bool epilogue_follows(dtype d, exec::call const& c) { return takes_product(d, c) && c.depth >= library_depth; }
 
 constexpr std::int64_t library_scratch(exec::row_buffers const& kept, exec::call const& c, exec::operand_ref const& left, exec::operand_ref const& right) {
-  std::int64_t const own = product_scratch(kept, c, left, right);
+  std::int64_t const own = product_scratch<true>(kept, c, left, right);
   std::int64_t const with = exec::aligned(c.rows * c.cols * size_of(sum_type(left.type))) + library_workspace;
   exec::call one = c;
   if (c.of_batch != factors{}) one.batch = 1;  // a run may have a single matrix where more are planned for
@@ -120,12 +121,22 @@ inline constexpr target cuda_target{
     .band_bytes = 0,  // a band would leave most multiprocessors idle, and what it saves fits no cache
     .kernel = {},
     .row_scratch = backends::cuda::row_scratch,
-    .product_scratch = backends::cuda::product_scratch,
+    .product_scratch = backends::cuda::product_scratch<true>,
     .runs_attention = backends::cuda::runs_attention,
     .whole_scratch = backends::cuda::whole_scratch,
     .rounds_ahead = true,
     .gathers_gradients = true,
 };
+
+// Of devices whose units for matrices no kernel here knows: products run on vectors, attention is written out as products.
+inline constexpr target hip_target = [] {
+  target t = cuda_target;
+  t.name = "hip";
+  t.product_scratch = backends::cuda::product_scratch<false>;
+  t.runs_attention = nullptr;
+  t.whole_scratch = nullptr;
+  return t;
+}();
 
 inline constexpr target cuda_blas_target = [] {
   target t = cuda_target;

@@ -1,0 +1,42 @@
+// A backend of programs over a device that starts tasks on a stream (on_stream.hpp): memory, copies, and runs as captured graphs.
+#pragma once
+
+#include <tx/backends/cuda/graphs.hpp>
+#include <tx/backends/cuda/whole_kernels.hpp>
+
+namespace tx::backends::cuda {
+
+template <class Device>
+struct backend {
+  using device = Device;
+  using driver = typename Device::driver;
+  template <class Signature>
+  using kernel = backends::cuda::kernel<Device, Signature>;
+  using replay = graphs<Device>;
+
+  static std::byte* allocate(std::int64_t count) {
+    void* p = nullptr;
+    Device::check(driver::allocate(&p, static_cast<std::size_t>(count)), "out of device memory");
+    return static_cast<std::byte*>(p);
+  }
+  static void release(std::byte* p, std::int64_t) { driver::release(p); }
+  static int default_threads() { return 1; }
+  static void check_machine() {
+    if (!available()) throw error(std::string(driver::name) + ": " + driver::no_device);
+  }
+  static bool available() { return driver::has_device(); }
+  static auto stream() { return Device::stream(); }
+
+  // The host does not reach the device's memory.
+  static void clear(std::byte* to, std::int64_t count) { Device::clear(to, count); }
+  static void upload(std::byte* to, std::byte const* from, std::int64_t count) {
+    Device::check(driver::upload(to, from, static_cast<std::size_t>(count), stream()), "copying to the device");
+    Device::check(driver::wait(stream()), "copying to the device");
+  }
+  static void download(std::byte* to, std::byte const* from, std::int64_t count) {
+    Device::check(driver::download(to, from, static_cast<std::size_t>(count), stream()), "copying from the device");
+    Device::check(driver::wait(stream()), "computing on the device, or copying from it");
+  }
+};
+
+}  // namespace tx::backends::cuda

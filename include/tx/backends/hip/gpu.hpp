@@ -1,0 +1,60 @@
+// AMD's GPUs as a device: what a block is there. A wavefront of 64 lanes is two of the 32 lanes that kernels call a warp: its lanes run together, so the
+// two may take different ways, each waiting for itself alone.
+#pragma once
+
+#include <tx/backends/cuda/on_stream.hpp>
+#include <tx/backends/hip/driver.hpp>
+
+#include <cstring>
+
+namespace tx::backends::hip {
+
+struct gpu_block {
+  static constexpr bool matrix_units = false;  // halves are multiplied as floats
+
+  TX_DEVICE int thread() const { return static_cast<int>(threadIdx.x); }
+  TX_DEVICE int threads() const { return static_cast<int>(blockDim.x); }
+  TX_DEVICE int block() const { return static_cast<int>(blockIdx.x); }
+  TX_DEVICE int blocks() const { return static_cast<int>(gridDim.x); }
+  TX_DEVICE std::byte* shared() const {
+    extern __shared__ __align__(16) std::byte room[];
+    return room;
+  }
+  TX_DEVICE void sync() const { __syncthreads(); }
+  // What lanes have written to memory before is there for the others of the wavefront.
+  TX_DEVICE void sync_warp() const {
+    __builtin_amdgcn_fence(__ATOMIC_RELEASE, "wavefront");
+    __builtin_amdgcn_wave_barrier();
+    __builtin_amdgcn_fence(__ATOMIC_ACQUIRE, "wavefront");
+  }
+  TX_DEVICE std::uint32_t ballot(bool x) const {
+    std::uint64_t const of_wavefront = __ballot(x);
+    return static_cast<std::uint32_t>(of_wavefront >> (threadIdx.x & 32u));
+  }
+  TX_DEVICE bool last_of(std::uint32_t* count, int blocks) const {
+    __shared__ bool last;
+    __syncthreads();
+    if (threadIdx.x == 0) {
+      __threadfence();
+      last = atomicAdd(count, 1u) == static_cast<std::uint32_t>(blocks) - 1;
+      if (last) atomicExch(count, 0u);
+      __threadfence();
+    }
+    __syncthreads();
+    return last;
+  }
+  template <class T>
+  TX_DEVICE T exchange(T x, int mask) const {
+    static_assert(sizeof(T) <= 8);
+    int words[2] = {};
+    std::memcpy(words, &x, sizeof x);
+    words[0] = __shfl_xor(words[0], mask, cuda::warp);
+    if constexpr (sizeof(T) > 4) words[1] = __shfl_xor(words[1], mask, cuda::warp);
+    std::memcpy(&x, words, sizeof x);
+    return x;
+  }
+};
+
+using gpu = cuda::on_stream<driver, gpu_block>;
+
+}  // namespace tx::backends::hip
