@@ -25,7 +25,7 @@ fi
 
 if [ "${2:-}" = tests ]; then
   cmake -S . -B "build/$name" -G Ninja -DCMAKE_CXX_COMPILER="$compiler" -DCMAKE_BUILD_TYPE=Release -DTX_WERROR=ON >"$work/said" || { cat "$work/said"; exit 1; }
-  cmake --build "build/$name" -j "${JOBS:-$(nproc)}" --target tests programs
+  cmake --build "build/$name" -j "${JOBS:-$(nproc)}" --target tests programs -- -k 0
   ctest --test-dir "build/$name" -j 2 -L 'everyday|programs' --output-on-failure --no-tests=error | tail -n 40
   exit
 fi

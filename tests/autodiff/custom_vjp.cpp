@@ -4,6 +4,7 @@
 
 #include <tx/autodiff/custom_vjp.hpp>
 #include <tx/autodiff/hessian_vector.hpp>
+#include <tx/expr/parameter_names.hpp>
 #include <tx/expr/repeat.hpp>
 #include <tx/ops/abs.hpp>
 #include <tx/ops/clamp.hpp>
@@ -116,15 +117,20 @@ constexpr auto loss = [](Model const& m, auto const& x) {
   auto const y = m(x);
   return tx::sum(y * y);
 };
+// By name: to clang 16 lambdas that are template arguments of one template are one.
 template <class Model>
 constexpr auto slope_of = [](Model const& m, auto const& x) {
-  auto const d = tx::grad<[](auto const& n, auto const& z) { return loss<Model>(n, z); }>(m, x);
+  auto const d = tx::grad<loss<Model>>(m, x);
   return tx::inner_product(d, d);
 };
 template <class Model>
+constexpr auto loss_at = [](auto const& z, auto const& n) { return loss<Model>(n, z); };
+template <class Model>
+constexpr auto slope_at = [](auto const& z, auto const& n) { return slope_of<Model>(n, z); };
+template <class Model>
 constexpr auto all_slopes = [](Model const& m, t<2, 3> x) {
-  auto const dx = tx::grad<[](auto const& z, auto const& n) { return loss<Model>(n, z); }>(x, m);
-  auto const again = tx::grad<[](auto const& z, auto const& n) { return slope_of<Model>(n, z); }>(x, m);
+  auto const dx = tx::grad<loss_at<Model>>(x, m);
+  auto const again = tx::grad<slope_at<Model>>(x, m);
   auto const none = tx::grad<[](auto const& z) { return tx::sum(rounded(tx::stop_gradient(z))); }>(x);
   return told{slope_of<Model>(m, x), tx::inner_product(dx, dx), tx::sum(again), tx::sum(none)};
 };
