@@ -1,4 +1,4 @@
-// A device that computes nothing: it counts what a step would start.
+// A device with a library of products that computes nothing: it counts what a step would start.
 #pragma once
 
 #include <tx/backends/cuda/whole_kernels.hpp>
@@ -21,6 +21,10 @@ struct device {
     ++all.launches;
     all.small += blocks < 132;
   }
+  static bool multiply(tx::backends::cuda::library_product const&) {
+    ++all.launches;
+    return true;
+  }
   static void clear(std::byte*, std::int64_t) {
     ++all.launches;
     ++all.small;
@@ -28,7 +32,7 @@ struct device {
 };
 
 struct backend {
-  static constexpr tx::target const& target = tx::cuda_target;
+  static constexpr tx::target const& target = tx::cuda_blas_target;
   template <class Signature>
   using kernel = tx::backends::cuda::kernel<device, Signature>;
 };

@@ -18,12 +18,12 @@ using base = tx::train_step<tx::nn::bert_classifier<tx::nn::bert_base, 2>, loss,
 TEST_CASE("Launches of a BERT-base step of 128 texts of 128 tokens in bf16") {
   counting::counts const n = counting::launches_of<base>();
   CAPTURE(n.launches, n.small);
-  CHECK(n.launches <= 431);
-  CHECK(n.small <= 36);
+  CHECK(n.launches <= 492);
+  CHECK(n.small <= 26);
 }
 
 TEST_CASE("What that step moves, computes and takes on a device at least") {
-  tx::run_cost const n = tx::total_of(tx::costs_of<base, tx::cuda_target>(tx::h100));
+  tx::run_cost const n = tx::total_of(tx::costs_of<base, tx::cuda_blas_target>(tx::h100));
   double const tokens = 128 * 128, weights = 12.0 * (4 * 768 * 768 + 2 * 768 * 3072);
   CAPTURE(n.seconds, n.matrix_flops, n.other_flops, n.least_bytes, n.moved_bytes);
   // Forward, and a gradient by each side; attention has two products forward and five backward. The last layer's head reads one token of a text.
@@ -31,7 +31,7 @@ TEST_CASE("What that step moves, computes and takes on a device at least") {
   CHECK(n.matrix_flops > 0.9 * wanted);
   CHECK(n.matrix_flops < wanted);
   CHECK(n.matrix_flops > 0.99 * (n.matrix_flops + n.other_flops));
-  CHECK(n.moved_bytes < 1.27 * n.least_bytes);
+  CHECK(n.moved_bytes < 1.15 * n.least_bytes);
   CHECK(n.seconds < 25e-3);
-  CHECK(tx::total_of(tx::costs_of<base, tx::cuda_target>(tx::h200)).seconds < n.seconds);
+  CHECK(tx::total_of(tx::costs_of<base, tx::cuda_blas_target>(tx::h200)).seconds < n.seconds);
 }

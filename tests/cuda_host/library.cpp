@@ -13,16 +13,18 @@ namespace {
 namespace cuda = tx::backends::cuda;
 
 struct device_with_library : interpreter::host_device {
-  static inline int products = 0, rounded = 0;
+  static inline int products = 0, rounded = 0, added = 0;
 
   static bool multiply(cuda::library_product const& p) {
     ++products;
     rounded += p.to_type == p.type && tx::is_half(p.type);
+    added += p.added != nullptr;
     std::memset(p.workspace, 0xab, static_cast<std::size_t>(cuda::library_workspace));
     for (std::int64_t r = 0; r < p.rows; ++r)
       for (std::int64_t c = 0; c < p.cols; ++c) {
         float sum = 0;
         for (std::int64_t k = 0; k < p.depth; ++k) sum += at(p.type, p.left, r * p.left_row + k * p.left_col) * at(p.type, p.right, k * p.right_row + c * p.right_col);
+        if (p.added != nullptr) sum += at(p.to_type, p.added, r * p.added_apart + c);
         std::int64_t const to = r * p.apart + c;
         if (p.to_type == tx::dtype::f32) reinterpret_cast<float*>(p.to)[to] = sum;
         else if (p.to_type == tx::dtype::bf16) reinterpret_cast<tx::bf16*>(p.to)[to] = tx::bf16::from(sum);
@@ -66,7 +68,7 @@ double apart() {
 }  // namespace
 
 TEST_CASE("A step whose products are a library's, with what follows them") {
-  device_with_library::products = device_with_library::rounded = 0;
+  device_with_library::products = device_with_library::rounded = device_with_library::added = 0;
   CHECK(apart<tx::train_step<net, loss, descent>>() < 1e-4);
   int const of_floats = device_with_library::products;
   CHECK(of_floats >= 2);
@@ -75,6 +77,14 @@ TEST_CASE("A step whose products are a library's, with what follows them") {
   CHECK(apart<tx::train_step<net, loss, descent, tx::mixed<tx::f16>>>() < 2e-3);
   CHECK(device_with_library::products > of_floats);
   CHECK(device_with_library::rounded > 0);
+}
+
+TEST_CASE("A library adds a product to a value") {
+  constexpr auto added = [](t<float, 128, 640> a, t<float, 640, 128> b, t<float, 128, 128> c) { return tx::matmul(a, b) + c; };
+  auto const a = numbers<float>(128 * 640, -1, 1), b = numbers<float>(640 * 128, -1, 1), c = numbers<float>(128 * 128, -9, 9);
+  int const before = device_with_library::added;
+  CHECK(distance(outcome<tx::function<added>, with_library>(1, a, b, c), outcome<tx::function<added, tx::no_model, unfused>, tx::reference>(1, a, b, c)) < 1e-3);
+  CHECK(device_with_library::added == before + 1);
 }
 
 TEST_CASE("A single op behind a library's product is not lost") {

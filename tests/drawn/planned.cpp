@@ -28,6 +28,13 @@ struct variant {
   tx::compile_options options;
   tx::target const& to = walked_cpu;
 };
+// A device with a library that takes most products.
+constexpr tx::target with_library = [] {
+  tx::target to = tx::cuda_target;
+  to.kernel.ends_product = [](tx::passes::product_shape const& p) { return (p.rows + p.cols + p.depth) % 3 != 0; };
+  return to;
+}();
+
 std::vector<variant> const& variants() {
   static std::vector<variant> const all{{"fused", {}},
                                         {"fused, in recorded order", {.schedule = false}},
@@ -35,7 +42,7 @@ std::vector<variant> const& variants() {
                                         {"fused, in bands of a few", {.band_bytes = 200}},
                                         {"a kernel for each op", {.fuse = false}},
                                         {"as recorded", {.fuse = false, .schedule = false}},
-                                        {"for a device", {}, tx::cuda_target},
+                                        {"for a device", {}, with_library},
                                         {"in small kernels", {}, small_kernels}};
   return all;
 }
@@ -117,6 +124,7 @@ static void check_plans_of(graph const& g, recorded const& r, std::vector<expect
       if (!group.fusible || group.nodes.size() == 1) continue;
       if (group.nodes.size() > v.to.kernel.nodes || group.nodes.size() + group.reads.size() > v.to.kernel.values)
         throw std::runtime_error(std::string(v.name) + ": a kernel of more than the target allows");
+      if (group.ends && group.nodes.size() > 2) throw std::runtime_error(std::string(v.name) + ": more than an end behind a product");
       if (group.head >= 0 && !v.to.kernel.epilogues) throw std::runtime_error(std::string(v.name) + ": a product with an epilogue");
     }
     sums.arena += l.memory.arena;

@@ -30,11 +30,13 @@ struct kernel_cost {
   double other_flops = 0;
   double least_bytes = 0;   // every operand and result once
   double moved_bytes = 0;   // and what the kernels write for themselves and read again
+  double behind_bytes = 0;  // of those, what a second kernel moves, behind a product
   device_rates on{};
 
   double seconds() const {  // of all its calls
-    double const arithmetic = matrix_flops / on.half_flops + other_flops / on.float_flops, memory = moved_bytes / on.bytes;
-    return static_cast<double>(runs) * (on.launch + (arithmetic > memory ? arithmetic : memory));
+    double const arithmetic = matrix_flops / on.half_flops + other_flops / on.float_flops, memory = (moved_bytes - behind_bytes) / on.bytes;
+    double const behind = behind_bytes > 0 ? on.launch + behind_bytes / on.bytes : 0;
+    return static_cast<double>(runs) * (on.launch + (arithmetic > memory ? arithmetic : memory) + behind);
   }
 };
 
@@ -54,32 +56,29 @@ inline double share_bytes(exec::called_kernel const& k) {
     if (k.out(o).shape == exec::form::col_reduce) bytes += 2.0 * backends::cuda::shares_of(k.c.rows) * static_cast<double>(k.width(o) * size_of(k.out(o).type));
   return bytes;
 }
-// Is a product read as halves alone, and so handed on rounded? An output of its own is none.
-inline bool reads_halves_alone(exec::called_kernel const& k) {
-  int product = 0;
-  while (product < k.inputs() && k.in(product).how != exec::access::product) ++product;
-  bool alone = true;
-  for (exec::known_let const& l : k.lets)
-    for (int i = 0; i < l.operands; ++i) alone = alone && (l.operand[i] != product || (std::string_view(l.op.name) == "cast" && is_half(l.type)));
-  for (exec::out_sig const& o : k.outs) alone = alone && o.value != product;
-  return alone;
+// Does a library give what is made of a product: it as it is, rounded to halves, or added to a value?
+inline bool ends_with_product(exec::called_kernel const& k) {
+  if (k.outs.size() != 1 || k.lets.size() > 1) return false;
+  if (k.lets.empty()) return true;
+  exec::known_let const& l = k.lets[0];
+  return (std::string_view(l.op.name) == "cast" && is_half(l.type)) || (std::string_view(l.op.name) == "add" && k.in(l.operand[0] + l.operand[1]).how == exec::access::contiguous);
 }
-// Results of a product that wait for their epilogue, and sums of parts of its depth: written once, read once.
+// Results of a product that wait for a kernel that makes of them what is wanted: written once, read once.
 inline double waiting_bytes(exec::called_kernel const& k, bool library) {
   using namespace backends::cuda;
+  bool const by_library = library && takes_product(k.sig.type, k.c) && (!works_by_element(k) || epilogue_follows(k.sig.type, k.c));
+  bool const follows = by_library ? !ends_with_product(k) : !works_by_element(k) && !k.lets.empty();
+  return follows ? 2.0 * static_cast<double>(k.c.rows * k.c.cols * size_of(sum_type(k.sig.type))) : 0;
+}
+// Sums of parts of the depth.
+inline double part_bytes(exec::called_kernel const& k, bool library) {
+  using namespace backends::cuda;
   exec::call const& c = k.c;
-  double const results = static_cast<double>(c.rows * c.cols);
-  if (library && takes_product(k.sig.type, c) && (!works_by_element(k) || epilogue_follows(k.sig.type, c))) {
-    bool const halves = is_half(k.sig.type) && reads_halves_alone(k);
-    if (k.lets.size() <= std::size_t{halves} && k.outs.size() == 1) return 0;  // nothing follows
-    return 2 * results * (halves ? 2 : 4);
-  }
+  if (library && takes_product(k.sig.type, c)) return 0;
   int const tile = tile_of(k.sig.type, true);
   std::int64_t const tiles = tiles_of(tile, c.batch > 0 ? c.rows / c.batch : 0, c.cols, c.batch);
   int const parts = depth_parts(tiles, c.depth);
-  double const element = static_cast<double>(size_of(sum_type(k.sig.type)));
-  bool const follows = !works_by_element(k) && !k.lets.empty();
-  return (follows ? 2 * results * element : 0) + (parts > 1 ? 2.0 * static_cast<double>(parts * tiles * tile * tile) * element : 0);
+  return parts > 1 ? 2.0 * static_cast<double>(parts * tiles * tile * tile * size_of(sum_type(k.sig.type))) : 0;
 }
 // Attention's products: of scores and of values forward; backward scores again, and a product for each of four gradients.
 inline double attention_flops(exec::called_kernel const& k) {
@@ -106,7 +105,9 @@ TX_COLD inline kernel_cost cost_of(exec::program_tables const& tables, exec::cal
       out.matrix_flops = 2.0 * static_cast<double>(c.rows * c.cols * c.depth);
       out.other_flops -= out.matrix_flops;
     }
-    out.moved_bytes += waiting_bytes(k, library);
+    double const sides = static_cast<double>((c.rows * c.depth + c.batch * c.depth * c.cols) * size_of(k.sig.type)), waits = waiting_bytes(k, library);
+    if (waits > 0) out.behind_bytes = out.least_bytes - sides + waits / 2;
+    out.moved_bytes += waits + part_bytes(k, library);
   }
   if (k.by_rows()) out.moved_bytes += share_bytes(k);
   if (k.sees_whole()) out.matrix_flops = attention_flops(k);

@@ -67,13 +67,14 @@ class fuser : public grouping {
     }
   }
 
-  // Elementwise nodes that depend on no kernel of this region wait for the first reader and join its kernel.
+  // Elementwise nodes that depend on no kernel of this region, or on products alone that nothing joins, wait for the first reader and join its kernel.
   constexpr bool can_wait(int id) const {
     if (g_[id].op->kind != op_kind::elementwise || out.where.places[id].kind != place_kind::own || is_output_[id]) return false;
     for (int k = 0, inputs = inputs_of(id); k < inputs; ++k) {
       int const operand = g_.input(id, k);
       int const group_id = producer(id, operand);
-      if (group_id >= 0 && !(g_.info(base_of(operand)).count() == 1 && group_id == 0)) return false;
+      if (group_id >= 0 && out.groups[group_id].ends && fits(id, group_id) == fusion_answer::fused) return false;
+      if (group_id >= 0 && !out.groups[group_id].ends && !(g_.info(base_of(operand)).count() == 1 && group_id == 0)) return false;
     }
     return true;
   }
@@ -210,7 +211,11 @@ class fuser : public grouping {
       sibling = later_sibling(sibling, operand);
     }
     for (int w : wanted)
-      for (int k = 0, inputs = inputs_of(w); k < inputs; ++k) sibling = later_sibling(sibling, g_.input(w, k));
+      for (int k = 0, inputs = inputs_of(w); k < inputs; ++k) {
+        int const operand = g_.input(w, k);
+        latest = producer(w, operand) > latest ? producer(w, operand) : latest;
+        sibling = later_sibling(sibling, operand);
+      }
     if (is_number(id)) sibling = out.groups.size() - 1;
     return (latest >= 0 && join_all(id, wanted, latest)) || (sibling >= 0 && sibling >= latest && join_all(id, wanted, sibling));
   }
@@ -244,6 +249,7 @@ class fuser : public grouping {
         gr.head = id;
         gr.fusible = true;
         cols = dims.at(-1);
+        gr.ends = limits_.ends_product != nullptr && limits_.ends_product(shape_of_product(id));
         break;
       case op_kind::row_reduce:
       case op_kind::col_reduce:
@@ -268,6 +274,13 @@ class fuser : public grouping {
     gr.of_cols = cols.of;
     gr.of_rows = gr.of_count - gr.of_cols;
     return gr;
+  }
+
+  constexpr product_shape shape_of_product(int id) const {
+    shape const &left = g_.info(g_.input(id, 0)).dims, &all = g_[id].info.dims;
+    std::int64_t matrices = 1;
+    for (int a = 0; a < all.rank - 2; ++a) matrices *= all.dim[a];
+    return {g_.info(g_.input(id, 0)).type, matrices, all.rank < 2 ? 1 : all.dim[all.rank - 2], all.dim[all.rank - 1], left.dim[left.rank - 1]};
   }
 
   constexpr void alone(int id) {

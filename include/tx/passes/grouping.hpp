@@ -5,6 +5,8 @@
 //   y = exp(x), z = y + flip<0>(y)        may not: a row of z reads another row of y
 #pragma once
 
+#include <tx/ops/add.hpp>
+#include <tx/ops/cast.hpp>
 #include <tx/passes/groups.hpp>
 
 namespace tx::passes::detail {
@@ -77,6 +79,7 @@ class grouping {
     if (gr.region != g_[id].region) return fusion_answer::other_region;
     if (!gr.fusible) return fusion_answer::not_fusible;
     if (gr.head >= 0 && !limits_.epilogues) return fusion_answer::not_fusible;
+    if (gr.ends && !ends_with(id, gr)) return fusion_answer::not_fusible;
     if (gr.nodes.size() >= limits_.nodes || gr.nodes.size() + gr.reads.size() + inputs_of(id) >= limits_.values) return fusion_answer::full;
     op_kind const kind = g_[id].op->kind;
     level const mine = kind == op_kind::row_reduce || kind == op_kind::col_reduce ? operand_level(gr, g_.input(id, 0), kind) : level_in(gr, g_.info(id));
@@ -94,6 +97,29 @@ class grouping {
     }
     if (gr.overwrites && disturbs(gr, id)) return fusion_answer::hazard;
     return overwrites_in_time(id, at) ? fusion_answer::fused : fusion_answer::hazard;
+  }
+
+  // Does a node round the product at the head of a group to halves, or add it to another value of its type and shape, and is it all that reads it?
+  constexpr bool ends_with(int id, group const& gr) const {
+    if (gr.nodes.size() != 1) return false;
+    bool const rounds = g_[id].op == &cast_info && is_half(g_.info(id).type);
+    bool const adds = g_[id].op == &add_info && adds_elements(id, gr.head, g_.input(id, 0), g_.input(id, 1));
+    if (!rounds && !adds) return false;
+    int readers = 0;
+    for (int i = 0; i < g_.size(); ++i) {
+      if (g_[i].op->kind == op_kind::view && !out.where.moved[i]) continue;
+      for (int k = 0; k < inputs_of(i); ++k) readers += base_of(g_.input(i, k)) == gr.head;
+    }
+    for (output const& o : g_.outputs) readers += base_of(o.value) == gr.head;
+    for (region const& r : g_.regions)
+      for (int value : r.results) readers += base_of(value) == gr.head;
+    return readers == 1;
+  }
+  // All of both sides lie in their order, and one is the head.
+  constexpr bool adds_elements(int id, int head, int a, int b) const {
+    return (base_of(a) == head) != (base_of(b) == head) && g_.info(a).type == g_.info(b).type && count_in(g_.info(a).dims) == count_in(g_.info(id).dims) &&
+           count_in(g_.info(b).dims) == count_in(g_.info(id).dims) && shows_in_order(a) && shows_in_order(b) && g_[base_of(a)].op->kind != op_kind::index &&
+           g_[base_of(b)].op->kind != op_kind::index && g_[base_of(a)].op->kind != op_kind::constant && g_[base_of(b)].op->kind != op_kind::constant;
   }
 
   // A kernel that overwrites what it reads goes over its columns once: no reduction of rows, no further reader, joins it.

@@ -17,22 +17,24 @@ struct gpu_with_blas : gpu {
     bool const right_turned = p.right_col != 1, left_turned = p.left_col != 1;
     if ((right_turned && p.right_row != 1) || (left_turned && p.left_row != 1)) return false;
     std::int64_t const right_apart = right_turned ? p.right_col : p.right_row, left_apart = left_turned ? p.left_col : p.left_row;
-    plan const* const way = plan_of({p.type, p.to_type, p.rows, p.cols, p.depth, right_turned, right_apart, left_turned, left_apart, p.apart, aligned(p)});
+    std::int64_t const added_apart = p.added != nullptr ? p.added_apart : p.apart;
+    plan const* const way = plan_of({p.type, p.to_type, p.rows, p.cols, p.depth, right_turned, right_apart, left_turned, left_apart, p.apart, added_apart, aligned(p)});
     if (way == nullptr) return false;
     float const one = 1, zero = 0;
-    must(cublasLtMatmul(library(), way->product, &one, p.right, way->right, p.left, way->left, &zero, p.to, way->to, p.to, way->to, &way->algorithm, p.workspace,
+    must(cublasLtMatmul(library(), way->product, &one, p.right, way->right, p.left, way->left, p.added != nullptr ? &one : &zero, p.added != nullptr ? p.added : p.to, way->added, p.to, way->to,
+                        &way->algorithm, p.workspace,
                          static_cast<std::size_t>(library_workspace), stream()),
           "a product could not be started");
     return true;
   }
 
  private:
-  using shape_key = std::tuple<dtype, dtype, std::int64_t, std::int64_t, std::int64_t, bool, std::int64_t, bool, std::int64_t, std::int64_t, int>;
+  using shape_key = std::tuple<dtype, dtype, std::int64_t, std::int64_t, std::int64_t, bool, std::int64_t, bool, std::int64_t, std::int64_t, std::int64_t, int>;
 
   // How products of one shape are computed, asked for once.
   struct plan {
     cublasLtMatmulDesc_t product = nullptr;
-    cublasLtMatrixLayout_t right = nullptr, left = nullptr, to = nullptr;
+    cublasLtMatrixLayout_t right = nullptr, left = nullptr, added = nullptr, to = nullptr;
     cublasLtMatmulAlgo_t algorithm{};
     bool found = false;
   };
@@ -51,7 +53,7 @@ struct gpu_with_blas : gpu {
   }
   // The multiple of bytes, up to 16, that all matrices begin at.
   static int aligned(library_product const& p) {
-    auto const all = reinterpret_cast<std::uintptr_t>(p.left) | reinterpret_cast<std::uintptr_t>(p.right) | reinterpret_cast<std::uintptr_t>(p.to) | 16u;
+    auto const all = reinterpret_cast<std::uintptr_t>(p.left) | reinterpret_cast<std::uintptr_t>(p.right) | reinterpret_cast<std::uintptr_t>(p.to) | reinterpret_cast<std::uintptr_t>(p.added) | 16u;
     return static_cast<int>(all & (~all + 1));
   }
 
@@ -64,7 +66,7 @@ struct gpu_with_blas : gpu {
     return way.found ? &way : nullptr;
   }
   static plan find(shape_key const& key) {
-    auto const [type, to_type, rows, cols, depth, right_turned, right_apart, left_turned, left_apart, apart, alignment] = key;
+    auto const [type, to_type, rows, cols, depth, right_turned, right_apart, left_turned, left_apart, apart, added_apart, alignment] = key;
     cublasOperation_t const turned = CUBLAS_OP_T, straight = CUBLAS_OP_N;
     plan way;
     must(cublasLtMatmulDescCreate(&way.product, CUBLAS_COMPUTE_32F, CUDA_R_32F), "a product's description");
@@ -75,6 +77,7 @@ struct gpu_with_blas : gpu {
     };
     layout(way.right, named(type), right_turned ? depth : cols, right_turned ? cols : depth, right_apart);
     layout(way.left, named(type), left_turned ? rows : depth, left_turned ? depth : rows, left_apart);
+    layout(way.added, named(to_type), cols, rows, added_apart);
     layout(way.to, named(to_type), cols, rows, apart);
 
     cublasLtMatmulPreference_t preference = nullptr;
@@ -86,7 +89,7 @@ struct gpu_with_blas : gpu {
       must(cublasLtMatmulPreferenceSetAttribute(preference, attribute, &least, sizeof least), "a preference");
     cublasLtMatmulHeuristicResult_t best{};
     int count = 0;
-    cublasStatus_t const status = cublasLtMatmulAlgoGetHeuristic(library(), way.product, way.right, way.left, way.to, way.to, preference, 1, &best, &count);
+    cublasStatus_t const status = cublasLtMatmulAlgoGetHeuristic(library(), way.product, way.right, way.left, way.added, way.to, preference, 1, &best, &count);
     cublasLtMatmulPreferenceDestroy(preference);
     way.found = status == CUBLAS_STATUS_SUCCESS && count > 0;
     way.algorithm = best.algo;

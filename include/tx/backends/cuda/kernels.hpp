@@ -81,6 +81,8 @@ struct library_product {
   std::byte* to;
   std::int64_t apart;    // from row to row of the results, whose columns lie side by side
   std::byte* workspace;  // library_workspace bytes
+  std::byte const* added = nullptr;  // results of sums' type that the product is added to, where there are any
+  std::int64_t added_apart = 0;      // from row to row
 };
 // A device may have a library: multiply(p) starts the product, or says that it cannot.
 template <class Device>
@@ -153,6 +155,16 @@ struct kernel<Device, exec::gemm<D, Epilogue>> {
       if (output.type == p.to_type && output.col == 1 && output.rank == 1) {
         p.to = f.at<std::byte>(output);
         p.apart = output.stride[0];
+        return Device::multiply(p);
+      }
+    }
+    if constexpr (constexpr int v = detail::added_to_product<Epilogue>; v > 0) {
+      exec::operand_ref const &more = others[v - 1], &output = others[types::inputs - 1];
+      if (output.col == 1 && output.rank == 1 && more.col == 1 && more.rank == 1) {
+        p.to = f.at<std::byte>(output);
+        p.apart = output.stride[0];
+        p.added = f.at<std::byte>(more);
+        p.added_apart = more.stride[0];
         return Device::multiply(p);
       }
     }

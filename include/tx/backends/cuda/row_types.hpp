@@ -2,6 +2,7 @@
 #pragma once
 
 #include <tx/backends/cuda/registers.hpp>
+#include <tx/ops/add.hpp>
 #include <tx/ops/cast.hpp>
 #include <tx/plan/signature.hpp>
 
@@ -85,6 +86,16 @@ inline constexpr dtype type_of_product<exec::fused<Exact, exec::ins<In...>, exec
   };
   (look(Let::operand, Let::count, std::is_same_v<typename Let::rule, rules::cast>, Let::type), ...);
   return alone ? rounded : type;
+}();
+
+// Where all that is made of a product is its sum with another operand of its type: that operand's number among the inputs; else -1.
+template <class F>
+inline constexpr int added_to_product = -1;
+template <bool Exact, class... In, dtype D, int A, int B, bool Costly, int Value>
+inline constexpr int added_to_product<exec::fused<Exact, exec::ins<In...>, exec::lets<exec::let<rules::add, D, exec::form::map, Costly, A, B>>, exec::outs<exec::out<Value, D, exec::form::map, false>>>> = [] {
+  constexpr exec::in_sig inputs[] = {In::sig...};
+  if (Value != static_cast<int>(sizeof...(In)) || A >= Value || B >= Value || (A == 0) == (B == 0)) return -1;
+  return inputs[A + B].how == access::contiguous && inputs[A + B].type == D && inputs[0].type == D ? A + B : -1;
 }();
 
 // As kept_row of target.hpp, for device code.

@@ -104,6 +104,15 @@ inline constexpr std::int64_t library_depth = 512, library_flops = 1 << 24;
 constexpr bool takes_product(dtype d, exec::call const& c) { return (is_half(d) || d == dtype::f32) && c.batch == 1 && 2 * c.rows * c.cols * c.depth >= library_flops; }
 constexpr bool epilogue_follows(dtype d, exec::call const& c) { return takes_product(d, c) && c.depth >= library_depth; }
 
+constexpr bool ends_product(passes::product_shape const& p) {
+  exec::call c{};
+  c.batch = p.matrices;
+  c.rows = p.matrices * p.rows;
+  c.cols = p.cols;
+  c.depth = p.depth;
+  return epilogue_follows(p.type, c);
+}
+
 constexpr std::int64_t library_scratch(exec::row_buffers const& kept, exec::call const& c, exec::operand_ref const& left, exec::operand_ref const& right) {
   std::int64_t const own = product_scratch<true>(kept, c, left, right);
   std::int64_t const with = exec::aligned(c.rows * c.cols * size_of(sum_type(left.type))) + library_workspace;
@@ -141,6 +150,7 @@ inline constexpr target hip_target = [] {
 inline constexpr target cuda_blas_target = [] {
   target t = cuda_target;
   t.name = "cuda_blas";
+  t.kernel.ends_product = backends::cuda::ends_product;
   t.product_scratch = backends::cuda::library_scratch;
   return t;
 }();
