@@ -60,7 +60,15 @@ struct product_of<H> {
   }
   static TX_INLINE sums multiply_add(units y, units x, sums sum) {
 #if defined(__AVX512BF16__)
-    if constexpr (std::is_same_v<H, bf16>) return sums((typename sums::vec)_mm512_dpbf16_ps((__m512)sum.v, (__m512bh)x.v, (__m512bh)y.v));
+    if constexpr (std::is_same_v<H, bf16>) {
+#if defined(__clang__) && __clang_major__ == 16  // which dies of its vectors of bf16
+      auto more = sum.v;
+      asm("vdpbf16ps %2, %1, %0" : "+v"(more) : "v"(x.v), "v"(y.v));
+      return sums(more);
+#else
+      return sums((typename sums::vec)_mm512_dpbf16_ps((__m512)sum.v, (__m512bh)x.v, (__m512bh)y.v));
+#endif
+    }
     else
 #endif
     return fma(second(y), second(x), fma(first(y), first(x), sum));
