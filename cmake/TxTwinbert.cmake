@@ -5,18 +5,28 @@
 set(TX_TWINBERT_DIR ${CMAKE_CURRENT_LIST_DIR}/../examples/twinbert CACHE INTERNAL "")
 
 function(tx_add_twinbert NAME HEADER)
-  # Only engine.cpp knows the model. The rest is compiled once for all programs, as one file, since its headers cost
+  # Only engine.cpp and description.cpp know the model. The rest is compiled once for all programs, as one file, since its headers cost
   # more than its code, and without the optimizations that text, files and options have no use for.
   if(NOT TARGET twinbert_program)
     file(GLOB sources CONFIGURE_DEPENDS ${TX_TWINBERT_DIR}/*.cpp)
-    list(FILTER sources EXCLUDE REGEX "/engine\\.cpp$")
+    list(FILTER sources EXCLUDE REGEX "/(engine|description)\\.cpp$")
     add_library(twinbert_program OBJECT EXCLUDE_FROM_ALL ${sources} ${TX_TWINBERT_DIR}/../command_line/options.cpp
       ${TX_TWINBERT_DIR}/../command_line/program.cpp)
     set_target_properties(twinbert_program PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 0)
     target_compile_options(twinbert_program PRIVATE $<$<NOT:$<CONFIG:Debug>>:-O1>)
     target_link_libraries(twinbert_program PUBLIC $<TARGET_NAME_IF_EXISTS:tx::program> tx::tx)
   endif()
-  add_executable(${NAME} ${TX_TWINBERT_DIR}/engine.cpp)
+  add_executable(${NAME} ${TX_TWINBERT_DIR}/description.cpp ${TX_TWINBERT_DIR}/engine.cpp)
+  # --device cuda, --device hip
+  foreach(backend IN ITEMS CUDA HIP)
+    if(TX_${backend})
+      string(TOLOWER ${backend} lower)
+      tx_device_object(object ${TX_TWINBERT_DIR}/engine.cpp ${lower} DEFINITIONS TWINBERT_MODEL_HEADER="${HEADER}" INCLUDES ${CMAKE_CURRENT_SOURCE_DIR} ${TX_TWINBERT_DIR})
+      target_sources(${NAME} PRIVATE ${object})
+      target_link_libraries(${NAME} PRIVATE ${object_libraries})
+      target_compile_definitions(${NAME} PRIVATE TWINBERT_ON_${backend}=1)
+    endif()
+  endforeach()
   # An edit of the model is tried a little sooner than with -O3, and GCC takes less than 1.5 GB.
   target_compile_options(${NAME} PRIVATE $<$<CONFIG:Release>:-O2>)
   set_target_properties(${NAME} PROPERTIES TX_GCC_KILOBYTES 1230000)

@@ -1,11 +1,10 @@
-// Instantiates every program of the trainer: one file, so that they share their kernels.
+// Instantiates every program of the trainer: one file, so that they share their kernels. Compiled for each kind of device.
 #include "engine.hpp"
 
 #include TWINBERT_MODEL_HEADER
+#include "step_trace.hpp"
 
-#include <tx/backends/cpu.hpp>
-#include <tx/inspect/profile.hpp>
-#include <tx/io/chrome_trace.hpp>
+#include <tx/backends/chosen.hpp>
 #include <tx/run/executor.hpp>
 #include <tx/train/step.hpp>
 
@@ -15,7 +14,6 @@
 namespace twinbert {
 namespace detail {
 
-inline constexpr int encode_batch = 32;
 using compiled_model = tx::nn::twinbert<config>;
 using loss = training::loss;
 static_assert(loss::labelled || std::is_same_v<config::crossing, tx::nn::cosine>,
@@ -67,8 +65,6 @@ inline constexpr auto scores = [](auto const& model, vectors q, vectors d) { ret
 
 template <bool Layers>
 using step = tx::train_step<compiled_model, loss_of<Layers>, tx::adamw, tx::clip_gradient>;
-template <class Step>
-using runner = tx::executor<Step, tx::cpu>;
 
 // A model compiled without layers has one program of each kind.
 inline constexpr bool has_layers = config::layers > 0;
@@ -78,12 +74,14 @@ struct no_program {
 };
 
 // One program for each tower. A shared tower gives a query the same vector with a document's padding as with its own.
-template <bool Layers>
+template <bool Layers, class Backend>
 struct text_encoders {
-  runner<tx::function<document_vectors<Layers>, compiled_model>> document;
-  std::conditional_t<config::shared, no_program, runner<tx::function<query_vectors<Layers>, compiled_model>>> query;
+  tx::executor<tx::function<document_vectors<Layers>, compiled_model>, Backend> document;
+  std::conditional_t<config::shared, no_program, tx::executor<tx::function<query_vectors<Layers>, compiled_model>, Backend>> query;
 
   text_encoders(auto const& parameters, tx::run_options o) : document(parameters, o), query(parameters, o) {}
+  text_encoders(text_encoders const&) = delete;
+  text_encoders& operator=(text_encoders const&) = delete;
 
   // ids: [texts, words, slots], at most encode_batch texts, `words` as the program takes them
   std::span<float const> operator()([[maybe_unused]] side s, std::span<std::int32_t const> ids) {
@@ -98,18 +96,8 @@ struct text_encoders {
   }
 };
 
-template <class Crossing>
-constexpr char const* crossing_name = std::is_same_v<Crossing, tx::nn::cosine> ? "cosine" : "residual";
-template <class Pooler>
-constexpr char const* pooler_name = std::is_same_v<Pooler, tx::nn::cls_pooler> ? "cls" : "weighted";
-
-template <class Input>
-constexpr int letters_of = 0;
-template <int Letters>
-constexpr int letters_of<tx::nn::tri_letter<Letters>> = Letters;
-
-template <class Step>
-float run_step(runner<Step>& run, auto const& queries, auto const& documents, auto const& labels, step_settings const& s,
+template <class Step, class Backend>
+float run_step(tx::executor<Step, Backend>& run, auto const& queries, auto const& documents, auto const& labels, step_settings const& s,
                std::string const& trace) {
   run.settings["learning_rate"] = static_cast<float>(s.rate);
   run.settings.set("dropout", static_cast<float>(s.dropout));
@@ -121,84 +109,11 @@ float run_step(runner<Step>& run, auto const& queries, auto const& documents, au
     else if (group.decay > 0)
       group.decay = static_cast<float>(s.decay);
   }
-  tx::exec::kernel_log log;
-  run.profile(trace.empty() ? nullptr : &log);
+  step_trace<Step, Backend> const traced(run, trace);
   float const told = run(queries, documents, labels).loss;
-  run.profile(nullptr);
-  if (!trace.empty()) tx::io::write_trace(trace, tx::profile_of<Step>(log));
+  traced.write();
   return told;
 }
-
-}  // namespace detail
-
-using namespace detail;
-
-struct engine::programs {
-  explicit programs(engine_options const& o)
-      : layers(o.layers && has_layers), run{o.threads}, bag_step(tx::seed(o.seed), run), crossing(bag_step, run) {}
-
-  bool layers;
-  tx::run_options run;
-  runner<step<false>> bag_step;
-  // As few arenas as the work needs.
-  std::optional<runner<step<has_layers>>> full_step;
-  std::optional<text_encoders<false>> bag_encoders;
-  std::optional<text_encoders<has_layers>> encoders;
-  runner<tx::function<scores, compiled_model>> crossing;
-};
-
-description const& compiled() {
-  static description const d{
-      config::layers,
-      config::hidden,
-      config::heads,
-      config::ffn,
-      config::vocabulary,
-      config::query_words,
-      config::document_words,
-      letters_of<config::input>,
-      config::shared,
-      letters_of<config::input> == 0 && std::is_same_v<config::pooler, tx::nn::cls_pooler>,
-      loss::labelled,
-      !loss::labelled,
-      pooler_name<config::pooler>,
-      crossing_name<config::crossing>,
-      std::is_same_v<config::block, tx::nn::pre_norm> ? "pre-norm" : "post-norm",
-      loss::name,
-      training::batch,
-      training::bag_batch,
-      training::document_words,
-      encode_batch,
-      training::bag_steps,
-      training::steps,
-      training::group,
-      training::rate,
-      training::bag_word_rate,
-      static_cast<double>(config::word_group::rate),
-      static_cast<double>(config::word_group::decay),
-      training::dropout,
-      training::warmup,
-      training::cloze,
-  };
-  return d;
-}
-
-engine::engine(engine_options const& options) : programs_(std::make_unique<programs>(options)) {}
-engine::~engine() = default;
-
-float engine::train(std::span<std::int32_t const> queries, std::span<std::int32_t const> documents,
-                    std::span<float const> labels, step_settings const& settings, bool layers, std::string const& trace) {
-  programs& p = *programs_;
-  if (!layers || !p.layers) return run_step(p.bag_step, queries, documents, labels, settings, trace);
-  if (!p.full_step) p.full_step.emplace(p.bag_step, p.run);
-  return run_step(*p.full_step, queries, documents, labels, settings, trace);
-}
-
-void engine::reset_optimizer() {
-  programs_->bag_step.reset_optimizer();
-}
-
-namespace {
 
 // Texts of a side, `encode_batch` at a time, brought to as many words as the program takes.
 void encode_all(auto& encoders, side s, std::span<std::int32_t const> ids, std::span<float> out) {
@@ -217,46 +132,74 @@ void encode_all(auto& encoders, side s, std::span<std::int32_t const> ids, std::
   }
 }
 
-}  // namespace
+template <class Backend>
+class engine_on final : public engine {
+ public:
+  explicit engine_on(engine_options const& o)
+      : layers_(o.layers && has_layers), run_{o.threads}, bag_step_(tx::seed(o.seed), run_), crossing_(bag_step_, run_) {}
 
-void engine::encode(side s, std::span<std::int32_t const> ids, std::span<float> out) {
-  if (!programs_->layers) return encode_bags(s, ids, out);
-  if (!programs_->encoders) programs_->encoders.emplace(programs_->bag_step, programs_->run);
-  encode_all(*programs_->encoders, s, ids, out);
-}
+  engine_on(engine_on const&) = delete;
+  engine_on& operator=(engine_on const&) = delete;
 
-void engine::encode_bags(side s, std::span<std::int32_t const> ids, std::span<float> out) {
-  if (!programs_->bag_encoders) programs_->bag_encoders.emplace(programs_->bag_step, programs_->run);
-  encode_all(*programs_->bag_encoders, s, ids, out);
-}
-
-void engine::score(std::span<float const> queries, std::span<float const> documents, std::span<float> out) {
-  std::vector<float> q(std::size_t{vectors::info.count()}), d(std::size_t{vectors::info.count()});
-  for (std::size_t at = 0; at < out.size(); at += encode_batch) {
-    std::size_t const count = std::min<std::size_t>(encode_batch, out.size() - at);
-    std::ranges::copy(queries.subspan(at * config::hidden, count * config::hidden), q.begin());
-    std::ranges::copy(documents.subspan(at * config::hidden, count * config::hidden), d.begin());
-    auto const result = programs_->crossing(q, d);
-    std::ranges::copy_n(result.value.begin(), static_cast<std::ptrdiff_t>(count),
-                        out.begin() + static_cast<std::ptrdiff_t>(at));
+  float train(std::span<std::int32_t const> queries, std::span<std::int32_t const> documents, std::span<float const> labels, step_settings const& settings, bool layers,
+              std::string const& trace) override {
+    if (!layers || !layers_) return run_step(bag_step_, queries, documents, labels, settings, trace);
+    if (!full_step_) full_step_.emplace(bag_step_, run_);
+    return run_step(*full_step_, queries, documents, labels, settings, trace);
   }
-}
+  void reset_optimizer() override { bag_step_.reset_optimizer(); }
 
-std::vector<named_tensor> engine::tensors(int k) const {
-  std::vector<named_tensor> out;
-  for (auto const& t : programs_->bag_step.tensors(k)) {
-    if (!programs_->layers && t.name.find(".encoder.") != std::string::npos) continue;
-    out.push_back({t.name, {t.dims.dim, t.dims.dim + t.dims.rank}, t.data});
+  void encode(side s, std::span<std::int32_t const> ids, std::span<float> out) override {
+    if (!layers_) return encode_bags(s, ids, out);
+    if (!encoders_) encoders_.emplace(bag_step_, run_);
+    encode_all(*encoders_, s, ids, out);
   }
-  return out;
-}
+  void encode_bags(side s, std::span<std::int32_t const> ids, std::span<float> out) override {
+    if (!bag_encoders_) bag_encoders_.emplace(bag_step_, run_);
+    encode_all(*bag_encoders_, s, ids, out);
+  }
+  void score(std::span<float const> queries, std::span<float const> documents, std::span<float> out) override {
+    std::vector<float> q(std::size_t{vectors::info.count()}), d(std::size_t{vectors::info.count()});
+    for (std::size_t at = 0; at < out.size(); at += encode_batch) {
+      std::size_t const count = std::min<std::size_t>(encode_batch, out.size() - at);
+      std::ranges::copy(queries.subspan(at * config::hidden, count * config::hidden), q.begin());
+      std::ranges::copy(documents.subspan(at * config::hidden, count * config::hidden), d.begin());
+      auto const result = crossing_(q, d);
+      std::ranges::copy_n(result.value.begin(), static_cast<std::ptrdiff_t>(count), out.begin() + static_cast<std::ptrdiff_t>(at));
+    }
+  }
 
-std::span<float> engine::parameters() { return programs_->bag_step.elements(); }
-std::vector<float> engine::read() { return {parameters().begin(), parameters().end()}; }
-void engine::write(std::span<float const> values) { std::ranges::copy(values, parameters().begin()); }
-int engine::states() const { return programs_->bag_step.states(); }
-std::int64_t engine::steps_run() const { return programs_->bag_step.steps_run(); }
-std::uint64_t engine::seed() const { return programs_->bag_step.seed(); }
-void engine::restore(std::int64_t steps, std::uint64_t seed) { programs_->bag_step.restore(steps, seed); }
+  std::vector<float> read(int k) const override { return bag_step_.read(k); }
+  void write(std::span<float const> values, int k) override { bag_step_.write(values, k); }
+  std::vector<named_tensor> tensors_of(std::span<float> copy, int k) const override {
+    std::vector<named_tensor> out;
+    for (auto const& t : bag_step_.tensors_of(copy, k)) {
+      if (!layers_ && t.name.find(".encoder.") != std::string::npos) continue;
+      out.push_back({t.name, {t.dims.dim, t.dims.dim + t.dims.rank}, t.data});
+    }
+    return out;
+  }
+  int states() const override { return bag_step_.states(); }
+  std::int64_t steps_run() const override { return bag_step_.steps_run(); }
+  std::uint64_t seed() const override { return bag_step_.seed(); }
+  void restore(std::int64_t steps, std::uint64_t seed) override { bag_step_.restore(steps, seed); }
+
+ private:
+  template <class Step>
+  using runner = tx::executor<Step, Backend>;
+
+  bool layers_;
+  tx::run_options run_;
+  runner<step<false>> bag_step_;
+  // As few arenas as the work needs.
+  std::optional<runner<step<has_layers>>> full_step_;
+  std::optional<text_encoders<false, Backend>> bag_encoders_;
+  std::optional<text_encoders<has_layers, Backend>> encoders_;
+  runner<tx::function<scores, compiled_model>> crossing_;
+};
+
+}  // namespace detail
+
+std::unique_ptr<engine> TX_ON_CHOSEN(make_engine)(engine_options const& options) { return std::make_unique<detail::engine_on<tx::chosen_backend>>(options); }
 
 }  // namespace twinbert

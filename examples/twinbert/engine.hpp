@@ -1,4 +1,4 @@
-// The compiled model behind a plain interface, so that only engine.cpp instantiates programs.
+// The compiled model behind a plain interface, so that only engine.cpp instantiates programs: once for each kind of device.
 #pragma once
 
 #include <cstdint>
@@ -10,6 +10,8 @@
 namespace twinbert {
 
 enum class side { query, document };
+
+inline constexpr int encode_batch = 32;  // texts that a program encodes at once
 
 // What the program was compiled for.
 struct description {
@@ -43,6 +45,7 @@ struct engine_options {
   std::uint64_t seed = 1;
   int threads = 0;     // 0: as many as the machine runs at once
   bool layers = true;  // false: the model without its encoder
+  std::string device = "cpu";
 };
 
 struct step_settings {
@@ -56,37 +59,35 @@ struct step_settings {
 
 class engine {
  public:
-  explicit engine(engine_options const& options);
-  ~engine();
+  static constexpr bool remote = true;  // parameters may lie in a device's memory: read and write copy them
+  virtual ~engine() = default;
 
   // One step; `layers` says whether the encoder takes part. Returns the loss. `trace`: a file for a Chrome trace of the
   // step's kernels; empty: none.
-  float train(std::span<std::int32_t const> queries, std::span<std::int32_t const> documents,
-              std::span<float const> labels, step_settings const& settings, bool layers, std::string const& trace = {});
+  virtual float train(std::span<std::int32_t const> queries, std::span<std::int32_t const> documents,
+                      std::span<float const> labels, step_settings const& settings, bool layers, std::string const& trace = {}) = 0;
   // Forgets what the optimizer gathered.
-  void reset_optimizer();
+  virtual void reset_optimizer() = 0;
 
   // Vectors [texts, hidden] of ids [texts, words, slots].
-  void encode(side s, std::span<std::int32_t const> ids, std::span<float> vectors);
-  void encode_bags(side s, std::span<std::int32_t const> ids, std::span<float> vectors);  // without the encoder
+  virtual void encode(side s, std::span<std::int32_t const> ids, std::span<float> vectors) = 0;
+  virtual void encode_bags(side s, std::span<std::int32_t const> ids, std::span<float> vectors) = 0;  // without the encoder
   // Scores [pairs] of vectors [pairs, hidden].
-  void score(std::span<float const> queries, std::span<float const> documents, std::span<float> scores);
+  virtual void score(std::span<float const> queries, std::span<float const> documents, std::span<float> scores) = 0;
 
-  // The parameters by name; those of the encoder only if it takes part. k > 0: the optimizer's state k - 1.
-  std::vector<named_tensor> tensors(int k = 0) const;
-  // All parameters, to keep a state and to bring it back.
-  std::span<float> parameters();
-  std::vector<float> read();
-  void write(std::span<float const> values);
+  // All parameters; k > 0: the optimizer's state k - 1.
+  virtual std::vector<float> read(int k = 0) const = 0;
+  virtual void write(std::span<float const> values, int k = 0) = 0;
+  // The tensors of such a copy by name; those of the encoder only if it takes part.
+  virtual std::vector<named_tensor> tensors_of(std::span<float> copy, int k = 0) const = 0;
   // What else a saved run goes on from, see tx/io/checkpoint.hpp.
-  int states() const;
-  std::int64_t steps_run() const;
-  std::uint64_t seed() const;
-  void restore(std::int64_t steps, std::uint64_t seed);
-
- private:
-  struct programs;
-  std::unique_ptr<programs> programs_;
+  virtual int states() const = 0;
+  virtual std::int64_t steps_run() const = 0;
+  virtual std::uint64_t seed() const = 0;
+  virtual void restore(std::int64_t steps, std::uint64_t seed) = 0;
 };
+
+// value_error for a device that the program is not compiled for, error for one that this machine lacks.
+std::unique_ptr<engine> make_engine(engine_options const& options);
 
 }  // namespace twinbert

@@ -17,7 +17,8 @@ void write_config(std::string const& folder, description const& d, bool layers) 
 }
 
 void write_parameters(std::string const& folder, engine const& e) {
-  tx::io::save_parameters(folder + "/model.safetensors", e.tensors(), {{"format", "pt"}});
+  auto parameters = e.read();
+  tx::io::save_parameters(folder + "/model.safetensors", e.tensors_of(parameters), {{"format", "pt"}});
 }
 
 model_config read_config(std::string const& folder, description const& d) {
@@ -39,8 +40,10 @@ tokenizer load_vocabulary(std::string const& folder, description const& d, model
   return loaded;
 }
 
-void read_parameters(std::string const& folder, engine const& e) {
-  tx::io::load_parameters(folder + "/model.safetensors", e.tensors());
+void read_parameters(std::string const& folder, engine& e) {
+  auto parameters = e.read();
+  tx::io::load_parameters(folder + "/model.safetensors", e.tensors_of(parameters));
+  e.write(parameters);
 }
 
 }  // namespace twinbert

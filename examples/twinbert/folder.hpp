@@ -21,6 +21,6 @@ model_config read_config(std::string const& folder, description const& d);
 // none, any that fits.
 tokenizer load_vocabulary(std::string const& folder, description const& d, model_config const& c);
 // Throws for missing, unknown and misshapen tensors.
-void read_parameters(std::string const& folder, engine const& e);
+void read_parameters(std::string const& folder, engine& e);
 
 }  // namespace twinbert

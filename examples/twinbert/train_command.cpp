@@ -1,5 +1,6 @@
 #include "batches.hpp"
 #include "commands.hpp"
+#include "device_option.hpp"
 #include "folder.hpp"
 #include "../command_line/options.hpp"
 #include "trainer.hpp"
@@ -60,6 +61,7 @@ std::vector<option> train_options() {
       {"tensorboard", "", "write an event file for TensorBoard into DIR/events, beside metrics.jsonl"},
       {"resume", "", "go on from the state saved in DIR, with the same options and files; --threads may differ"},
       {"threads", "N", "(default: as many as the machine runs at once)"},
+      device_option,
       {"help", "", "print this"}};
 }
 
@@ -229,6 +231,9 @@ void train_command(std::span<std::string const> arguments) {
   int const largest = std::max(o.layers ? d.batch : 0, o.bag_steps > 0 || !o.layers ? d.bag_batch : 0);
   if (std::size_t const count = trained_pairs(pairs); !d.labelled && count < static_cast<std::size_t>(largest))
     std::fprintf(stderr, "%zu pairs to learn from are fewer than a batch of %d: some come twice in it, and are taken for others\n", count, largest);
+  // Before anything is written: there may be no such device.
+  auto const made = make_engine({o.seed, o.threads, o.layers, device_of(given)});
+  engine& e = *made;
   if (auto const name = folder.begin(); !name.empty()) {
     std::fprintf(stderr, "renamed %s to %s\n", out.c_str(), name.c_str());
     check_outputs(true);
@@ -243,7 +248,6 @@ void train_command(std::span<std::string const> arguments) {
   }
   o.loop.common = in_common(o, pairs, dev, out + '/' + vocabulary_file(d));
 
-  engine e({o.seed, o.threads, o.layers});
   std::fprintf(stderr, "%zu pairs, %zu for validation, vocabulary of %zu, %s\n", pairs.size(), dev.size(),
                learned.size(), o.layers ? (std::to_string(d.layers) + " layers").c_str() : "no layers");
   o.loop.improved = [&] { write_parameters(out, e); };

@@ -43,7 +43,7 @@ class run {
         tokenizer_(t),
         dev_(dev),
         options_(o),
-        place_{batches(t, pairs, o.seed, o.augment), o.group, e.parameters().size()},
+        place_{batches(t, pairs, o.seed, o.augment), o.group, e.read().size()},
         loop_(e, place_, with_validation()) {}
 
   tx::train::loop_result operator()() {
@@ -109,9 +109,10 @@ class run {
   void blend() {
     auto const& bag = place_.bag;
     std::vector<float> const last = engine_.read();
+    std::vector<float> now(last.size());
     for (float const share : {0.25f, 0.5f, 0.75f}) {
-      std::span<float> const now = engine_.parameters();
       for (std::size_t i = 0; i < now.size(); ++i) now[i] = bag[i] + share * (last[i] - bag[i]);
+      engine_.write(now);
       loop_.validate();
     }
   }

@@ -1,5 +1,6 @@
 // score, encode, eval and bench: what a trained model is for.
 #include "commands.hpp"
+#include "device_option.hpp"
 #include "evaluate.hpp"
 #include "folder.hpp"
 #include "../command_line/program.hpp"
@@ -20,11 +21,12 @@ using command_line::append, command_line::helped, command_line::option, command_
 struct loaded {
   model_config config;  // first: config.json tells another program's model from this one's best
   tokenizer words;
-  engine run;
+  std::unique_ptr<engine> made;
+  engine& run;
 
-  loaded(std::string const& folder, options const& given) : loaded(folder, static_cast<int>(given.integer("threads", 0, 0, 1024))) {}
-  loaded(std::string const& folder, int threads)
-      : config(read_config(folder, compiled())), words(load_vocabulary(folder, compiled(), config)), run({1, threads, config.layers}) {
+  loaded(std::string const& folder, options const& given) : loaded(folder, given, static_cast<int>(given.integer("threads", 0, 0, 1024))) {}
+  loaded(std::string const& folder, options const& given, int threads)
+      : config(read_config(folder, compiled())), words(load_vocabulary(folder, compiled(), config)), made(make_engine({1, threads, config.layers, device_of(given)})), run(*made) {
     read_parameters(folder, run);
   }
 };
@@ -52,7 +54,7 @@ std::vector<std::string_view> texts_of(std::string const& file, std::string cons
 
 void score_command(std::span<std::string const> arguments) {
   option const known[] = {
-      model_option, {"pairs", "FILE", "query<TAB>document[<TAB>label], labels unused"}, threads_option, help_option};
+      model_option, {"pairs", "FILE", "query<TAB>document[<TAB>label], labels unused"}, threads_option, device_option, help_option};
   options const given(arguments, known);
   if (helped(given,
              "usage: twinbert score --model DIR --pairs FILE\n"
@@ -73,6 +75,7 @@ void encode_command(std::span<std::string const> arguments) {
                           {"side", "query|doc", "what the texts are"},
                           {"text", "FILE", "a text a line"},
                           threads_option,
+                          device_option,
                           help_option};
   options const given(arguments, known);
   if (helped(given,
@@ -98,6 +101,7 @@ void eval_command(std::span<std::string const> arguments) {
   option const known[] = {{"model", "DIR", "a folder that train wrote; may be given several times", true},
                           {"pairs", "FILE", "query<TAB>document[<TAB>label]; may be given several times", true},
                           threads_option,
+                          device_option,
                           help_option};
   options const given(arguments, known);
   if (helped(
@@ -139,6 +143,7 @@ void bench_command(std::span<std::string const> arguments) {
                           {"text", "FILE", "a text a line, taken in turn"},
                           {"runs", "N", "texts to time (500)"},
                           {"threads", "N", "(1)"},
+                          device_option,
                           help_option};
   options const given(arguments, known);
   if (helped(given,
@@ -152,7 +157,7 @@ void bench_command(std::span<std::string const> arguments) {
   auto const texts = texts_of(file, given.text("text"));
   if (texts.empty()) throw tx::value_error(given.text("text") + " holds no text");
   auto const threads = given.integer("threads", 1, 1, 1024);
-  loaded model(given.text("model"), static_cast<int>(threads));
+  loaded model(given.text("model"), given, static_cast<int>(threads));
   std::vector<double> ms;
   for (std::size_t i = 0; i < runs + 20; ++i) {  // the first ones warm up
     auto const start = std::chrono::steady_clock::now();

@@ -3,19 +3,10 @@
 // expect: tx::sgd_with: a momentum is at least 0 and below 1
 // expect somewhere: tx::rmsprop_with: a momentum is at least 0 and below 1
 // expect somewhere: tx::adagrad_with: rate_decay and start are at least 0. FIX:
-// expect somewhere: tx::averaged: a decay is at least 0 and below 1
-// expect somewhere: tx::averaged: the optimizer has so many states that none is left for the average
 #include <tx/train/adagrad.hpp>
-#include <tx/train/averaged.hpp>
 #include <tx/train/rmsprop.hpp>
 #include <tx/train/sgd.hpp>
 
-struct four_states {
-  static constexpr int states = 4;
-  static constexpr tx::var update(tx::update_context& u) { return u.parameter; }
-};
 tx::sgd_with<tx::sgd_options{.momentum = 1}> a;
 tx::rmsprop_with<tx::rmsprop_options{.momentum = -0.5}> b;
 tx::adagrad_with<tx::adagrad_options{.start = -1}> c;
-tx::averaged<tx::sgd, tx::average_options{1}> d;
-tx::averaged<four_states> e;

@@ -167,12 +167,17 @@ TEST_CASE_METHOD(twinbert_test, "folders that are no model of this program") {
   CHECK((*this)(score).code == 0);
 }
 
+TEST_CASE("a device that the program is not compiled for is refused") {
+  CHECK_THROWS_WITH(twinbert::make_engine({.device = "tpu"}), Catch::Contains("--device tpu: this program is not compiled for it"));
+  CHECK(twinbert::make_engine({.device = "cpu"})->steps_run() == 0);
+}
+
 TEST_CASE("a token id beyond the table is refused") {
-  twinbert::engine e({1, 2, true});
+  auto const e = twinbert::make_engine({1, 2, true});
   auto const& d = twinbert::compiled();
   std::vector<std::int32_t> ids(static_cast<std::size_t>(d.query_words), d.vocabulary);
   std::vector<float> vector(static_cast<std::size_t>(d.hidden));
-  CHECK_THROWS_AS(e.encode(twinbert::side::query, ids, vector), tx::value_error);
+  CHECK_THROWS_AS(e->encode(twinbert::side::query, ids, vector), tx::value_error);
 }
 
 TEST_CASE("fifty steps give the same parameters again and on any number of threads, bit by bit") {
@@ -186,10 +191,10 @@ TEST_CASE("fifty steps give the same parameters again and on any number of threa
   std::vector<float> const labels(static_cast<std::size_t>(d.batch), 1.0f);
   std::vector<std::vector<float>> results;
   for (int const threads : {2, 2, 1, 3}) {
-    twinbert::engine e({7, threads, true});
+    auto const e = twinbert::make_engine({7, threads, true});
     for (int step = 0; step < 50; ++step)
-      e.train(ids(d.query_words, step), ids(d.train_document_words, step + 99), labels, {.dropout = 0.1}, true);
-    results.emplace_back(e.parameters().begin(), e.parameters().end());
+      e->train(ids(d.query_words, step), ids(d.train_document_words, step + 99), labels, {.dropout = 0.1}, true);
+    results.push_back(e->read());
   }
   for (float const x : results[0]) REQUIRE(std::isfinite(x));
   for (auto const& other : results) CHECK(other == results[0]);

@@ -116,10 +116,10 @@ class lowerer {
   constexpr int index_input(draft& d, node const& n) const {
     if (n.op->random) return input_value(d, {n.info.type, access::random}, where_.random(n));
     operand_ref r = where_.position(n);
-    // position: (row / stride) % extent, or the column for the last axis
+    // position: (row / stride) % extent, or the column, which has no rank, for the last axis
     int const axis = position_axis(n.at);
-    if (axis == n.info.dims.rank - 1 && n.info.dims.row_length() == n.info.dims.last()) r.col = 1;
-    else where_.set_position(r, n.info.dims, axis);
+    bool const is_column = axis == n.info.dims.rank - 1 && n.info.dims.row_length() == n.info.dims.last();
+    if (!is_column) where_.set_position(r, n.info.dims, axis);
     return input_value(d, {n.info.type, access::position}, r);
   }
 
