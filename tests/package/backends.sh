@@ -1,0 +1,72 @@
+#!/usr/bin/env bash
+# Usage: backends.sh CMAKE SOURCE WORK BACKEND...
+# A project whose source tx_add_program compiles for the CPU and for each BACKEND, cuda or hip, with add_subdirectory(SOURCE): it computes on the CPU, and
+# says that there is no device on a machine without one, or computes the same. WORK is emptied first.
+set -euo pipefail
+cmake=$1 source=$2 work=$3
+backends=("${@:4}")
+
+rm -rf "$work"
+mkdir -p "$work/application"
+cd "$work/application"
+cat >model.cpp <<'END'
+#include <tx/backends/chosen.hpp>
+#include <tx/ops/matmul.hpp>
+#include <tx/ops/sum.hpp>
+#include <tx/run/executor.hpp>
+#include <tx/step/function.hpp>
+
+constexpr auto f = [](tx::tensor<float, 8, 4> a, tx::tensor<float, 4, 2> b) { return tx::sum(tx::matmul(a, b)); };
+float TX_ON_CHOSEN(computed)() {
+  tx::executor<tx::function<f>, tx::chosen_backend> run;
+  return run(std::vector<float>(32, 0.5f), std::vector<float>(8, 2.0f)).value;
+}
+END
+cat >main.cpp <<'END'
+#include <cstdio>
+#include <exception>
+#include <string>
+
+float computed_on_cpu();
+float computed_on_cuda();
+float computed_on_hip();
+
+int on(char const* name, float (*computed)()) {
+  try {
+    float const x = computed();
+    std::printf("%s: %g\n", name, static_cast<double>(x));
+    return x != 64;
+  } catch (std::exception const& e) {
+    std::printf("%s: %s\n", name, e.what());
+    return std::string(e.what()).find("this machine has no usable") == std::string::npos;
+  }
+}
+int main() {
+  int wrong = computed_on_cpu() != 64;
+#if defined(TX_WITH_CUDA)
+  wrong += on("cuda", &computed_on_cuda);
+#endif
+#if defined(TX_WITH_HIP)
+  wrong += on("hip", &computed_on_hip);
+#endif
+  return wrong;
+}
+END
+cat >CMakeLists.txt <<END
+cmake_minimum_required(VERSION 3.21)
+project(application LANGUAGES CXX)
+add_subdirectory($source tx)
+tx_add_program(model model.cpp BACKENDS cpu ${backends[@]})
+add_executable(application main.cpp)
+target_link_libraries(application PRIVATE model)
+END
+"$cmake" -S . -B build -G Ninja -DCMAKE_BUILD_TYPE=Release -DTX_CUDA_ARCHITECTURES=80
+"$cmake" --build build
+said=$(build/application)
+echo "$said"
+for backend in "${backends[@]}"; do grep -q "^$backend: " <<<"$said" || { echo "backends.sh: nothing was computed on $backend"; exit 1; }; done
+
+# A backend that there is none of.
+sed -i 's/BACKENDS cpu.*)/BACKENDS cpu tpu)/' CMakeLists.txt
+if refused=$("$cmake" -S . -B other -G Ninja 2>&1); then echo "backends.sh: BACKENDS tpu is taken"; exit 1; fi
+grep -q "BACKENDS tpu is none of cpu, cuda and hip" <<<"$refused" || { echo "$refused"; exit 1; }
