@@ -1,5 +1,5 @@
 # tx_add_bert(NAME CONFIG [HEADS HEAD...] [LENGTHS LEARNED [OTHER]] [BATCH TEXTS] [PREDICTIONS WORDS]
-#   [LORA RANK ALPHA [LAYER...]] [TRAINED PATTERN...] [FROZEN PATTERN...] [LAYER_DECAY] [TEACHER CONFIG [HIDDEN_STATES] [ATTENTION]])
+#   [LORA RANK ALPHA [LAYER...]] [TRAINED PATTERN...] [FROZEN PATTERN...] [LAYER_DECAY] [BF16 [WHERE_FAST]] [TEACHER CONFIG [HIDDEN_STATES] [ATTENTION]])
 #
 # Adds the program NAME: examples/bert, compiled for the encoder that CONFIG describes, a config.json of Hugging Face's of a BERT, RoBERTa,
 # DistilBERT or ELECTRA, looked up beside the calling CMakeLists.txt.
@@ -12,6 +12,7 @@
 #   TRAINED  names of tensors, in which * stands for any characters: nothing else is trained; with LORA in place of the head
 #   FROZEN   the same of tensors that are not trained
 #   LAYER_DECAY  rates may fall from layer to layer, --layer-decay says how
+#   BF16     training multiplies in bf16, parameters and sums stay in f32; with WHERE_FAST if this machine's processor has instructions for that
 #   TEACHER  the config.json of a model with the same head, from which `distil` has this one learn; of any of these kinds and any size
 #   HIDDEN_STATES  it learns from the teacher's hidden states too
 #   ATTENTION  it learns from the attention of the teacher's last layer too, which has as many heads
@@ -122,8 +123,27 @@ function(tx_bert_names OUT)
   set(${OUT} "${text}" PARENT_SCOPE)
 endfunction()
 
+# Does the processor that programs are compiled for multiply in bf16 faster than in f32?
+function(tx_multiplies_bf16 RESULT)
+  if(NOT DEFINED TX_MULTIPLIES_BF16)
+    include(CheckCXXSourceCompiles)
+    set(CMAKE_REQUIRED_FLAGS "-march=native")
+    if(TX_ARCH)
+      set(CMAKE_REQUIRED_FLAGS "-march=${TX_ARCH}")
+    elseif(DEFINED TX_ARCH)
+      set(CMAKE_REQUIRED_FLAGS "")
+    endif()
+    check_cxx_source_compiles("#if !defined(__AVX512BF16__) && !defined(__AMX_BF16__)\n#error none\n#endif\nint main() {}" TX_MULTIPLIES_BF16)
+  endif()
+  if(TX_MULTIPLIES_BF16)
+    set(${RESULT} true PARENT_SCOPE)
+  else()
+    set(${RESULT} false PARENT_SCOPE)
+  endif()
+endfunction()
+
 # What is trained of a model FAMILY, as the lists arg_LORA, arg_TRAINED, arg_FROZEN and the flag arg_LAYER_DECAY of the caller say: lora_rank, lora_alpha,
-# lora_layers, trained, frozen and layer_decay.
+# lora_layers, trained, frozen, layer_decay and bf16.
 function(tx_bert_tuning NAME FAMILY)
   set(lora_rank 0)
   set(lora_alpha 1)
@@ -166,18 +186,27 @@ function(tx_bert_tuning NAME FAMILY)
   if(arg_LAYER_DECAY)
     set(layer_decay true)
   endif()
-  foreach(value lora_rank lora_alpha lora_layers trained frozen layer_decay)
+  set(bf16 false)
+  if(arg_BF16)
+    set(bf16 true)
+    if(arg_WHERE_FAST)
+      tx_multiplies_bf16(bf16)
+    endif()
+  elseif(arg_WHERE_FAST)
+    message(FATAL_ERROR "tx_add_bert(${NAME}): WHERE_FAST says where BF16 is wanted. FIX: BF16 WHERE_FAST")
+  endif()
+  foreach(value lora_rank lora_alpha lora_layers trained frozen layer_decay bf16)
     set(${value} "${${value}}" PARENT_SCOPE)
   endforeach()
 endfunction()
 
 function(tx_add_bert NAME CONFIG)
-  cmake_parse_arguments(PARSE_ARGV 2 arg "HIDDEN_STATES;ATTENTION;LAYER_DECAY" "BATCH;PREDICTIONS;TEACHER" "HEADS;LENGTHS;LORA;TRAINED;FROZEN")
+  cmake_parse_arguments(PARSE_ARGV 2 arg "HIDDEN_STATES;ATTENTION;LAYER_DECAY;BF16;WHERE_FAST" "BATCH;PREDICTIONS;TEACHER" "HEADS;LENGTHS;LORA;TRAINED;FROZEN")
   if(arg_KEYWORDS_MISSING_VALUES)
     message(FATAL_ERROR "tx_add_bert(${NAME}): there is nothing behind ${arg_KEYWORDS_MISSING_VALUES}. FIX: a value, or leave it out")
   endif()
   if(arg_UNPARSED_ARGUMENTS)
-    message(FATAL_ERROR "tx_add_bert(${NAME}): ${arg_UNPARSED_ARGUMENTS} is not known; known are HEADS, LENGTHS, BATCH, PREDICTIONS, LORA, TRAINED, FROZEN, LAYER_DECAY, TEACHER, HIDDEN_STATES and ATTENTION")
+    message(FATAL_ERROR "tx_add_bert(${NAME}): ${arg_UNPARSED_ARGUMENTS} is not known; known are HEADS, LENGTHS, BATCH, PREDICTIONS, LORA, TRAINED, FROZEN, LAYER_DECAY, BF16, WHERE_FAST, TEACHER, HIDDEN_STATES and ATTENTION")
   endif()
   tx_bert_encoder(model ${NAME} ${CONFIG})
   set(labels 0)

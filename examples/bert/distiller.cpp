@@ -1,6 +1,7 @@
 // The programs of a student and its teacher: a step in which the student learns from labels and from the teacher, and what both say of texts.
 #include TX_BERT_MODEL_HEADER
 
+#include "tuned.hpp"
 #include "whole_texts.hpp"
 
 #include <tx/expr/inference.hpp>
@@ -85,7 +86,7 @@ inline constexpr auto asked = [] {
 inline constexpr auto the_student = [](pair_of_networks const& m) -> auto const& { return m.student; };
 inline constexpr auto the_teacher = [](pair_of_networks const& m) -> auto const& { return m.teacher.body; };
 
-using distillation_step = tx::train_step<pair_of_networks, distillation, tx::adamw>;
+using distillation_step = step_of<pair_of_networks, distillation, tx::adamw>;
 
 class compiled_distiller final : public run_of<distiller, compiled_distiller> {
  public:

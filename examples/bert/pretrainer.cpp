@@ -3,6 +3,8 @@
 
 #include TX_BERT_MODEL_HEADER
 
+#include "tuned.hpp"
+
 #include <tx/backends/cpu.hpp>
 #include <tx/nn/bert_pretraining.hpp>
 #include <tx/ops/argmax.hpp>
@@ -45,7 +47,7 @@ inline constexpr auto pretraining_judge = [](pretraining_network const& m, learn
   return judged_losses{of_words, of_pairs, tx::argmax<-1>(logits.words), tx::argmax<-1>(logits.follows)};
 };
 
-using pretraining_step = tx::train_step<pretraining_network, pretraining_loss, tx::lamb, tx::clip_gradient>;
+using pretraining_step = step_of<pretraining_network, pretraining_loss, tx::lamb, tx::clip_gradient>;
 
 class compiled_pretrainer final : public run_of<pretrainer, compiled_pretrainer> {
  public:

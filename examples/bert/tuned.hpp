@@ -5,6 +5,7 @@
 #include <tx/expr/by_name.hpp>
 #include <tx/nn/lora.hpp>
 #include <tx/train/adamw.hpp>
+#include <tx/train/options.hpp>
 #include <tx/train/step.hpp>
 
 #include <type_traits>
@@ -41,8 +42,12 @@ template <class Network, class Head = tx::names<>>
 using tuned = typename decltype(tuned_as<Network, Head, model::tuning>())::type;
 using sequence_head = tx::names<"*classifier.*">;  // DistilBERT's has two layers, of which one is pre_classifier
 
+// A step with products of the type that they are wanted in.
+template <class Network, auto Loss, class Optimizer, class... Options>
+using step_of = std::conditional_t<model::tuning::bf16, tx::train_step<Network, Loss, Optimizer, Options..., tx::mixed<tx::bf16>>,
+                                   tx::train_step<Network, Loss, Optimizer, Options...>>;
+
 template <class Network, auto Loss>
-using tuned_step = std::conditional_t<model::tuning::layer_decay, tx::train_step<Network, Loss, tx::adamw, tx::layer_decay<model::tuning::below>>,
-                                      tx::train_step<Network, Loss, tx::adamw>>;
+using tuned_step = std::conditional_t<model::tuning::layer_decay, step_of<Network, Loss, tx::adamw, tx::layer_decay<model::tuning::below>>, step_of<Network, Loss, tx::adamw>>;
 
 }  // namespace bert::detail

@@ -45,6 +45,9 @@ writes "$of LORA 8 16" "int rank = 8;" "double alpha = 16;" 'using adapted = tx:
 writes "$of LORA 4 0.5 dense TRAINED classifier.* bert.pooler.* LAYER_DECAY" "int rank = 4;" "double alpha = 0.5;" 'using adapted = tx::names<"*.layer.*.dense">;' \
   'using trained = tx::names<"classifier.*", "bert.pooler.*">;' "bool layer_decay = true;" 'below = "bert.embeddings*";'
 writes "distilled.json HEADS sequence=2 LENGTHS 30 LORA 8 16" 'using adapted = tx::names<"*.layer.*.q_lin", "*.layer.*.v_lin">;' 'below = "distilbert.embeddings*";'
+writes "$of" "bool bf16 = false;"
+writes "$of BF16" "bool bf16 = true;"
+refuses "$of WHERE_FAST" "WHERE_FAST says where BF16 is wanted. FIX: BF16 WHERE_FAST"
 writes "$of FROZEN bert.embeddings.*" 'using frozen = tx::names<"bert.embeddings.*">;'
 writes "$of TEACHER distilled.json HIDDEN_STATES ATTENTION" "bool hidden_states = true;" "bool attention = true;"
 

@@ -1,4 +1,4 @@
-// group_of<Model, "bert.embeddings.*">: the number of the group in which the parameters of such a name are, in run.settings.groups.
+// group_of<Model, "bert.embeddings.*">: the number of the parameter group in which the parameters of such a name are, in run.settings.groups.
 //
 //   run.settings.groups[tx::group_of<model, "classifier.weight">].decay = 0.1f;
 //

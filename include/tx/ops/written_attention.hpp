@@ -1,5 +1,5 @@
 // Attention (attention.hpp) written as products, with its gradient, for which it needs two numbers of each query of what the forward pass
-// computes: the shares are exp(scores - greatest - log_sum).
+// computes: the probabilities are exp(scores - greatest - log_sum).
 //
 //   out, greatest, log_sum = attention(q, k, v)         q, k, v: [texts, places, heads * head]
 //     s = matmul(Q, transpose(K)), e = exp(s - max(s))    Q, K, V: heads apart, [texts, heads, places, head]
@@ -8,7 +8,7 @@
 //     p = exp(s - greatest - log_sum), dp = matmul(dO, transpose(V)), ds = p * (dp - sum(dp * p))
 //     dq = matmul(ds, K), dk = matmul(transpose(ds), Q), dv = matmul(transpose(p), dO)
 //
-// Packed texts are padded for that, see padded_texts.hpp. What is to be differentiated again takes the shares from the scores alone.
+// Packed texts are padded for that, see padded_texts.hpp. What is to be differentiated again takes the probabilities from the scores alone.
 #pragma once
 
 #include <tx/ops/add.hpp>
@@ -75,11 +75,11 @@ class written_attention {
   // The numbers of each query may be not valid().
   constexpr void backward(var d_out, var greatest, var log_sum, bool of_bias, vec<int>& results) const {
     if (f_.packed()) d_out = of_queries_.padded(d_out);
-    var const p = greatest.valid() ? shares_by(greatest, log_sum) : shares();
+    var const p = greatest.valid() ? probabilities_by(greatest, log_sum) : probabilities();
     var const of_out = by_key_head(apart(d_out, f_.heads), head_);
     // The sum is that of dout * out too; this one is over the row that a kernel has at hand.
-    var const of_shares = dropped(reshape(matmul(of_out, transpose(apart(v_, f_.key_heads))), scores_shape()));
-    var slope = p * (of_shares - sum_fn<-1>{}(of_shares * p));
+    var const of_probabilities = dropped(reshape(matmul(of_out, transpose(apart(v_, f_.key_heads))), scores_shape()));
+    var slope = p * (of_probabilities - sum_fn<-1>{}(of_probabilities * p));
     if (var const seen = sees(); seen.valid()) slope = where(seen, slope, 0.0);
     var const ds = by_key_head(rounded(slope), keys_);  // [texts, key heads, queries of a group, keys]
     results.push_back(as_queries(matmul(ds, apart(k_, f_.key_heads))).id);
@@ -89,11 +89,11 @@ class written_attention {
   }
 
  private:
-  constexpr var shares() const {
+  constexpr var probabilities() const {
     var const s = scores(masked_score), e = exp(s - max_fn<-1>{}(s));
     return e / sum_fn<-1>{}(e);
   }
-  constexpr var shares_by(var greatest, var log_sum) const {
+  constexpr var probabilities_by(var greatest, var log_sum) const {
     shape const row = extents(texts_, f_.heads, queries_, 1);
     return exp(scores(masked_score) - reshape(greatest, row) - reshape(log_sum, row));
   }

@@ -1,4 +1,4 @@
-// The one place where it is decided where values lie. In one sweep the graph is written anew: each node is told where its elements
+// The one place where it is decided where values lie. In one traversal the graph is written anew: each node is told where its elements
 // are as soon as it stands there, and where its reader cannot do with that, a copy goes between. So nothing is foreseen: what a copy
 // is needed for is asked of what is there. Who asks: ops that see whole operands (they want them dense), views that no strides
 // express, carries, stacked values, operands of a flat block, results, and leaves that are replaced.

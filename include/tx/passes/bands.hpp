@@ -1,6 +1,6 @@
 // A band is a few matrices of a batched product. Where batched products hand each other large values, as attention's scores are, this pass puts
 // their kernels into a loop: all of them run on one band, then on the next. Such a value exists for one band only: all of it is never in memory,
-// and what there is stays in the cache. (band_loop in groups.hpp; run/frame.hpp runs the loop.)
+// and what there is stays in the cache. As many matrices as hand on target::band_bytes, one at least. (band_loop in groups.hpp; run/frame.hpp runs the loop.)
 //
 //   before   s = matmul(q, k) + mask, then p = exp(s - max(s)) / sum, then o = matmul(p, v)     three kernels over 96 matrices
 //   after    for each band of 4 matrices: the same three kernels over these 4                  s and p: room for 4 matrices
@@ -15,14 +15,14 @@ namespace detail {
 class band_finder {
  public:
   constexpr band_finder(graph const& g, fusion f, std::int64_t band_bytes)
-      : g_(g), f_(static_cast<fusion&&>(f)), band_bytes_(band_bytes), reads_(g.size()), bound_(g.size(), 0) {
-    for (output const& o : g.outputs) bound_[o.value] = 1;
+      : g_(g), f_(static_cast<fusion&&>(f)), band_bytes_(band_bytes), reads_(g.size()), needed_whole_(g.size(), 0) {
+    for (output const& o : g.outputs) needed_whole_[o.value] = 1;
     for (int i = 0, end = g.size(); i < end; ++i) {
       if (f_.group_of[i] < 0 && g[i].op->kind != op_kind::region) continue;
       for (int k = 0; k < g[i].inputs; ++k) {
         int const base = f_.where.of[g.input(i, k)].base;
         if (f_.group_of[base] < 0 || f_.group_of[base] == f_.group_of[i]) continue;
-        if (g[i].op->kind == op_kind::region) bound_[base] = 1;
+        if (g[i].op->kind == op_kind::region) needed_whole_[base] = 1;
         else reads_[base].push_back({i, k});
       }
     }
@@ -43,7 +43,7 @@ class band_finder {
     int node, operand;
   };
 
-  // Matrices of the batch of a group of the kind that can run in bands, 0 where it cannot.
+  // How many matrices a group works on; 0 where it cannot run in bands.
   constexpr quantity matrices(int at) const {
     group const& gr = f_.groups[at];
     if (gr.overwrites || gr.rows == 0 || gr.cols <= 1) return {};  // a kernel of an op on whole operands has one column
@@ -110,7 +110,7 @@ class band_finder {
   // Is a value read by kernels alone that could join its band?
   constexpr bool can_hand_on(int id) const {
     int const maker = f_.group_of[id];
-    if (reads_[id].empty() || bound_[id] || f_.levels[id] != level::full || f_.where.places[id].kind != place_kind::own) return false;
+    if (reads_[id].empty() || needed_whole_[id] || f_.levels[id] != level::full || f_.where.places[id].kind != place_kind::own) return false;
     if (matrices(maker) == quantity{} || !lies_dense(g_, f_.where, id)) return false;
     for (read const& r : reads_[id])
       if (!keeps_to_matrix(id, r)) return false;
@@ -226,7 +226,7 @@ class band_finder {
   fusion f_;
   std::int64_t band_bytes_;
   vec<vec<read>> reads_;  // by other groups
-  vec<char> bound_;       // values that others than kernels need
+  vec<char> needed_whole_;       // values that others than kernels need
   vec<int> handed_{};
   vec<int> linked_{};     // group -> another of its band, itself for the first
   vec<found> found_{};

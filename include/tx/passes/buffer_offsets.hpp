@@ -1,14 +1,14 @@
 // The arena: every buffer gets an offset so that buffers alive at one time do not overlap.
 //
-//   a: 64 bytes, steps 0 to 2; b: 32 bytes, steps 1 to 1; c: 32 bytes, steps 2 to 3
-//   a at 0, b at 64, c at 64: 96 bytes, as many as are alive at step 1
+//   a: 64 bytes, moments 0 to 2; b: 32 bytes, moments 1 to 1; c: 32 bytes, moments 2 to 3
+//   a at 0, b at 64, c at 64: 96 bytes, as many as are alive at moment 1
 #pragma once
 
 #include <tx/core/vec.hpp>
 
 namespace tx::passes {
 
-// Alive from step `first` to step `last`, both included.
+// Alive from moment `first` to moment `last` of the timeline (plan/timeline.hpp), both included.
 struct buffer {
   std::int64_t bytes = 0;
   int first = 0;
@@ -16,7 +16,7 @@ struct buffer {
   std::int64_t offset = 0;
 };
 
-// The largest sum of bytes alive at one step: no plan can be smaller.
+// The largest sum of bytes alive at one moment: no plan can be smaller.
 constexpr std::int64_t largest_live(vec<buffer> const& buffers, int steps) {
   vec<std::int64_t> change(steps + 2, 0);
   for (buffer const& b : buffers) {

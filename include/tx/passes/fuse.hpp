@@ -223,7 +223,7 @@ class fuser : public grouping {
   // Takes back the last join of a group.
   constexpr void leave(int id, int at) {
     group& gr = out.groups[at];
-    gr.nodes.pop_back();  // it waited, so it reduces nothing: the passes of the kernel stay
+    gr.nodes.pop_back();  // it waited, so it reduces nothing: the kernel's last sweep stays
     out.group_of[id] = -1;
     for (int k = 0; k < read_counts_.back(); ++k) gr.reads.pop_back();
     read_counts_.pop_back();

@@ -1,5 +1,5 @@
-// Ops whose result is made of the whole numbers that their operands hold, each of them: what is promised of the result
-// is promised of the operands.
+// Ops that pass integers on unchanged, such as concat and casts between integers: what is promised of each element of the result is promised of each element
+// of every operand.
 #pragma once
 
 #include <tx/graph/graph.hpp>

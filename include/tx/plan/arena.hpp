@@ -1,4 +1,4 @@
-// The arena of a program: lifetimes of values and scratch, offsets, and what the bytes are for.
+// The arena of a program: lifetimes of values and scratch, and what the bytes are for. Where each lies is found by passes/buffer_offsets.hpp.
 #pragma once
 
 #include <tx/passes/buffer_offsets.hpp>

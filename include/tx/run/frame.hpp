@@ -1,4 +1,5 @@
-// What a kernel is given at run time besides its call.
+// What a kernel is given at run time besides its call: where operands are (addresses: at(), offset_of(), row_offset()), in which iteration and band, and which
+// rows of the whole batch random numbers are drawn for (random_row()).
 #pragma once
 
 #include <tx/core/alignment.hpp>

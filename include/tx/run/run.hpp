@@ -1,4 +1,4 @@
-// The step: a fold over the program's table. Direct calls, a loop only for a repeat.
+// Runs a program: its instructions, unrolled while compiling, as direct calls of kernels; loops for bodies that are repeated and for bands alone.
 #pragma once
 
 #include <tx/plan/program.hpp>
@@ -54,9 +54,9 @@ struct runner {
     void operator()() const { body<Region>(f, std::make_integer_sequence<int, Program::loops[Region].count>{}); }
   };
 
-  template <int Step>
+  template <int Instruction>
   static void one(frame& f) {
-    constexpr instruction s = Program::instructions[Step];
+    constexpr instruction s = Program::instructions[Instruction];
     if constexpr (s.kind == instruction_kind::call) {
       constexpr int kernel = Program::calls[s.index].kernel;
       using own = typename Backend::template kernel<kernel_of<Program, kernel>>;

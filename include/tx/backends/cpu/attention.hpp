@@ -1,5 +1,6 @@
 // softmax(scale q k^T + bias) v without its scores in memory: forward, and backward from what forward leaves (T. Dao, D. Fu, S. Ermon,
-// A. Rudra and C. Ré, FlashAttention, arXiv 2205.14135). Problems and their memory: attention_problem.hpp.
+// A. Rudra and C. Ré, FlashAttention, arXiv 2205.14135). Problems and their memory: attention_problem.hpp;
+// what a share does: attention_forward.hpp, attention_backward.hpp; calls of programs: attention_kernels.hpp.
 //
 //   for_shares(threads, work, [&](int s) { attention_forward<f32>(s, shares, problem, result, scratch + s * bytes); });
 //

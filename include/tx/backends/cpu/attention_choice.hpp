@@ -11,6 +11,7 @@ namespace tx::backends::cpu {
 
 using exec::aligned, exec::call, exec::operand_ref;
 
+// Bytes of a band (target::band_bytes), and of one head's scores from which on attention is a kernel.
 // Scores of one head that stay in the second-level cache go from product to product in bands; longer ones are never computed as a whole, nor are
 // packed texts laid out as long as the longest. The kernels compute in f32, or in f64: where a program is compiled for a matrix unit, products of bf16 stay
 // products however long texts are.
