@@ -4,7 +4,8 @@
 # the header that applications include names no template of tx. So only these sources see tx and its flags, and to edit an
 # application compiles no model again. See docs/using.md and examples/07_own_project.
 #   BACKENDS  the sources are compiled once for each of them, on tx::chosen_backend of tx/backends/chosen.hpp; cpu unless said. Who links NAME sees
-#             TX_WITH_CUDA or TX_WITH_HIP where devices are among them.
+#             TX_WITH_CUDA or TX_WITH_HIP where devices are among them. Definitions and include folders of NAME are those of the device's objects too; other
+#             options, and what it links, are the CPU's alone.
 function(tx_add_program NAME)
   cmake_parse_arguments(PARSE_ARGV 1 for "" "" "BACKENDS")
   if(NOT for_UNPARSED_ARGUMENTS)
@@ -14,13 +15,15 @@ function(tx_add_program NAME)
     set(for_BACKENDS cpu)
   endif()
   set(sources)
+  set(libraries)
+  set(definitions)
   foreach(backend IN LISTS for_BACKENDS)
     if(backend STREQUAL cpu)
       list(APPEND sources ${for_UNPARSED_ARGUMENTS})
       continue()
     endif()
     foreach(source IN LISTS for_UNPARSED_ARGUMENTS)
-      tx_device_object(object ${source} ${backend} INCLUDES ${CMAKE_CURRENT_SOURCE_DIR})
+      tx_device_object(object ${source} ${backend} TARGET ${NAME} INCLUDES ${CMAKE_CURRENT_SOURCE_DIR})
       list(APPEND sources ${object})
       list(APPEND libraries ${object_libraries})
     endforeach()

@@ -59,7 +59,7 @@ std::vector<option> train_options() {
       {"save-every", "N", "save the state after every N steps (default: at Ctrl-C and SIGTERM alone)"},
       {"profile", "FILE", "write a Chrome trace of one step's kernels, with FLOPs, bytes and rates"},
       {"tensorboard", "", "write an event file for TensorBoard into DIR/events, beside metrics.jsonl"},
-      {"resume", "", "go on from the state saved in DIR, with the same options and files; --threads may differ"},
+      {"resume", "", "go on from the state saved in DIR, with the same options and files; --threads and --device may differ"},
       {"threads", "N", "(default: as many as the machine runs at once)"},
       device_option,
       {"help", "", "print this"}};
@@ -205,6 +205,7 @@ void train_command(std::span<std::string const> arguments) {
   o.loop.resume_by = "--resume";
   if (given.has("profile")) {
     o.profile = given.text("profile");
+    if (device_of(given) != "cpu") throw tx::value_error("--profile: of kernels of the CPU alone. FIX: --device cpu");
     keep_from(o.profile, out, {given.text("pairs"), given.has("dev") ? given.text("dev") : given.text("pairs")});
   }
   // What the run is to write is looked at before the data are read, and again where a folder was set aside.

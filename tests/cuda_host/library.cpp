@@ -19,6 +19,7 @@ struct device_with_library : interpreter::host_device {
     ++products;
     rounded += p.to_type == p.type && tx::is_half(p.type);
     added += p.added != nullptr;
+    if (p.apart < p.cols || (p.added != nullptr && p.added_apart < p.cols)) throw std::logic_error("a matrix whose rows lie over each other");
     std::memset(p.workspace, 0xab, static_cast<std::size_t>(cuda::library_workspace));
     for (std::int64_t r = 0; r < p.rows; ++r)
       for (std::int64_t c = 0; c < p.cols; ++c) {
@@ -85,6 +86,12 @@ TEST_CASE("A library adds a product to a value") {
   int const before = device_with_library::added;
   CHECK(distance(outcome<tx::function<added>, with_library>(1, a, b, c), outcome<tx::function<added, tx::no_model, unfused>, tx::reference>(1, a, b, c)) < 1e-3);
   CHECK(device_with_library::added == before + 1);
+}
+
+TEST_CASE("A bias is no matrix that a library adds") {
+  constexpr auto biased = [](t<float, 256, 384> a, t<float, 384, 384> b, t<float, 384> c) { return tx::matmul(a, b) + c; };
+  auto const a = numbers<float>(256 * 384, -1, 1), b = numbers<float>(384 * 384, -1, 1), c = numbers<float>(384, -9, 9);
+  CHECK(distance(outcome<tx::function<biased>, with_library>(1, a, b, c), outcome<tx::function<biased, tx::no_model, unfused>, tx::reference>(1, a, b, c)) < 1e-3);
 }
 
 TEST_CASE("A single op behind a library's product is not lost") {

@@ -124,7 +124,11 @@ static void check_plans_of(graph const& g, recorded const& r, std::vector<expect
       if (!group.fusible || group.nodes.size() == 1) continue;
       if (group.nodes.size() > v.to.kernel.nodes || group.nodes.size() + group.reads.size() > v.to.kernel.values)
         throw std::runtime_error(std::string(v.name) + ": a kernel of more than the target allows");
-      if (group.ends && group.nodes.size() > 2) throw std::runtime_error(std::string(v.name) + ": more than an end behind a product");
+      if (group.ends) {
+        bool reads_head = false;
+        for (int k = 0; k < seen.nodes[group.nodes[1]].inputs; ++k) reads_head = reads_head || seen.fused.where.of[seen.nodes.input(group.nodes[1], k)].base == group.head;
+        if (group.nodes.size() > 2 || !reads_head) throw std::runtime_error(std::string(v.name) + ": more than an end behind a product");
+      }
       if (group.head >= 0 && !v.to.kernel.epilogues) throw std::runtime_error(std::string(v.name) + ": a product with an epilogue");
     }
     sums.arena += l.memory.arena;

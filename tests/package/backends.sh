@@ -16,7 +16,7 @@ cat >model.cpp <<'END'
 #include <tx/run/executor.hpp>
 #include <tx/step/function.hpp>
 
-constexpr auto f = [](tx::tensor<float, 8, 4> a, tx::tensor<float, 4, 2> b) { return tx::sum(tx::matmul(a, b)); };
+constexpr auto f = [](tx::tensor<float, ROWS, 4> a, tx::tensor<float, 4, 2> b) { return tx::sum(tx::matmul(a, b)); };
 float TX_ON_CHOSEN(computed)() {
   tx::executor<tx::function<f>, tx::chosen_backend> run;
   return run(std::vector<float>(32, 0.5f), std::vector<float>(8, 2.0f)).value;
@@ -55,8 +55,13 @@ END
 cat >CMakeLists.txt <<END
 cmake_minimum_required(VERSION 3.21)
 project(application LANGUAGES CXX)
+# Words that a project may have for itself.
+set(found TRUE)
+set(libraries none_of_this_name)
+set(definitions nor_of_this)
 add_subdirectory($source tx)
 tx_add_program(model model.cpp BACKENDS cpu ${backends[@]})
+target_compile_definitions(model PRIVATE ROWS=8)
 add_executable(application main.cpp)
 target_link_libraries(application PRIVATE model)
 END

@@ -58,10 +58,10 @@ inline double share_bytes(exec::called_kernel const& k) {
 }
 // Does a library give what is made of a product: it as it is, rounded to halves, or added to a value?
 inline bool ends_with_product(exec::called_kernel const& k) {
-  if (k.outs.size() != 1 || k.lets.size() > 1) return false;
+  if (k.outs.size() != 1 || k.lets.size() > 1 || k.written_by(0).rank != 1) return false;
   if (k.lets.empty()) return true;
   exec::known_let const& l = k.lets[0];
-  return (std::string_view(l.op.name) == "cast" && is_half(l.type)) || (std::string_view(l.op.name) == "add" && k.in(l.operand[0] + l.operand[1]).how == exec::access::contiguous);
+  return (std::string_view(l.op.name) == "cast" && is_half(l.type) && l.type == k.sig.type) || (std::string_view(l.op.name) == "add" && k.in(l.operand[0] + l.operand[1]).how == exec::access::contiguous);
 }
 // Results of a product that wait for a kernel that makes of them what is wanted: written once, read once.
 inline double waiting_bytes(exec::called_kernel const& k, bool library) {
@@ -80,15 +80,17 @@ inline double part_bytes(exec::called_kernel const& k, bool library) {
   int const parts = depth_parts(tiles, c.depth);
   return parts > 1 ? 2.0 * static_cast<double>(parts * tiles * tile * tile * size_of(sum_type(k.sig.type))) : 0;
 }
-// Attention's products: of scores and of values forward; backward scores again, and a product for each of four gradients.
+// Attention's products: of scores and of values forward. Backward goes over queries and over keys, each with the scores and the gradient of probabilities anew,
+// then one product for each of q, k and v.
 inline double attention_flops(exec::called_kernel const& k) {
   bool const gradient = std::string_view(k.sig.op.name) == "attention_gradient";
   if (!gradient && std::string_view(k.sig.op.name) != "attention") return 0;
   attention_facts const f = attention_facts_of(k.c.at);
-  exec::operand_ref const &q = k.operand(0), &keys = k.operand(1);
+  int const first = gradient ? 4 : 0;  // behind its result's gradient, its result and two numbers of each query
+  exec::operand_ref const &q = k.operand(first), &keys = k.operand(first + 1);
   if (q.rank != 3) return 0;  // packed: the lengths of texts are not planned
   double const scores = static_cast<double>(q.extent[0]) * q.extent[1] * keys.extent[1] * f.heads, head = static_cast<double>(q.extent[2]) / f.heads;
-  return (gradient ? 10 : 4) * scores * head * (f.causal ? 0.5 : 1);
+  return (gradient ? 14 : 4) * scores * head * (f.causal ? 0.5 : 1);
 }
 
 TX_COLD inline kernel_cost cost_of(exec::program_tables const& tables, exec::call const& c, bool library, device_rates const& on) {
@@ -110,7 +112,11 @@ TX_COLD inline kernel_cost cost_of(exec::program_tables const& tables, exec::cal
     out.moved_bytes += waits + part_bytes(k, library);
   }
   if (k.by_rows()) out.moved_bytes += share_bytes(k);
-  if (k.sees_whole()) out.matrix_flops = attention_flops(k);
+  if (k.sees_whole()) {
+    out.matrix_flops = attention_flops(k);
+    if (std::string_view(k.sig.op.name) == "attention_gradient")  // the second kernel reads q, k, v and the result's gradient again
+      for (int const i : {0, 4, 5, 6}) out.moved_bytes += static_cast<double>(whole_elements(k.operand(i)) * size_of(k.operand(i).type));
+  }
   return out;
 }
 
@@ -119,6 +125,8 @@ TX_COLD inline kernel_cost cost_of(exec::program_tables const& tables, exec::cal
 // Of a run of a step planned for a device, a call after the other.
 template <class Step, target const& To>
 TX_COLD std::vector<kernel_cost> costs_of(device_rates const& on) {
+  static_assert(To.product_scratch == backends::cuda::library_scratch || To.product_scratch == backends::cuda::product_scratch<true>,
+                "tx::costs_of: it knows kernels of cuda_target and of cuda_blas_target. FIX: one of these");
   using program = typename Step::template program<To>;
   exec::program_tables const tables = exec::tables_of<program>();
   std::vector<kernel_cost> all;

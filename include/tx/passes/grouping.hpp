@@ -99,10 +99,10 @@ class grouping {
     return overwrites_in_time(id, at) ? fusion_answer::fused : fusion_answer::hazard;
   }
 
-  // Does a node round the product at the head of a group to halves, or add it to another value of its type and shape, and is it all that reads it?
+  // Does a node round the product at the head of a group to the halves of its sides, or add it to another value of its type and shape, and is it all that reads it?
   constexpr bool ends_with(int id, group const& gr) const {
     if (gr.nodes.size() != 1) return false;
-    bool const rounds = g_[id].op == &cast_info && is_half(g_.info(id).type);
+    bool const rounds = g_[id].op == &cast_info && base_of(g_.input(id, 0)) == gr.head && is_half(g_.info(id).type) && g_.info(id).type == g_.info(g_.input(gr.head, 0)).type;
     bool const adds = g_[id].op == &add_info && adds_elements(id, gr.head, g_.input(id, 0), g_.input(id, 1));
     if (!rounds && !adds) return false;
     int readers = 0;

@@ -160,7 +160,8 @@ struct kernel<Device, exec::gemm<D, Epilogue>> {
     }
     if constexpr (constexpr int v = detail::added_to_product<Epilogue>; v > 0) {
       exec::operand_ref const &more = others[v - 1], &output = others[types::inputs - 1];
-      if (output.col == 1 && output.rank == 1 && more.col == 1 && more.rank == 1) {
+      // A row of its own for each row of results: a bias has none.
+      if (output.col == 1 && output.rank == 1 && more.col == 1 && more.rank == 1 && more.stride[0] >= c.cols) {
         p.to = f.at<std::byte>(output);
         p.apart = output.stride[0];
         p.added = f.at<std::byte>(more);

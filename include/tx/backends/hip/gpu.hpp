@@ -1,5 +1,5 @@
 // AMD's GPUs as a device: what a block is there. A wavefront of 64 lanes is two of the 32 lanes that kernels call a warp: its lanes run together, so the
-// two may take different ways, each waiting for itself alone.
+// two may take different ways, each waiting for itself alone. A wavefront of 32 is one.
 #pragma once
 
 #include <tx/backends/cuda/on_stream.hpp>
@@ -29,13 +29,13 @@ struct gpu_block {
   }
   TX_DEVICE std::uint32_t ballot(bool x) const {
     std::uint64_t const of_wavefront = __ballot(x);
-    return static_cast<std::uint32_t>(of_wavefront >> (threadIdx.x & 32u));
+    return static_cast<std::uint32_t>(of_wavefront >> (__lane_id() & 32u));
   }
   TX_DEVICE bool last_of(std::uint32_t* count, int blocks) const {
     __shared__ bool last;
+    __threadfence();  // each thread's own stores: a fence of one hands on nobody else's everywhere
     __syncthreads();
     if (threadIdx.x == 0) {
-      __threadfence();
       last = atomicAdd(count, 1u) == static_cast<std::uint32_t>(blocks) - 1;
       if (last) atomicExch(count, 0u);
       __threadfence();
