@@ -19,7 +19,7 @@ template <class Step, class Backend>
 class step_trace {
  public:
   template <class Run>
-  step_trace(Run& run, std::string const& path) {
+  step_trace(Run&, std::string const& path) {
     if (!path.empty()) throw tx::value_error("--profile: of kernels of the CPU alone. FIX: --device cpu");
   }
   void write() const {}

@@ -164,7 +164,8 @@ namespace {
 // One body for scalars, vectors and constants.
 template <class T>
 constexpr T rule(T x) {
-  using namespace tx::math;
+  // One by one: some libraries have exp(float) and others outside namespaces too.
+  using tx::math::abs, tx::math::exp, tx::math::floor, tx::math::fma, tx::math::max, tx::math::select, tx::math::sigmoid, tx::math::sqrt, tx::math::tanh;
   return select(x > 0.5f, exp(x) * tanh(x) + sqrt(abs(x)), sigmoid(max(x, -3.f)) - floor(fma(x, x, x)));
 }
 
