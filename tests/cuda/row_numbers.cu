@@ -1,7 +1,7 @@
 // Numbers of rows that a kernel reads, and writes their successors over: each thread of a row reads them before.
 #include <tx/tx.hpp>
 
-#include <tx/backends/cuda.hpp>
+#include "its_backend.hpp"
 
 #include <array>
 #include <cstdio>
@@ -18,7 +18,7 @@ constexpr auto scaled_and_summed =
 // The one kernel of that, told to write its result where the numbers lie.
 template <int Cols>
 int wrong() {
-  using program = typename tx::function<scaled_and_summed<Cols>>::template program<tx::cuda_target>;
+  using program = typename tx::function<scaled_and_summed<Cols>>::template program<its_backend::target>;
   static_assert(program::calls.size() == 1);
   constexpr exec::call c = program::calls[0];
   std::vector<exec::operand_ref> operands(c.operands);
@@ -39,13 +39,13 @@ int wrong() {
   }
   auto const bytes_of = [](std::vector<float> const& v) { return static_cast<std::int64_t>(v.size() * sizeof(float)); };
   exec::frame f;
-  f.base[exec::base_arena] = tx::cuda::allocate(program::memory.arena + 1);
-  f.base[exec::base_input] = tx::cuda::allocate(bytes_of(x));
-  f.base[exec::base_input + 1] = tx::cuda::allocate(bytes_of(numbers));
-  tx::cuda::upload(f.base[exec::base_input], reinterpret_cast<std::byte const*>(x.data()), bytes_of(x));
-  tx::cuda::upload(f.base[exec::base_input + 1], reinterpret_cast<std::byte const*>(numbers.data()), bytes_of(numbers));
-  tx::cuda::kernel<exec::kernel_of<program, c.kernel>>::run(f, c, operands.data());
-  tx::cuda::download(reinterpret_cast<std::byte*>(got.data()), f.base[exec::base_input + 1], bytes_of(got));
+  f.base[exec::base_arena] = its_backend::allocate(program::memory.arena + 1);
+  f.base[exec::base_input] = its_backend::allocate(bytes_of(x));
+  f.base[exec::base_input + 1] = its_backend::allocate(bytes_of(numbers));
+  its_backend::upload(f.base[exec::base_input], reinterpret_cast<std::byte const*>(x.data()), bytes_of(x));
+  its_backend::upload(f.base[exec::base_input + 1], reinterpret_cast<std::byte const*>(numbers.data()), bytes_of(numbers));
+  its_backend::kernel<exec::kernel_of<program, c.kernel>>::run(f, c, operands.data());
+  its_backend::download(reinterpret_cast<std::byte*>(got.data()), f.base[exec::base_input + 1], bytes_of(got));
   int count = 0;
   for (int r = 0; r < rows; ++r) count += got[r] != wanted[r];  // whole numbers, so in any order of sums
   std::printf("%d columns: %d rows are wrong\n", Cols, count);
@@ -53,8 +53,8 @@ int wrong() {
 }
 
 int main() {
-  if (!tx::cuda::available()) {
-    std::puts("skipped: no CUDA device");
+  if (!its_backend::available()) {
+    std::puts("skipped: no device");
     return 77;  // neither passed nor failed
   }
   return wrong<12>() + wrong<600>() == 0 ? 0 : 1;

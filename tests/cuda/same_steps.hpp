@@ -2,13 +2,8 @@
 // 77 without a device.
 #pragma once
 
-#if defined(__HIPCC__)
-#include <tx/backends/hip.hpp>
-using its_backend = tx::hip;
-#else
-#include <tx/backends/cuda.hpp>
-using its_backend = tx::cuda;
-#endif
+#include "its_backend.hpp"
+
 #include <tx/backends/reference.hpp>
 #include <tx/run/executor.hpp>
 

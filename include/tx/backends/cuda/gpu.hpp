@@ -2,22 +2,14 @@
 #pragma once
 
 #include <tx/backends/cuda/driver.hpp>
+#include <tx/backends/cuda/launched_block.hpp>
 #include <tx/backends/cuda/on_stream.hpp>
 
 namespace tx::backends::cuda {
 
-struct gpu_block {
+struct gpu_block : launched_block {
   static constexpr bool matrix_units = true;
 
-  TX_DEVICE int thread() const { return static_cast<int>(threadIdx.x); }
-  TX_DEVICE int threads() const { return static_cast<int>(blockDim.x); }
-  TX_DEVICE int block() const { return static_cast<int>(blockIdx.x); }
-  TX_DEVICE int blocks() const { return static_cast<int>(gridDim.x); }
-  TX_DEVICE std::byte* shared() const {
-    extern __shared__ __align__(16) std::byte room[];
-    return room;
-  }
-  TX_DEVICE void sync() const { __syncthreads(); }
   TX_DEVICE void sync_warp() const { __syncwarp(); }
   TX_DEVICE std::uint32_t ballot(bool x) const { return __ballot_sync(0xffffffffu, x); }
   TX_DEVICE bool last_of(std::uint32_t* count, int blocks) const {

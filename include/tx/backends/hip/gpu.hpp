@@ -2,25 +2,17 @@
 // two may take different ways, each waiting for itself alone. A wavefront of 32 is one.
 #pragma once
 
+#include <tx/backends/hip/driver.hpp>  // first: it brings HIP's names
+#include <tx/backends/cuda/launched_block.hpp>
 #include <tx/backends/cuda/on_stream.hpp>
-#include <tx/backends/hip/driver.hpp>
 
 #include <cstring>
 
 namespace tx::backends::hip {
 
-struct gpu_block {
+struct gpu_block : cuda::launched_block {
   static constexpr bool matrix_units = false;  // halves are multiplied as floats
 
-  TX_DEVICE int thread() const { return static_cast<int>(threadIdx.x); }
-  TX_DEVICE int threads() const { return static_cast<int>(blockDim.x); }
-  TX_DEVICE int block() const { return static_cast<int>(blockIdx.x); }
-  TX_DEVICE int blocks() const { return static_cast<int>(gridDim.x); }
-  TX_DEVICE std::byte* shared() const {
-    extern __shared__ __align__(16) std::byte room[];
-    return room;
-  }
-  TX_DEVICE void sync() const { __syncthreads(); }
   // What lanes have written to memory before is there for the others of the wavefront.
   TX_DEVICE void sync_warp() const {
     __builtin_amdgcn_fence(__ATOMIC_RELEASE, "wavefront");
