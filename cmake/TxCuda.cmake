@@ -1,5 +1,4 @@
 # How sources are compiled for NVIDIA's devices. Sets tx_nvcc, which is empty where there is none, tx_nvcc_flags, tx_cuda_toolkit and tx_cublaslt.
-#   tx_add_device_program(NAME SOURCE [DEFINITIONS definition...])  a program for the devices of TX_CUDA_ARCHITECTURES
 set(TX_CUDA_ARCHITECTURES "80;90" CACHE STRING "NVIDIA's devices that programs are compiled for, by their compute capability")
 
 # For a device the nvcc that is installed, with its libraries; else that of a wheel (tools/setup.sh check), which is of one version everywhere.
@@ -37,11 +36,3 @@ tx_find_cuda()
 set(tx_nvcc_flags -std=c++20 --expt-relaxed-constexpr --fmad=false -lineinfo
     -Xcompiler -ffp-contract=off,-fconstexpr-ops-limit=4000000000,-fconstexpr-loop-limit=100000000,-fconstexpr-depth=4096,-ftemplate-depth=2048
     -Xcudafe --max_cost_constexpr_call=2000000000,--max_depth_constexpr_call=4096 CACHE INTERNAL "")
-
-function(tx_add_device_program NAME SOURCE)
-  cmake_parse_arguments(PARSE_ARGV 2 for "" "" "DEFINITIONS")
-  tx_device_object(object ${SOURCE} cuda DEFINITIONS ${for_DEFINITIONS})
-  add_executable(${NAME} EXCLUDE_FROM_ALL ${object})
-  set_target_properties(${NAME} PROPERTIES LINKER_LANGUAGE CXX)
-  target_link_libraries(${NAME} PRIVATE ${object_libraries} Threads::Threads)
-endfunction()

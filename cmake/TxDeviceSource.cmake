@@ -1,14 +1,13 @@
-# tx_device_object(OUT SOURCE BACKEND [TARGET name] [DEFINITIONS definition...] [INCLUDES folder...])
+# tx_device_object(OUT SOURCE BACKEND [TARGET name] [DEFINITIONS definition...])
 #
 # Compiles SOURCE for the devices of BACKEND, cuda or hip, with TX_FOR_CUDA or TX_FOR_HIP (tx/backends/chosen.hpp): OUT is the object, and OUT_libraries what it is linked
 # with. TARGET: who has the object, whose definitions and include folders hold for it.
 function(tx_device_object OUT SOURCE BACKEND)
-  cmake_parse_arguments(PARSE_ARGV 3 for "" "TARGET" "DEFINITIONS;INCLUDES")
+  cmake_parse_arguments(PARSE_ARGV 3 for "" "TARGET" "DEFINITIONS")
   cmake_path(ABSOLUTE_PATH SOURCE BASE_DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR} NORMALIZE)
   list(TRANSFORM for_DEFINITIONS PREPEND -D)
-  list(TRANSFORM for_INCLUDES PREPEND -I)
   string(TOUPPER ${BACKEND} name)
-  string(MD5 key "${SOURCE};${for_TARGET};${for_DEFINITIONS};${for_INCLUDES}")
+  string(MD5 key "${SOURCE};${for_TARGET};${for_DEFINITIONS}")
   cmake_path(GET SOURCE STEM stem)
   set(object ${CMAKE_CURRENT_BINARY_DIR}/${stem}_${BACKEND}_${key}.o)
   if(BACKEND STREQUAL cuda)
@@ -46,8 +45,17 @@ function(tx_device_object OUT SOURCE BACKEND)
     set(of_target "$<$<BOOL:${definitions}>:-D$<JOIN:${definitions},;-D>>;$<$<BOOL:${folders}>:-I$<JOIN:${folders},;-I>>")
   endif()
   set(headers "-I$<JOIN:$<TARGET_PROPERTY:tx::tx,INTERFACE_INCLUDE_DIRECTORIES>,;-I>")
-  add_custom_command(OUTPUT ${object} COMMAND ${compiler} "${headers}" "${of_target}" -DTX_FOR_${name}=1 ${for_DEFINITIONS} ${for_INCLUDES} -MD -MF ${object}.d -c ${SOURCE} -o ${object}
+  add_custom_command(OUTPUT ${object} COMMAND ${compiler} "${headers}" "${of_target}" -DTX_FOR_${name}=1 ${for_DEFINITIONS} -MD -MF ${object}.d -c ${SOURCE} -o ${object}
     DEPENDS ${SOURCE} DEPFILE ${object}.d COMMENT "Compiling ${stem} for devices of ${BACKEND}" VERBATIM COMMAND_EXPAND_LISTS)
   set(${OUT} ${object} PARENT_SCOPE)
   set(${OUT}_libraries ${libraries} PARENT_SCOPE)
+endfunction()
+
+# tx_add_device_program(NAME SOURCE BACKEND [DEFINITIONS definition...])  a program of one source for the devices of TX_CUDA_ARCHITECTURES or TX_HIP_ARCHITECTURES
+function(tx_add_device_program NAME SOURCE BACKEND)
+  cmake_parse_arguments(PARSE_ARGV 3 for "" "" "DEFINITIONS")
+  tx_device_object(object ${SOURCE} ${BACKEND} DEFINITIONS ${for_DEFINITIONS})
+  add_executable(${NAME} EXCLUDE_FROM_ALL ${object})
+  set_target_properties(${NAME} PROPERTIES LINKER_LANGUAGE CXX)
+  target_link_libraries(${NAME} PRIVATE ${object_libraries} Threads::Threads)
 endfunction()

@@ -2,31 +2,28 @@
 // with the backend's name, so that a program may hold all of them: TX_ON_CHOSEN(make_net) is make_net_on_cpu, make_net_on_cuda or make_net_on_hip.
 #pragma once
 
-#if defined(TX_FOR_CUDA)
-#if defined(TX_WITHOUT_CUBLAS)
+#if defined(TX_FOR_CUDA) && defined(TX_WITHOUT_CUBLAS)
 #include <tx/backends/cuda.hpp>
-#else
-#include <tx/backends/cuda_blas.hpp>
-#endif
 #define TX_ON_CHOSEN(name) name##_on_cuda
+namespace tx {
+using chosen_backend = cuda;
+}
+#elif defined(TX_FOR_CUDA)
+#include <tx/backends/cuda_blas.hpp>
+#define TX_ON_CHOSEN(name) name##_on_cuda
+namespace tx {
+using chosen_backend = cuda_blas;
+}
 #elif defined(TX_FOR_HIP)
 #include <tx/backends/hip.hpp>
 #define TX_ON_CHOSEN(name) name##_on_hip
+namespace tx {
+using chosen_backend = hip;
+}
 #else
 #include <tx/backends/cpu.hpp>
 #define TX_ON_CHOSEN(name) name##_on_cpu
-#endif
-
 namespace tx {
-
-#if defined(TX_FOR_CUDA) && defined(TX_WITHOUT_CUBLAS)
-using chosen_backend = cuda;
-#elif defined(TX_FOR_CUDA)
-using chosen_backend = cuda_blas;
-#elif defined(TX_FOR_HIP)
-using chosen_backend = hip;
-#else
 using chosen_backend = cpu;
+}
 #endif
-
-}  // namespace tx

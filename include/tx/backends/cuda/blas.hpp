@@ -21,10 +21,10 @@ struct gpu_with_blas : gpu {
     plan const* const way = plan_of({p.type, p.to_type, p.rows, p.cols, p.depth, right_turned, right_apart, left_turned, left_apart, p.apart, added_apart, aligned(p)});
     if (way == nullptr) return false;
     float const one = 1, zero = 0;
-    must(cublasLtMatmul(library(), way->product, &one, p.right, way->right, p.left, way->left, p.added != nullptr ? &one : &zero, p.added != nullptr ? p.added : p.to, added_apart == p.apart ? way->to : way->added, p.to, way->to,
-                        &way->algorithm, p.workspace,
-                         static_cast<std::size_t>(library_workspace), stream()),
-          "a product could not be started");
+    bool const adds = p.added != nullptr;
+    must(cublasLtMatmul(library(), way->product, &one, p.right, way->right, p.left, way->left, adds ? &one : &zero, adds ? p.added : p.to, added_apart == p.apart ? way->to : way->added, p.to,
+                        way->to, &way->algorithm, p.workspace, static_cast<std::size_t>(library_workspace), stream()),
+         "a product could not be started");
     return true;
   }
 
