@@ -67,7 +67,7 @@ all_beside() {
 
 build() {  # build PRESET TARGET...
   cmake --preset "$1" >"$log" 2>&1 || { cat "$log"; return 1; }
-  within_limit cmake --build --preset "$1" -j "$jobs" --target "${@:2}"
+  within_limit cmake --build --preset "$1" -j "$jobs" --target "${@:2}" -- -k 0  # what one unit breaks is not what another one's tests miss
 }
 tests() {  # tests PRESET LABEL [NAMES]: counts each test
   local name="$1, label $2${3:+, $3}" counts total bad status

@@ -26,6 +26,7 @@ struct tuning {
   using adapted = tx::names<>;
   using trained = tx::names<>;
   using frozen = tx::names<"bert.embeddings.position_embeddings.*">;
+  static constexpr bool bf16 = false;
   static constexpr bool layer_decay = true;
   static constexpr tx::fixed_string below = "bert.embeddings*";
 };

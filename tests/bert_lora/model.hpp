@@ -24,6 +24,7 @@ struct tuning {
   using adapted = tx::names<"*.layer.*.query", "*.layer.*.value">;
   using trained = tx::names<>;
   using frozen = tx::names<>;
+  static constexpr bool bf16 = false;
   static constexpr bool layer_decay = true;
   static constexpr tx::fixed_string below = "bert.embeddings*";
 };
