@@ -1,5 +1,5 @@
 # tx_add_bert(NAME CONFIG [HEADS HEAD...] [LENGTHS LEARNED [OTHER]] [BATCH TEXTS] [PREDICTIONS WORDS]
-#   [LORA RANK ALPHA [LAYER...]] [TRAINED PATTERN...] [FROZEN PATTERN...] [LAYER_DECAY] [BF16 [WHERE_FAST]] [TEACHER CONFIG [HIDDEN_STATES] [ATTENTION]])
+#   [LORA RANK ALPHA [DROPOUT] [LAYER...]] [TRAINED PATTERN...] [FROZEN PATTERN...] [LAYER_DECAY] [BF16 [WHERE_FAST]] [TEACHER CONFIG [HIDDEN_STATES] [ATTENTION]])
 #
 # Adds the program NAME: examples/bert, compiled for the encoder that CONFIG describes, a config.json of Hugging Face's of a BERT, RoBERTa,
 # DistilBERT or ELECTRA, looked up beside the calling CMakeLists.txt.
@@ -8,7 +8,8 @@
 #   LENGTHS  tokens of a text that is learned from, at most, and of any other; 128 both unless said
 #   BATCH    texts of a training step; 32 unless said
 #   PREDICTIONS  masked tokens of a text in pre-training, at most; 20 unless said
-#   LORA     adapters of this rank, scaled by ALPHA / RANK, beside the layers of these names (query and value unless said); they and the head alone are trained
+#   LORA     adapters of this rank, scaled by ALPHA / RANK, beside the layers of these names (query and value unless said), with a rate of dropout in front of
+#            them, 0 unless said; they and the head alone are trained
 #   TRAINED  names of tensors, in which * stands for any characters: nothing else is trained; with LORA in place of the head
 #   FROZEN   the same of tensors that are not trained
 #   LAYER_DECAY  rates may fall from layer to layer, --layer-decay says how
@@ -143,10 +144,11 @@ function(tx_multiplies_bf16 RESULT)
 endfunction()
 
 # What is trained of a model FAMILY, as the lists arg_LORA, arg_TRAINED, arg_FROZEN and the flag arg_LAYER_DECAY of the caller say: lora_rank, lora_alpha,
-# lora_layers, trained, frozen, layer_decay and bf16.
+# lora_dropout, lora_layers, trained, frozen, layer_decay and bf16.
 function(tx_bert_tuning NAME FAMILY)
   set(lora_rank 0)
   set(lora_alpha 1)
+  set(lora_dropout 0)
   set(layers "")
   if(NOT "${arg_LORA}" STREQUAL "")
     set(known query key value dense)
@@ -158,12 +160,20 @@ function(tx_bert_tuning NAME FAMILY)
     list(LENGTH arg_LORA count)
     list(GET arg_LORA 0 lora_rank)
     list(GET arg_LORA -1 lora_alpha)
+    set(named 2)  # where the names of layers begin
     if(count GREATER 2)
       list(GET arg_LORA 1 lora_alpha)
-      list(SUBLIST arg_LORA 2 -1 layers)
+      list(GET arg_LORA 2 word)
+      if(word MATCHES "^0?[.][0-9]+$|^0$")
+        set(lora_dropout ${word})
+        set(named 3)
+      endif()
+      if(count GREATER named)
+        list(SUBLIST arg_LORA ${named} -1 layers)
+      endif()
     endif()
     if(count LESS 2 OR NOT lora_rank MATCHES "^[1-9][0-9]*$" OR NOT lora_alpha MATCHES "^[0-9]+([.][0-9]+)?$" OR NOT lora_alpha GREATER 0)
-      message(FATAL_ERROR "tx_add_bert(${NAME}): LORA: a rank of at least 1 and an alpha above 0, then perhaps names of layers. FIX: LORA 8 16")
+      message(FATAL_ERROR "tx_add_bert(${NAME}): LORA: a rank of at least 1 and an alpha above 0, then perhaps a rate of dropout below 1 and names of layers. FIX: LORA 8 16")
     endif()
     list(JOIN known ", " names)
     foreach(layer IN LISTS layers)
@@ -195,7 +205,7 @@ function(tx_bert_tuning NAME FAMILY)
   elseif(arg_WHERE_FAST)
     message(FATAL_ERROR "tx_add_bert(${NAME}): WHERE_FAST says where BF16 is wanted. FIX: BF16 WHERE_FAST")
   endif()
-  foreach(value lora_rank lora_alpha lora_layers trained frozen layer_decay bf16)
+  foreach(value lora_rank lora_alpha lora_dropout lora_layers trained frozen layer_decay bf16)
     set(${value} "${${value}}" PARENT_SCOPE)
   endforeach()
 endfunction()

@@ -64,7 +64,7 @@ std::string answer_line(answer_scores const& s, std::size_t questions) {
 void learn_answers(command_line::options const& given) {
   std::string const model = given.text("model");
   finetuning const f(given);
-  check_layer_decay(given);
+  check_tuning_options(given);
   bool const must = given.has("must-answer");
   auto const made = make_answerer(f.seed, f.threads, true);
   answerer& run = *made;
@@ -75,7 +75,7 @@ void learn_answers(command_line::options const& given) {
   f.check_count(learned.questions.size(), "questions");
 
   tx::train::run_folder const holds(f.out, folder_options(given));
-  begin_with(folder, run);
+  begin_with(folder, run, given, "QuestionAnswering");
   auto const without = std::ranges::count_if(learned.parts, [](coded_question const& q) { return q.last == 0; });
   std::fprintf(stderr, "%zu questions in %zu parts of at most %d tokens, %zu of them without an answer, %zu questions for validation\n", learned.questions.size(),
                learned.parts.size(), f.longest, static_cast<std::size_t>(without), unseen.questions.size());
@@ -120,10 +120,9 @@ void use_answers(command_line::options const& given, std::string const& file, bo
 
 void answer_command(std::span<std::string const> arguments) {
   auto const known = finetuning_options("what it learns from: JSON lines as SQuAD's, with question, context and answers", "the same, by which the best state is kept; with --model alone how well they are found",
-                                        {{"model", "DIR", "a folder of Hugging Face's, whose weights it begins with, or one that answer wrote"},
-                                         {"text", "FILE", "JSON lines with question and context, to be answered: printed as JSON lines with id and prediction_text"},
-                                         {"must-answer", "", "it never says that a context has no answer"},
-                                         layer_decay_option()});
+                                        with_tuning_options({{"model", "DIR", "a folder of Hugging Face's, whose weights it begins with, or one that answer wrote"},
+                                                             {"text", "FILE", "JSON lines with question and context, to be answered: printed as JSON lines with id and prediction_text"},
+                                                             {"must-answer", "", "it never says that a context has no answer"}}));
   command_line::options const given(arguments, known);
   if (command_line::helped(given,
                            with_tuning("usage: bert answer --model DIR --data FILE --dev FILE --out DIR [option...]    learns to find answers in texts\n"

@@ -19,7 +19,7 @@ namespace {
 std::vector<command_line::option> contrast_options() {
   return finetuning_options("pairs of texts that belong together: text<TAB>text, or JSON lines with text and pair",
                             "pairs that it does not learn from, by which the best state is kept: how well the first text finds the second among all",
-                            {{"model", "DIR", "a folder of Hugging Face's or sentence-transformers', whose weights it begins with"}, layer_decay_option()});
+                            with_tuning_options({{"model", "DIR", "a folder of Hugging Face's or sentence-transformers', whose weights it begins with"}}));
 }
 
 // Pairs as ids, each text alone.
@@ -63,7 +63,7 @@ void contrast_command(std::span<std::string const> arguments) {
     return;
   std::string const model = given.text("model");
   finetuning const f(given);
-  check_layer_decay(given);
+  check_tuning_options(given);
   auto const made = make_contrastive(f.seed, f.threads);
   contrastive& run = *made;
   check_folder(model);
@@ -79,8 +79,7 @@ void contrast_command(std::span<std::string const> arguments) {
   f.check_count(learned.size(), "pairs");
 
   tx::train::run_folder const holds(f.out, folder_options(given));
-  auto const loaded = tx::io::load_pretrained(folder, tx::io::base_parameters(run.tensors()), compiled().family);
-  if (!loaded.fresh.empty()) throw tx::format_error(model + " lacks " + loaded.fresh.front());
+  begin_with(folder, run, given, "Model");
   auto const line = [&] {
     auto const r = ranked(run, unseen);
     char text[80];

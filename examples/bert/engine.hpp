@@ -25,6 +25,7 @@ struct description {
   struct training {
     int rank;      // of adapters beside its layers; 0: there are none
     double alpha;  // what they give is times alpha / rank
+    double dropout;  // of what they read, while training
     std::vector<std::string> adapted;  // layers that have one
     std::vector<std::string> trained, frozen;
     bool layer_decay;  // rates may fall from layer to layer

@@ -15,7 +15,7 @@ namespace {
 std::vector<command_line::option> finetune_options() {
   return finetuning_options("what it learns from: label<TAB>text[<TAB>text], or JSON lines with label, text and perhaps pair",
                             "texts that it does not learn from, by which the best state is kept", 
-                            {{"model", "DIR", "a folder of Hugging Face's, whose weights it begins with"}, layer_decay_option()});
+                            with_tuning_options({{"model", "DIR", "a folder of Hugging Face's, whose weights it begins with"}}));
 }
 
 }  // namespace
@@ -31,7 +31,7 @@ void finetune_command(std::span<std::string const> arguments) {
   auto const& d = compiled();
   std::string const model = given.text("model");
   finetuning const f(given);
-  check_layer_decay(given);
+  check_tuning_options(given);
   auto const made = make_classifier(f.seed, f.threads, true);
   classifier& run = *made;
   check_folder(model);
@@ -44,7 +44,7 @@ void finetune_command(std::span<std::string const> arguments) {
   f.check_count(learned.texts.size(), "texts");
 
   tx::train::run_folder const holds(f.out, folder_options(given));
-  begin_with(folder, run);
+  begin_with(folder, run, given, "SequenceClassification");
   std::fprintf(stderr, "%zu texts, %zu for validation, %zu tokens in vocabulary, %s\n", learned.texts.size(), unseen.texts.size(), words.size(),
                d.regression() ? "numbers to tell" : (std::to_string(labels.size()) + " labels").c_str());
 

@@ -117,7 +117,8 @@ tx::train::loop_result finetuned(trained_run& run, options const& given, finetun
   std::int64_t const validations = given.integer("validations", 3, 1, 100'000);
   o.common = {{"--seed", std::to_string(f.seed)}, {"--data", sum_of(f.data)}, {"--dev", sum_of(f.dev)}, {"--steps", std::to_string(lasts.steps)},
               {"--rate", exact(f.settings.rate)}, {"--warmup", exact(f.warmup)}, {"--decay", exact(f.settings.decay)}, {"--dropout", exact(f.settings.dropout)},
-              {"--length", std::to_string(f.longest)}, {"--validations", std::to_string(validations)}, {"--layer-decay", exact(f.settings.layer_decay)}, {"--patience", std::to_string(o.patience)}};
+              {"--length", std::to_string(f.longest)}, {"--validations", std::to_string(validations)}, {"--layer-decay", exact(f.settings.layer_decay)},
+              {"--adapter", given.has("adapter") ? sum_of((std::filesystem::path(given.text("adapter")) / "adapter_model.safetensors").string()) : ""}, {"--patience", std::to_string(o.patience)}};
   o.common.insert(e.common.begin(), e.common.end());
 
   drawn_examples order(e.count, f.seed);

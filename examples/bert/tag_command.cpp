@@ -54,7 +54,7 @@ void learn_tags(command_line::options const& given) {
   auto const& d = compiled();
   std::string const model = given.text("model");
   finetuning const f(given);
-  check_layer_decay(given);
+  check_tuning_options(given);
   auto const made = make_tagger(f.seed, f.threads, true);
   tagger& run = *made;
   check_folder(model);
@@ -68,7 +68,7 @@ void learn_tags(command_line::options const& given) {
   f.check_count(texts.size(), "texts");
 
   tx::train::run_folder const holds(f.out, folder_options(given));
-  begin_with(folder, run);
+  begin_with(folder, run, given, "TokenClassification");
   std::fprintf(stderr, "%zu texts, %zu for validation, %zu tokens in vocabulary, %zu labels\n", texts.size(), dev_texts.size(), words.size(), names.size());
 
   examples const of{.count = texts.size(),
@@ -119,9 +119,8 @@ void use_tags(command_line::options const& given, std::string const& file, tx::t
 
 void tag_command(std::span<std::string const> arguments) {
   auto const known = finetuning_options("what it learns from: word<TAB>label, an empty line between two texts", "the same, by which the best state is kept; with --model alone how well they are told",
-                                        {{"model", "DIR", "a folder of Hugging Face's, whose weights it begins with, or one that tag wrote"},
-                                         {"text", "FILE", "words, a line each, to be labelled: printed as word<TAB>label"},
-                                         layer_decay_option()});
+                                        with_tuning_options({{"model", "DIR", "a folder of Hugging Face's, whose weights it begins with, or one that tag wrote"},
+                                                             {"text", "FILE", "words, a line each, to be labelled: printed as word<TAB>label"}}));
   command_line::options const given(arguments, known);
   if (command_line::helped(given,
                            with_tuning("usage: bert tag --model DIR --data FILE --dev FILE --out DIR [option...]    learns labels of words\n"

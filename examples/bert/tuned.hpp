@@ -26,7 +26,7 @@ constexpr auto tuned_as() {
   using no_names = tx::names<>;
   constexpr bool by_default = std::is_same_v<typename Tuning::trained, no_names>;
   if constexpr (Tuning::rank > 0) {
-    constexpr tx::nn::lora_options options{.rank = Tuning::rank, .alpha = Tuning::alpha};
+    constexpr tx::nn::lora_options options{.rank = Tuning::rank, .alpha = Tuning::alpha, .dropout = Tuning::dropout};
     return std::type_identity<tx::nn::lora<Network, options, typename Tuning::adapted, std::conditional_t<by_default, Head, typename Tuning::trained>>>{};
   } else if constexpr (!by_default) {
     return std::type_identity<typename by_names<Network, typename Tuning::trained>::trained>{};

@@ -38,10 +38,25 @@ std::string peft_task(std::string const& task) {
   return task == "SequenceClassification" ? "SEQ_CLS" : task == "TokenClassification" ? "TOKEN_CLS" : task == "QuestionAnswering" ? "QUESTION_ANS" : "FEATURE_EXTRACTION";
 }
 
+// A model with adapters as PEFT's folder is to have it.
+struct as_adapter {
+  std::vector<named_tensor> tensors;
+  tx::io::adapter_description described;
+
+  as_adapter(trained_run const& run, std::string const& base, std::string const& task) : tensors(run.tensors()) {
+    auto const& d = compiled();
+    described = {.rank = d.tuning.rank, .alpha = d.tuning.alpha, .dropout = d.tuning.dropout, .base = base, .task = peft_task(task), .trained = whole_modules(trained_names(run))};
+    if (task != "Model") return;
+    auto const alone = [&](std::string& name) { name.erase(0, d.family.size() + 1); };  // an encoder by itself has nothing in front of its tensors' names
+    for (auto& t : tensors) alone(t.name);
+    for (auto& module : described.trained) alone(module);
+  }
+};
+
 }  // namespace
 
 std::string description::training::text() const {
-  std::string out = rank > 0           ? "adapters of rank " + std::to_string(rank) + ", alpha " + exact(alpha) + ", beside " + list(adapted) + ", and " + (trained.empty() ? "the head" : list(trained))
+  std::string out = rank > 0           ? "adapters of rank " + std::to_string(rank) + ", alpha " + exact(alpha) + (dropout > 0 ? ", dropout " + exact(dropout) : "") + ", beside " + list(adapted) + ", and " + (trained.empty() ? "the head" : list(trained))
                     : !trained.empty() ? list(trained) + " alone"
                     : !frozen.empty()  ? "all but " + list(frozen)
                                        : "all";
@@ -50,34 +65,35 @@ std::string description::training::text() const {
 
 std::string with_tuning(std::string usage) { return std::move(usage) + "This program trains " + compiled().tuning.text() + ".\n\n"; }
 
-command_line::option layer_decay_option() {
-  return {"layer-decay", "D", "each layer has D times the rate of the one above it, the embeddings of the lowest, for a program compiled with LAYER_DECAY (default: 1)"};
+std::vector<command_line::option> with_tuning_options(std::vector<command_line::option> own) {
+  own.push_back({"layer-decay", "D", "each layer has D times the rate of the one above it, the embeddings of the lowest, for a program compiled with LAYER_DECAY (default: 1)"});
+  own.push_back({"adapter", "DIR", "a folder of PEFT's, whose adapters it begins with, for a program compiled with LORA"});
+  return own;
 }
-void check_layer_decay(command_line::options const& given, description::training const& of) {
+void check_tuning_options(command_line::options const& given, description::training const& of) {
+  if (given.has("adapter") && of.rank == 0) throw tx::value_error("--adapter: this program has no adapters. FIX: tx_add_bert(... LORA 8 16)");
   if (given.has("layer-decay") && !of.layer_decay) throw tx::value_error("--layer-decay: all layers of this program have one rate. FIX: tx_add_bert(... LAYER_DECAY)");
 }
 
-void begin_with(tx::io::model_folder const& folder, trained_run const& run) {
+void begin_with(tx::io::model_folder const& folder, trained_run const& run, command_line::options const& given, std::string const& task) {
   auto const trained = trained_names(run);
   for (auto const& name : tx::io::load_pretrained(folder, tx::io::base_parameters(run.tensors()), compiled().family).fresh) {
     if (!trained.contains(name))
       throw tx::format_error(folder.path().string() + " lacks " + name + ", and this program does not train it. FIX: a folder that has it, or a program that trains it: tx_add_bert(... TRAINED, or without FROZEN)");
-    std::fprintf(stderr, "fresh: %s\n", name.c_str());
+    if (!given.has("adapter")) std::fprintf(stderr, "fresh: %s\n", name.c_str());
   }
+  if (!given.has("adapter")) return;
+  as_adapter const a(run, folder.path().string(), task);
+  tx::io::load_adapter(given.text("adapter"), a.tensors, a.described);  // with it what is trained beside adapters
 }
 
 void save_trained(std::filesystem::path const& to, trained_run const& run, tx::io::model_folder const& from, std::string const& task, nlohmann::json const& changes) {
   auto const& d = compiled();
-  auto tensors = run.tensors();
+  auto const tensors = run.tensors();
   if (d.tuning.rank == 0) return tx::io::save_model_folder(to, tensors, from, changes);
   auto const merged = tx::io::merged_parameters(tensors, d.tuning.alpha / d.tuning.rank);
-  tx::io::adapter_description described{.rank = d.tuning.rank, .alpha = d.tuning.alpha, .base = from.path().string(), .task = peft_task(task), .trained = whole_modules(trained_names(run))};
-  if (task == "Model") {  // an encoder by itself, whose tensors have nothing in front of their names
-    auto const alone = [&](std::string& name) { name.erase(0, d.family.size() + 1); };
-    for (auto& t : tensors) alone(t.name);
-    for (auto& module : described.trained) alone(module);
-  }
-  tx::io::save_adapter(to / "adapter", tensors, described);
+  as_adapter const a(run, from.path().string(), task);
+  tx::io::save_adapter(to / "adapter", a.tensors, a.described);
   tx::io::save_model_folder(to, merged, from, changes);
 }
 

@@ -23,6 +23,7 @@ inline constexpr int train_longest = 12, longest = 30;
 struct tuning {
   static constexpr int rank = 0;
   static constexpr double alpha = 1;
+  static constexpr double dropout = 0;
   using adapted = tx::names<>;
   using trained = tx::names<>;
   using frozen = tx::names<"bert.embeddings.position_embeddings.*">;

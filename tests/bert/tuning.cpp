@@ -68,9 +68,12 @@ TEST_CASE_METHOD(bert_test, "a falling rate, --layer-decay, changes what is lear
   CHECK_THAT((*this)("distil --layer-decay 0.5").error, Catch::Contains("--layer-decay"));
 
   std::vector<std::string> const words{"--layer-decay", "0.5"};
-  std::vector<command_line::option> const known{bert::layer_decay_option()};
-  CHECK_NOTHROW(bert::check_layer_decay({words, known}));
-  CHECK_THROWS_WITH(bert::check_layer_decay({words, known}, {}), "--layer-decay: all layers of this program have one rate. FIX: tx_add_bert(... LAYER_DECAY)");
+  auto const known = bert::with_tuning_options({});
+  CHECK_NOTHROW(bert::check_tuning_options({words, known}));
+  CHECK_THROWS_WITH(bert::check_tuning_options({words, known}, {}), "--layer-decay: all layers of this program have one rate. FIX: tx_add_bert(... LAYER_DECAY)");
+  ran const refused = (*this)(command + "@adapted --adapter @plain");
+  CHECK(refused.code == 1);
+  CHECK_THAT(refused.error, Catch::Contains("--adapter: this program has no adapters. FIX: tx_add_bert(... LORA 8 16)"));
 }
 
 TEST_CASE_METHOD(bert_test, "the help tells what the program trains", "[tuning]") {
@@ -80,7 +83,8 @@ TEST_CASE_METHOD(bert_test, "the help tells what the program trains", "[tuning]"
     CHECK_THAT(help.out, Catch::Contains("This program trains all but bert.embeddings.position_embeddings.*; --layer-decay.\n"));
   }
   using training = bert::description::training;
-  CHECK(training{0, 1, {}, {}, {}, false}.text() == "all");
-  CHECK(training{0, 1, {}, {"classifier.*", "*.bias"}, {}, false}.text() == "classifier.*, *.bias alone");
-  CHECK(training{8, 0.5, {"*.query"}, {"bert.pooler.*"}, {}, true}.text() == "adapters of rank 8, alpha 0.5, beside *.query, and bert.pooler.*; --layer-decay");
+  CHECK(training{0, 1, 0, {}, {}, {}, false}.text() == "all");
+  CHECK(training{0, 1, 0, {}, {"classifier.*", "*.bias"}, {}, false}.text() == "classifier.*, *.bias alone");
+  CHECK(training{8, 0.5, 0, {"*.query"}, {"bert.pooler.*"}, {}, true}.text() == "adapters of rank 8, alpha 0.5, beside *.query, and bert.pooler.*; --layer-decay");
+  CHECK(training{8, 16, 0.1, {"*.query"}, {}, {}, false}.text() == "adapters of rank 8, alpha 16, dropout 0.1, beside *.query, and the head");
 }

@@ -28,6 +28,9 @@ struct frozen_part : parts {
 struct trained_part : parts {
   using trained = tx::names<"classifier.*", "*.bias">;
 };
+struct with_dropout : bert::model::tuning {
+  static constexpr double dropout = 0.25;
+};
 struct with_pooler : bert::model::tuning {
   using trained = tx::names<"bert.pooler.*">;
 };
@@ -38,6 +41,8 @@ static_assert(std::is_same_v<as<frozen_part>, tx::frozen_where<network, "bert.em
 static_assert(std::is_same_v<as<trained_part>, tx::trained_where<network, "classifier.*", "*.bias">>);
 using adapters = tx::nn::with_lora<network, tx::nn::lora_options{.rank = 2, .alpha = 3}, tx::names<"*.layer.*.query", "*.layer.*.value">>;
 static_assert(std::is_same_v<as<bert::model::tuning>, tx::trained_where<adapters, "*lora_A.weight", "*lora_B.weight", "classifier.*">>);
+using dropping = tx::nn::with_lora<network, tx::nn::lora_options{.rank = 2, .alpha = 3, .dropout = 0.25}, tx::names<"*.layer.*.query", "*.layer.*.value">>;
+static_assert(std::is_same_v<as<with_dropout>, tx::trained_where<dropping, "*lora_A.weight", "*lora_B.weight", "classifier.*">>);
 static_assert(std::is_same_v<as<with_pooler>, tx::trained_where<adapters, "*lora_A.weight", "*lora_B.weight", "bert.pooler.*">>);
 
 std::vector<float> numbers(tx::io::safetensors const& file, std::string const& name) {
@@ -132,6 +137,28 @@ TEST_CASE_METHOD(bert_test, "finetune trains adapters and the head, and leaves b
   double told = 0;
   REQUIRE(std::sscanf(eval.out.c_str(), "accuracy %lf", &told) == 1);
   CHECK(told == accuracy);
+}
+
+TEST_CASE_METHOD(bert_test, "finetune begins with a folder of adapters", "[lora]") {
+  std::string const command = "finetune --model @folder --data @train.tsv --dev @dev.tsv --dropout 0 --threads 1 --validations 1 --steps ";
+  ran const first = (*this)(command + "200 --rate 0.02 --out @model");
+  INFO(first.error);
+  REQUIRE(first.code == 0);
+  ran const again = (*this)(command + "1 --rate 0 --adapter @model/adapter --out @again");
+  INFO(again.error);
+  REQUIRE(again.code == 0);
+  CHECK_THAT(again.error, !Catch::Contains("fresh"));
+  for (char const* const name : {"model.safetensors", "adapter/adapter_model.safetensors", "adapter/adapter_config.json"}) CHECK(read("again/" + std::string(name)) == read("model/" + std::string(name)));
+  REQUIRE((*this)(command + "1 --rate 0 --out @anew").code == 0);
+  CHECK(read("anew/adapter/adapter_model.safetensors") != read("model/adapter/adapter_model.safetensors"));
+
+  auto config = nlohmann::json::parse(read("model/adapter/adapter_config.json"));
+  config["r"] = 4;
+  write("model/adapter/adapter_config.json", config.dump());
+  ran const other = (*this)(command + "1 --adapter @model/adapter --out @other");
+  CHECK(other.code == 1);
+  CHECK_THAT(other.error, Catch::Contains("r is 4, and 2 in the program. FIX: "));
+  CHECK_FALSE(std::filesystem::exists(path / "other/model.safetensors"));
 }
 
 TEST_CASE_METHOD(bert_test, "steps leave what adapters stand beside bit by bit as it was", "[lora]") {

@@ -21,6 +21,7 @@ inline constexpr int train_longest = 12, longest = 30;
 struct tuning {
   static constexpr int rank = 2;
   static constexpr double alpha = 3;
+  static constexpr double dropout = 0;
   using adapted = tx::names<"*.layer.*.query", "*.layer.*.value">;
   using trained = tx::names<>;
   using frozen = tx::names<>;

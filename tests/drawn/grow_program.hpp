@@ -148,6 +148,7 @@ class program_grower : public step_grower {
       if (int const x = obtain({p_.type, dims({}, static_cast<int>(e.size()), {as_numbers(e)[0], as_numbers(e)[1], as_numbers(e)[2], as_numbers(e)[3], as_numbers(e)[4], 0})}); x >= 0)
         outside.emplace_back(what::slices, x);
     }
+    int const counter = open_ < 0 && !train_ && draw_.in(6) ? new_counter() : -1;
     if (outside.empty() || add(o) < 0 || p_.decisions.empty() || p_.decisions.back().id != o.id) return false;
     open_ = o.id;
     std::vector<int> carries;
@@ -155,6 +156,7 @@ class program_grower : public step_grower {
       int const id = add_argument(kind, x);
       if (id >= 0 && kind == what::carry) carries.push_back(id);
     }
+    read_counter(counter);
     for (int k = draw_.between(1, 8); k > 0; --k) {
       if (draw_.in(16)) between_products();
       else if (draw_.in(30)) differentiate();
@@ -167,7 +169,21 @@ class program_grower : public step_grower {
     finish_body(o.id, carries);
     for (int x : early)
       if (x >= 0) make("a * b", x, {}, x);
+    if (int const next = counter < 0 ? -1 : make("a + b", counter, {}, counter); next >= 0) replaces_.emplace_back(counter, next);
     return true;
+  }
+  // A number of the program that a body reads without being handed it, and computes what will replace it.
+  int new_counter() {
+    decision d = fresh(what::block);
+    d.p = as_numbers({1});
+    d.p[7] = 1;
+    return add(d);
+  }
+  void read_counter(int counter) {
+    int const x = counter < 0 ? -1 : find([&](entry const& v) { return v.home == open_ && info(v.id).type == p_.type; });
+    int const first = x < 0 ? -1 : make("a * b", x, {}, counter);
+    int const next = first < 0 ? -1 : make("a + b", counter, {}, counter);
+    if (next >= 0) make(draw_.in(2) ? "a * b" : "a - b", first, {}, next);
   }
   void finish_body(int open, std::vector<int> const& carries) {
     std::vector<int> handed;
@@ -309,7 +325,7 @@ class program_grower : public step_grower {
   bool train_ = false;
   std::vector<int> alike_;  // extents that many shapes have
   std::vector<int> flats_;
-  std::vector<std::pair<int, int>> replaces_;  // leaves that a body reads in slices, and results of it that can replace them
+  std::vector<std::pair<int, int>> replaces_;  // leaves that a body reads, and values that can replace them: results that are made of their slices, numbers
 };
 
 inline program draw_program(unsigned seed) {

@@ -27,6 +27,24 @@ TEST_CASE("a value whose last axis is a one, read transposed and not") {
   CHECK(wrong_with(g) == "");
 }
 
+TEST_CASE("a number that a body reads is replaced by one that the body computes too") {
+  graph g{};
+  var const x = leaf(g, {3, 2}), counter = block(g, 1, 0, dtype::f64, of({1}));
+  repeated body(g, 3, false);
+  var const slice = body.slices(x);
+  body.enter();
+  var const now = slice * broadcast_to(counter, slice.dims());
+  var const next = broadcast_to(counter + counter, slice.dims()) + slice;
+  body.leave();
+  body.stack(now);
+  body.stack(next);
+  body.close();
+  result(body.result(0));
+  result(body.result(1));
+  assign(counter + counter, counter);
+  CHECK(wrong_with(g) == "");
+}
+
 TEST_CASE("a body's whole ops read views: transposed, broadcast, strided, as invariants and slices") {
   for (int view = 0; view < 3; ++view)
     for (int whole = 0; whole < 4; ++whole)

@@ -41,7 +41,9 @@ writes() {  # WORDS LINE...
 
 of="small.json HEADS sequence=2 LENGTHS 30"
 writes "$of" "int rank = 0;" "using trained = tx::names<>;" "using frozen = tx::names<>;" "bool layer_decay = false;" "bool attention = false;"
-writes "$of LORA 8 16" "int rank = 8;" "double alpha = 16;" 'using adapted = tx::names<"*.layer.*.query", "*.layer.*.value">;'
+writes "$of LORA 8 16" "int rank = 8;" "double alpha = 16;" "double dropout = 0;" 'using adapted = tx::names<"*.layer.*.query", "*.layer.*.value">;'
+writes "$of LORA 8 16 0.1" "double alpha = 16;" "double dropout = 0.1;" 'using adapted = tx::names<"*.layer.*.query", "*.layer.*.value">;'
+writes "$of LORA 8 16 0.05 dense" "double dropout = 0.05;" 'using adapted = tx::names<"*.layer.*.dense">;'
 writes "$of LORA 4 0.5 dense TRAINED classifier.* bert.pooler.* LAYER_DECAY" "int rank = 4;" "double alpha = 0.5;" 'using adapted = tx::names<"*.layer.*.dense">;' \
   'using trained = tx::names<"classifier.*", "bert.pooler.*">;' "bool layer_decay = true;" 'below = "bert.embeddings*";'
 writes "distilled.json HEADS sequence=2 LENGTHS 30 LORA 8 16" 'using adapted = tx::names<"*.layer.*.q_lin", "*.layer.*.v_lin">;' 'below = "distilbert.embeddings*";'
@@ -54,6 +56,7 @@ writes "$of TEACHER distilled.json HIDDEN_STATES ATTENTION" "bool hidden_states 
 for words in "LORA 8" "LORA 0 16" "LORA 8 0" "LORA 8 -1" "LORA query value"; do
   refuses "$of $words" "LORA: a rank of at least 1 and an alpha above 0"
 done
+refuses "$of LORA 8 16 1.5 query" "LORA: bert has no layer 1.5. FIX: of query, key, value, dense"
 refuses "$of LORA 8 16 q_lin" "LORA: bert has no layer q_lin. FIX: of query, key, value, dense"
 refuses "$of LORA 8 16 FROZEN bert.embeddings.*" "LORA trains adapters and the head alone. FIX: leave out FROZEN"
 refuses "$of TRAINED classifier.* FROZEN bert.*" "TRAINED and FROZEN exclude each other"

@@ -190,7 +190,11 @@ class storage_assigner {
     if (to_.is_result_of_op(maker)) maker = to_.input(maker, 0);
     if (stacked && is_stacked_result(to_, maker)) return reads.empty();
     for (leaf_read const& r : reads) {
-      if (!stacked && r.node < maker) break;
+      if (!stacked) {
+        int const when = seen_from(to_[maker].region, r.node);
+        if (when < maker) continue;
+        if (when != r.node) return false;  // a number that a later loop reads, without being given it
+      }
       if (r.node < maker) {
         bool const in_body = to_[r.node].region == to_[maker].region;
         if (in_body && (where_.of[r.operand].base != old || !moves_by(where_.of[r.operand], to_.loops_around(to_[maker].region), count_in(to_.info(maker).dims)))) return false;
@@ -202,6 +206,12 @@ class storage_assigner {
       if (stacked ? !shows_slice(r.operand, to_[maker].region) : !lies_dense(to_, where_, r.operand)) return false;
     }
     return true;
+  }
+  // The node of a region as a part of which another node runs: the loop around it, or that node itself.
+  constexpr int seen_from(int region_id, int node_id) const {
+    while (node_id < to_.size() && to_[node_id].region != region_id && to_[node_id].region != 0 && to_.regions[to_[node_id].region].owner >= 0)
+      node_id = to_.regions[to_[node_id].region].owner;
+    return node_id;
   }
   constexpr bool reads_where_it_writes(leaf_read const& r) const {
     node const& n = to_[r.node];
