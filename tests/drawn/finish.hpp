@@ -34,6 +34,17 @@ namespace detail {
 
 // With epsilons that keep what rounding leaves of a gradient of zeros from becoming a step.
 using factored = tx::adafactor_with<tx::adafactor_options{.epsilon1 = 0.01}>;
+// A number that is known before the loop, summed along rows of it.
+struct by_rows {
+  static constexpr int states = 0;
+  static constexpr bool whole_tensors = true;
+  static constexpr var update(tx::update_context& u) {
+    shape const all = u.gradient.dims();
+    if (u.own_rank == 0 || all.last() == 0) return u.parameter - u.decayed_gradient() * u.rate;
+    var const share = tx::sum<-1>(tx::broadcast_to(u.rate, all)) * (1.0 / all.last());
+    return u.parameter - u.decayed_gradient() * tx::broadcast_to(share, all);
+  }
+};
 using by_norm = tx::novograd_with<tx::adam_options{.beta1 = 0.95, .beta2 = 0.98, .epsilon = 0.1}>;
 
 constexpr void update_by(int optimizer, graph& g, var leaf, var gradient, std::int64_t first, int rank) {
@@ -48,6 +59,7 @@ constexpr void update_by(int optimizer, graph& g, var leaf, var gradient, std::i
     case 4: return tx::detail::append_update<rmsprop>(g, leaf, gradient, first, 0, rank);
     case 5: return tx::detail::append_update<adagrad>(g, leaf, gradient, first, 0, rank);
     case 6: return tx::detail::append_update<factored>(g, leaf, gradient, first, 0, rank, {}, starts);
+    case 7: return tx::detail::append_update<by_rows>(g, leaf, gradient, first, 0, rank);
     default: return tx::detail::append_update<by_norm>(g, leaf, gradient, first, 0, rank, {}, starts);
   }
 }

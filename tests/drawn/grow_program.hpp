@@ -284,7 +284,7 @@ class program_grower : public step_grower {
     static std::vector<training> const modes{training::at_once, training::at_once, training::at_once, training::clipped, training::accumulated, training::sharded};
     f.mode = draw_.of(modes);
     if (p_.most > 0 && (f.mode == training::sharded || f.mode == training::accumulated)) f.mode = training::clipped;  // a batch of unknown extent is not cut
-    f.optimizer = draw_.under(8);
+    f.optimizer = draw_.under(9);
     f.narrows = draw_.in(2);
     f.halves = p_.type == dtype::f32 && draw_.in(3) ? draw_.between(1, 2) : 0;
     f.recomputes = draw_.in(3);

@@ -2,6 +2,8 @@
 #include "stacked.hpp"
 
 #include <tx/backends/cpu/target.hpp>
+#include <tx/backends/reference.hpp>
+#include <tx/run/executor.hpp>
 #include <tx/train/adafactor.hpp>
 #include <tx/train/lamb.hpp>
 #include <tx/train/novograd.hpp>
@@ -37,6 +39,26 @@ int stacked_gradients(graph const& g, std::int64_t count) {
   return n;
 }
 constexpr std::int64_t all_weights = layers * width * width;
+
+// As sgd, by way of a number that is summed along rows.
+struct by_rows {
+  static constexpr int states = 0;
+  static std::string identity() { return "by rows"; }
+  static constexpr var update(update_context& u) {
+    shape const all = u.gradient.dims();
+    var const share = sum<-1>(broadcast_to(u.rate, all)) * (1.0 / all.last());
+    return u.parameter - u.decayed_gradient() * broadcast_to(share, all);
+  }
+};
+template <class Optimizer>
+std::vector<float> after_a_step() {
+  std::vector<float> x(8 * width);
+  for (std::size_t i = 0; i < x.size(); ++i) x[i] = 0.01f * static_cast<float>(i % 17) - 0.05f;
+  executor<train_step<net, loss, Optimizer>, reference> run{seed(1)};
+  run.settings["learning_rate"] = 0.5f;
+  run(x);
+  return run.read();
+}
 
 }  // namespace
 
@@ -90,4 +112,10 @@ TEST_CASE("sums over parts of a batch are stored where they are computed", "[sin
   using parts = train_step<net, loss, sgd, accumulate<3>>;
   constexpr std::int64_t gradients = layout<net>::trained * 4;
   STATIC_REQUIRE(parts::memory.arena < plain::memory.arena + gradients + 4096);  // the sums once, no gradient beside them
+}
+
+TEST_CASE("a sum along rows of a number that all slices see has all of a row's terms in the loop too", "[sink]") {
+  auto const ours = after_a_step<by_rows>(), wanted = after_a_step<sgd>();
+  REQUIRE(ours.size() == wanted.size());
+  for (std::size_t i = 0; i < ours.size(); ++i) CHECK(ours[i] == Approx(wanted[i]).margin(1e-7));
 }

@@ -155,3 +155,16 @@ TEST_CASE("dropout drops elements of a bounded vector at its rate") {
   CHECK(std::abs(dropped / (4.0 * runs) - 0.25) < 0.05);  // five times the standard deviation
   CHECK(std::abs(sum / runs - 4) < 0.3);
 }
+
+TEST_CASE("rows of random numbers are counted as planned where their number is bounded, so that ranks of fewer rows share none") {
+  constexpr auto leading = [](tensor<f32, dyn<most>, 4> a) { return a + uniform(a); };
+  constexpr auto inner = [](tensor<f32, 2, dyn<most>, 4> a) { return a + uniform(a); };
+  auto const varies = [](auto const& program) {
+    for (exec::varying_number const& v : program.varying)
+      if (v.field == exec::operand_field::random_rows) return true;
+    return false;
+  };
+  exec::lowered const one = function<leading>::source::lower(cpu_target), other = function<inner>::source::lower(cpu_target);
+  CHECK_FALSE(varies(one));
+  CHECK(varies(other));
+}

@@ -15,6 +15,7 @@ constexpr value_info all_reduce_infer(value_info const* in, int, attributes cons
     throw invalid("all_reduce: sums are of f32 or f64. FIX: cast<tx::f32>(x)");
   return in[0];
 }
+// Right where each rank has a loss of its own and trains for the sum of all: what a rank's x adds to each of them.
 constexpr void all_reduce_vjp(vjp_context& c);
 }  // namespace detail
 

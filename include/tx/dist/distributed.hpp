@@ -4,6 +4,7 @@
 
 #include <tx/dist/communicator.hpp>
 #include <tx/ops/partitioned.hpp>
+#include <tx/run/bytes.hpp>
 #include <tx/run/frame.hpp>
 
 namespace tx {
@@ -30,6 +31,8 @@ struct kernel<exec::collective<Rule, Out, In...>, Backend> {
 
 template <class Backend, dist::communicator Communicator>
 struct distributed : Backend {
+  static_assert(!exec::remote<Backend>,
+                "tx::distributed: a communicator of hosts does not reach this backend's memory, and a captured run would leave its collectives out. FIX: a backend whose memory is the host's");
   using communicator = Communicator;
   template <class Signature>
   using kernel = dist::detail::kernel<Signature, Backend>;

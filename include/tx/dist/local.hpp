@@ -56,12 +56,28 @@ class local_group {
 
   // What a rank brings to a meeting: written before it comes, read when all are there.
   struct post {
+    char const* asks_for = "";
     void const* from = nullptr;
     void* to = nullptr;
     std::size_t count = 0;
     std::size_t element = 0;  // bytes
   };
 
+  // All ranks ask for the same, of as many elements. Throws rank_error in each where they do not, before anything is read or written.
+  void meet(int rank, post const& own) {
+    posts_[static_cast<std::size_t>(rank)] = own;
+    meet();
+    post const& first = posts_[0];
+    bool same = true, alike = true;
+    for (post const& p : posts_) {
+      same = same && std::strcmp(p.asks_for, first.asks_for) == 0;
+      alike = alike && p.count == first.count && p.element == first.element;
+    }
+    if (same && alike) return;
+    part();  // nobody writes another post while this one is read
+    if (!same) throw rank_error(std::string("rank ") + std::to_string(rank) + " asks for " + own.asks_for + ", another one for something else. FIX: run one program on all");
+    throw rank_error(std::string(own.asks_for) + ": the ranks bring different numbers or types of elements. FIX: run one program on all");
+  }
   // Either all ranks pass or all throw: once the last has come, nothing can stop those that still wake up.
   void meet() {
     std::unique_lock lock(mutex_);
@@ -100,31 +116,24 @@ class local {
 
   int rank() const { return rank_; }
   int size() const { return group_.size(); }
-  void barrier() { group_.meet(); }
+  void barrier() {
+    group_.meet(rank_, {.asks_for = "barrier"});
+    group_.part();
+  }
 
   // Each rank adds a share of the elements and hands the sums to all.
   template <class T>
   void all_reduce(std::span<T const> from, std::span<T> to) {
     static_assert(std::is_floating_point_v<T>, "tx::dist::local: sums are of f32 or f64. FIX: cast<float>(x) before they are added");
     if (from.size() != to.size()) throw rank_error("all_reduce: from and to differ in length");
-    auto& posts = group_.posts_;
-    posts[static_cast<std::size_t>(rank_)] = {from.data(), to.data(), to.size(), sizeof(T)};
-    group_.meet();
-    bool equal = true;
-    for (auto const& p : posts) equal = equal && p.count == posts[0].count && p.element == posts[0].element;
-    if (equal) {
-      auto const count = static_cast<std::int64_t>(to.size());
-      auto const part = [&](int r) { return static_cast<T const*>(posts[static_cast<std::size_t>(r)].from); };
-      tree_sum<T>(part, size(), count * rank_ / size(), count * (rank_ + 1) / size(),
-                  [&](std::int64_t at, int n, T const* sum) {
-                    for (auto const& p : posts)
-                      std::memcpy(static_cast<T*>(p.to) + at, sum, static_cast<std::size_t>(n) * sizeof(T));
-                  });
-    }
+    group_.meet(rank_, {"all_reduce", from.data(), to.data(), to.size(), sizeof(T)});
+    auto const& posts = group_.posts_;
+    auto const count = static_cast<std::int64_t>(to.size());
+    auto const part = [&](int r) { return static_cast<T const*>(posts[static_cast<std::size_t>(r)].from); };
+    tree_sum<T>(part, size(), count * rank_ / size(), count * (rank_ + 1) / size(), [&](std::int64_t at, int n, T const* sum) {
+      for (auto const& p : posts) std::memcpy(static_cast<T*>(p.to) + at, sum, static_cast<std::size_t>(n) * sizeof(T));
+    });
     group_.part();
-    if (!equal)
-      throw rank_error(
-          "all_reduce: the ranks bring different numbers or types of elements. FIX: run one program on all");
   }
 
  private:

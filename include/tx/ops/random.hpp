@@ -7,7 +7,8 @@
 namespace tx {
 
 // Its stream, given when recorded and kept by every pass, and which shard of a rank's batch it belongs to. Rows
-// are counted over all shards of all ranks, as in a tensor that has them one after the other along its leading axis.
+// are counted over all shards of all ranks, as in a tensor that has them one after the other along its leading axis; of a bounded one each rank
+// has as many as are planned for.
 constexpr attributes of_random(int stream, int shard = 0) { return {{stream, shard}}; }
 constexpr int random_stream(attributes const& at) { return static_cast<int>(at.v[0]); }
 constexpr int random_shard(attributes const& at) { return static_cast<int>(at.v[1]); }

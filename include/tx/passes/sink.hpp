@@ -200,12 +200,12 @@ class sinker {
       return transpose(var{&g_, slice_inside(g_.input(n, 0), {})}, order).id;
     }
     vec<int> in{};
-    for (int k = 0; k < n.inputs; ++k) in.push_back(slice_inside(g_.input(n, k), n.info.dims));
+    for (int k = 0; k < n.inputs; ++k) in.push_back(slice_inside(g_.input(n, k), g_.info(g_.input(n, k)).dims));
     if (n.op->kind == op_kind::elementwise) return g_.emit(n.op, in.data(), in.size(), n.at, {n.info.type, slice_of(n.info.dims)});
     return g_.emit(n.op, in.data(), in.size(), n.at);
   }
 
-  // What the body sees of an operand; a number is repeated for a reader of extents `all`.
+  // What the body sees of an operand; a number is repeated to the slice of extents `all`.
   constexpr int slice_inside(int id, shape const& all) {
     if (is_stacked_here(id)) return body().results[result_number(g_[id].at)];
     if (moves_[id]) return inside_[id];

@@ -8,6 +8,7 @@
 #include <tx/run/program_on.hpp>
 #include <tx/run/replay.hpp>
 #include <tx/run/run.hpp>
+#include <tx/run/same_beginning.hpp>
 #include <tx/run/staging.hpp>
 #include <tx/run/settings.hpp>
 
@@ -133,6 +134,7 @@ class executor {
     block& all = writable();
     all.steps = runs_ = steps;
     all.seed = tx::seed(from_seed);
+    begins_ = true;
   }
   // Calls f(name, value) for each setting that this program has, to save them and to bring them back.
   template <class F>
@@ -154,7 +156,10 @@ class executor {
   void end_observing(exec::observer& o) { std::erase(observers_, &o); }
   // Copies of all elements, also where the host does not reach the backend's memory.
   std::vector<typename block::element_type> read(int k = 0) const { return parameters_->read(own(k)); }
-  void write(std::span<typename block::element_type const> values, int k = 0) { writable().write(values, own(k)); }
+  void write(std::span<typename block::element_type const> values, int k = 0) {
+    writable().write(values, own(k));
+    begins_ = true;
+  }
   // Keeps the parameters that the executor made, and the memory that elements() and tensors() show, also when the executor is gone;
   // nothing of the caller's.
   std::shared_ptr<void const> owner() const { return parameters_; }
@@ -233,7 +238,9 @@ class executor {
   template <class Communicator>
   void join(Communicator& ranks) {
     frame_.ranks = &ranks;
-    if (exec::trains<Step> && ranks.size() > 1 && !program::collective)
+    bool divided = false;
+    if constexpr (requires { Step::division; }) divided = Step::division.given;
+    if (exec::trains<Step> && ranks.size() > 1 && !divided)
       throw value_error("executor: " + std::to_string(ranks.size()) +
                         " ranks would train a model each. FIX: tx::data_parallel<ranks> as an option of the step");
     if constexpr (requires { Step::division; }) {
@@ -276,6 +283,9 @@ class executor {
         check_range(std::span(a), c);
       }(), ...);
     }
+    if constexpr (exec::ranked<Backend> && exec::trains<Step>)
+      if (begins_) exec::check_same_beginning(*frame_.ranks, parameters_->seed.value, parameters_->steps, {parameters_->block(0), static_cast<std::size_t>(block::bytes_for(parameters_->states()))});
+    begins_ = false;
     settings.write_scalars(scalars_, steps_run());
     frame_.base[exec::base_scalars] = staging_.scalars(reinterpret_cast<std::byte*>(scalars_.data()), sizeof scalars_);
     frame_.key = philox_key::from(parameters_->seed.value);
@@ -385,6 +395,7 @@ class executor {
   std::int64_t runs_ = 0;  // of a program that does not train
   int block_ = 0;          // that it takes as parameters
   bool reads_only_ = false;
+  bool begins_ = true;  // or goes on from elsewhere: ranks compare what they have before the next run
   exec::view_copies<static_cast<int>(std::tuple_size_v<arguments>)> copies_{};
 };
 
