@@ -153,3 +153,29 @@ TEST_CASE("batch norm is over the rows that there are") {
   CHECK(distance(doubles(a.gradient), doubles(b.gradient)) < 1e-6);
   CHECK(distance(doubles(some.read()), doubles(four.read())) < 1e-6);
 }
+
+TEST_CASE("a batch of bounded extents that has no two elements for a channel moves no running statistics") {
+  using three_each = tx::tensor<float, tx::dyn<4>, 1, 3>;
+  using any = tx::tensor<float, tx::dyn<4, 1>, 1, tx::dyn<5, 2>>;
+  struct net {
+    tx::nn::batch_norm<1> norm;
+  };
+  constexpr auto one = [](net const& m, three_each x) { return tx::mean(m.norm(x)); };
+  constexpr auto two = [](net const& m, any x) { return tx::mean(m.norm(x)); };
+  auto const statistics = [](auto& run) {
+    auto parameters = run.tensors();
+    return std::array{named(parameters, "norm.running_mean").data[0], named(parameters, "norm.running_var").data[0]};
+  };
+  tx::executor<tx::train_step<net, one, tx::sgd>, tx::cpu> run{tx::seed(1)};
+  run(std::vector<float>{1, 2, 3, 4, 5, 9});
+  auto const moved = statistics(run);
+  CHECK(moved[0] == Approx(0.4));
+  CHECK(moved[1] == Approx(0.9 + 0.1 * 8));
+  run(std::vector<float>{});
+  CHECK(statistics(run) == moved);
+
+  tx::executor<tx::train_step<net, two, tx::sgd>, tx::cpu> other{tx::seed(1)};
+  float const element = 7;
+  for (std::int64_t const rows : {0, 1}) other(tx::array_view<float const>{{3, {rows, 1, 1}, {1, 1, 1}}, &element});
+  CHECK(statistics(other) == std::array{0.0f, 1.0f});
+}

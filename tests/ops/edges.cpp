@@ -3,6 +3,7 @@
 
 #include <tx/ops/cross_entropy.hpp>
 #include <tx/ops/dropout.hpp>
+#include <tx/ops/elu.hpp>
 #include <tx/ops/embedding.hpp>
 #include <tx/ops/log.hpp>
 #include <tx/ops/matmul.hpp>
@@ -92,6 +93,13 @@ void check_specials() {
     CHECK(r.halves[i] == Approx(b[i].widen() * 3 + h[i].widen() / 4));
   }
 }
+
+// ---- slopes that are small beside 1 ----------------------------------------------------------------------------------
+
+struct elu_model {
+  p<float, 4> x;
+};
+constexpr auto elus = [](elu_model const& m) { return tx::sum(tx::elu(m.x)); };
 
 // ---- dropout --------------------------------------------------------------------------------------------------------
 
@@ -271,3 +279,11 @@ TEST_CASE("axes that are no neighbours become one: reference") { check_merged<tx
 TEST_CASE("axes that are no neighbours become one: cpu") { check_merged<tx::cpu>(); }
 TEST_CASE("a result may take the place of an operand that others still read: reference") { check_pair<tx::reference>(); }
 TEST_CASE("a result may take the place of an operand that others still read: cpu") { check_pair<tx::cpu>(); }
+
+TEST_CASE("the slope of elu far below 0 keeps its digits") {
+  std::vector<float> const x{-5, -10, -14, -20};
+  tx::executor<grad_program<elu_model, elus>, tx::cpu> run{tx::seed(0)};
+  std::ranges::copy(x, run.elements().begin());
+  auto const told = run();
+  for (std::size_t i = 0; i < x.size(); ++i) CHECK(told.gradient[i] == Approx(std::exp(x[i])).epsilon(1e-5).margin(0));
+}

@@ -135,12 +135,16 @@ constexpr void append_shards(graph& g, division d, graph const& one, Gather cons
       outputs.push_back(o);
     }
     outputs = gather(g, outputs);
-    for (int k = 0; k < outputs.size(); ++k) sums[k].push(var{&g, outputs[k].value});
+    for (int k = 0; k < outputs.size(); ++k) {
+      var const x{&g, outputs[k].value};
+      sums[k].push(is_half(x.type()) ? cast(x, dtype::f32) : x);
+    }
   }
   for (int k = 0; k < outputs.size(); ++k) {
     var x = sums[k].total();
     if (d.ranks > 1) x = all_reduce(x);
-    outputs[k].value = (x * (1.0 / d.parts())).id;
+    x = x * (1.0 / d.parts());
+    outputs[k].value = (x.type() == g.info(outputs[k].value).type ? x : cast(x, g.info(outputs[k].value).type)).id;
     g.outputs.push_back(outputs[k]);
   }
 }

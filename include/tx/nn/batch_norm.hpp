@@ -2,6 +2,7 @@
 // [N, C] -> [N, C], [N, C, L] -> the same, [N, C, H, W] -> the same. A program that trains takes mean and variance of the batch, and moves
 // running_mean and running_var, states of the model, towards them by Momentum of the way (there with the variance of a sample); others,
 // and tx::inference(layer), take those. Epsilon, what is added to the variance, and Momentum are std::ratios.
+// A batch of bounded extents that has less than two elements for a channel leaves them as they are.
 // On shards of a batch each takes its own mean and variance, and the running ones move to the mean of the shards'.
 // Errors, while compiling: another number of channels; one element for each channel, which has no variance; a program that trains and calls
 // one layer twice, as states are set once.
@@ -9,9 +10,12 @@
 
 #include <tx/expr/state.hpp>
 #include <tx/ops/cast.hpp>
+#include <tx/ops/extent_of.hpp>
+#include <tx/ops/less.hpp>
 #include <tx/ops/reshape.hpp>
 #include <tx/ops/rsqrt.hpp>
 #include <tx/ops/variance.hpp>
+#include <tx/ops/where.hpp>
 
 #include <ratio>
 
@@ -28,6 +32,14 @@ constexpr int only_extent_of_channel(shape const& x) {
   }
   return found;
 }
+// How far running statistics of x move: not at all where a batch has no two elements for a channel, of which there is no variance.
+template <int... Axes>
+struct moved_share_fn {
+  constexpr var operator()(var x, var share) const {
+    tx::detail::reduced_count const count(x, tx::detail::sum_fn<Axes...>{}(x).dims());
+    return count.bounded_ones.valid() ? where(less(1.0, count.bounded_ones * count.each), share, 0.0) : share;
+  }
+};
 }  // namespace detail
 
 template <int C, class Epsilon = std::ratio<1, 100'000>, class Momentum = std::deci>
@@ -55,8 +67,9 @@ struct batch_norm {
     auto const mean = over_batch<rank>([&]<int... Axes>() { return tx::lift<tx::detail::exact_mean_fn<Axes...>>(x); });
     auto const of_batch = over_batch<rank>([&]<int... Axes>() { return tx::variance<Axes...>(x, 0); });
     auto const of_sample = over_batch<rank>([&]<int... Axes>() { return tx::variance<Axes...>(x, 1); });
-    move(running_mean, mean);
-    move(running_var, of_sample);
+    auto const share = over_batch<rank>([&]<int... Axes>() { return tx::lift<detail::moved_share_fn<Axes...>>(x, momentum); });
+    move(running_mean, mean, share);
+    move(running_var, of_sample, share);
     return of_x(mean, of_batch);
   }
 
@@ -75,8 +88,8 @@ struct batch_norm {
     else return f.template operator()<0, 2, 3>();
   }
   template <class State, typed_handle V>
-  static constexpr void move(State const& running, V const& now) {
-    running.set(running + (tx::reshape<C>(now) - running) * momentum);
+  static constexpr void move(State const& running, V const& now, auto const& share) {
+    running.set(running + (tx::reshape<C>(now) - running) * share);
   }
 };
 

@@ -24,12 +24,12 @@ template <int Base>
 struct rotary_fn {
   static_assert(Base > 1, "tx::nn::rotary: a base is above 1. FIX: 10'000, say");
 
-  constexpr var operator()(var x) const { return turned(x, cast(iota(*x.g, table(x), 0), dtype::f32)); }
+  constexpr var operator()(var x) const { return turned(x, cast(iota(*x.g, table(x), 0), sum_type(x.type()))); }
   constexpr var operator()(var x, var places) const {
     shape const angles = table(x);
     if (!is_integer(places.type()) || places.dims().rank != 1 || !(places.dims().at(0) == angles.at(0)))
       throw invalid("rotary: there is not one integer for each place. FIX: a tensor<tx::i32, places>");
-    return turned(x, broadcast_to(reshape(cast(places, dtype::f32), extents(angles.at(0), 1)), angles));
+    return turned(x, broadcast_to(reshape(cast(places, sum_type(x.type())), extents(angles.at(0), 1)), angles));
   }
 
  private:
@@ -42,7 +42,7 @@ struct rotary_fn {
   static constexpr var turned(var x, var places) {
     shape const angles = table(x);
     int const half = angles.dim[1];
-    var const angle = places * exp(cast(iota(*x.g, angles, 1), dtype::f32) * (-math::log(static_cast<double>(Base)) / half));
+    var const angle = places * exp(cast(iota(*x.g, angles, 1), places.type()) * (-math::log(static_cast<double>(Base)) / half));
     var const c = cast(cos(angle), x.type()), s = cast(sin(angle), x.type());
     var const first = slice(x, -1, 0, half, 1), second = slice(x, -1, half, half, 1);
     return concat({first * c - second * s, second * c + first * s}, -1);

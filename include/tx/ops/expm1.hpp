@@ -32,11 +32,11 @@ constexpr auto expm1(X const& x) {
 
 }  // namespace tx
 
-#include <tx/ops/add.hpp>
+#include <tx/ops/exp.hpp>
 #include <tx/ops/mul.hpp>
 
 namespace tx::detail {
 constexpr void expm1_vjp(vjp_context& c) {
-  c.accumulate(0, c.gradient * (c.out() + 1));
+  c.accumulate(0, c.gradient * exp(c.in(0)));
 }
 }  // namespace tx::detail

@@ -14,7 +14,8 @@ constexpr value_info matmul_infer(value_info const* in, int, attributes const&) 
   value_info const& a = in[0];
   value_info const& b = in[1];
   if (a.type != b.type || !is_float(a.type)) throw invalid("matmul: both sides need one floating-point type. FIX: cast<T>(x)");
-  if (a.dims.rank < 2 || b.dims.rank != a.dims.rank) throw invalid("matmul: both sides need at least two axes. FIX: reshape a vector to [1, n] or [n, 1]");
+  if (a.dims.rank < 2 || b.dims.rank < 2) throw invalid("matmul: both sides need at least two axes. FIX: reshape a vector to [1, n] or [n, 1]");
+  if (b.dims.rank != a.dims.rank) throw invalid("matmul: the sides have unlike numbers of axes, and the right one is no matrix. FIX: broadcast_to the same leading axes");
   if (a.dims[-1] != b.dims[-2])
     throw invalid("matmul: the last extent of the left side is not the last but one of the right side. FIX: make them equal, or transpose a side");
   if (!(a.dims.factors_at(a.dims.rank - 1) == b.dims.factors_at(b.dims.rank - 2)))

@@ -241,12 +241,10 @@ class executor {
     bool divided = false;
     if constexpr (requires { Step::division; }) divided = Step::division.given;
     if (exec::trains<Step> && ranks.size() > 1 && !divided)
-      throw value_error("executor: " + std::to_string(ranks.size()) +
-                        " ranks would train a model each. FIX: tx::data_parallel<ranks> as an option of the step");
+      throw value_error("executor: " + std::to_string(ranks.size()) + " ranks would train a model each. FIX: tx::data_parallel<ranks> as an option of the step");
     if constexpr (requires { Step::division; }) {
       if (Step::division.given && Step::division.ranks != ranks.size())
-        throw value_error("executor: the step was compiled for " + std::to_string(Step::division.ranks) + " ranks; there are " +
-                          std::to_string(ranks.size()));
+        throw value_error("executor: the step was compiled for " + std::to_string(Step::division.ranks) + " ranks; there are " + std::to_string(ranks.size()));
       shard_ = std::int64_t{ranks.rank()} * Step::division.shards;
     }
   }
