@@ -2,6 +2,7 @@
 #include "allocations.hpp"
 
 #include <tx/backends/cpu.hpp>
+#include <tx/backends/cuda/target.hpp>
 #include <tx/expr/repeat.hpp>
 #include <tx/nn/linear.hpp>
 #include <tx/ops/cross_entropy.hpp>
@@ -10,6 +11,7 @@
 #include <tx/step/function.hpp>
 #include <tx/train/accumulate.hpp>
 #include <tx/train/averaged.hpp>
+#include <tx/train/sgd.hpp>
 #include <tx/train/step.hpp>
 #include <tx/train/value_and_grad.hpp>
 
@@ -73,4 +75,12 @@ TEST_CASE("programs take what they were planned to, and nothing when they run") 
   check<value_and_grad<loss<32>, net>>(x, y);
   check<function<predict, net>>(x);
   check<function<predict, net>>(few);
+}
+
+TEST_CASE("on a target with a memory of its own the plan has the copies of arguments and scalars too") {
+  using step = train_step<net, loss<32>, sgd>;
+  constexpr exec::memory_use host = step::memory, device = step::memory_on<cuda_target>;
+  STATIC_REQUIRE(host.arguments == 0);
+  STATIC_REQUIRE(device.arguments == exec::aligned(32 * 64 * 4) + exec::aligned(32 * 4) + exec::scalars_counters_and_step);
+  STATIC_REQUIRE(device.peak == device.parameters + device.optimizer + device.arena + device.arguments);
 }

@@ -6,7 +6,7 @@
 
 namespace tx {
 
-// How passes treat an op. They know no op by name but the leaves, what makes up regions (repeat, argument, result) and `copy`.
+// How passes treat an op. Which ops a pass knows by name besides the leaves and what makes up regions: docs/design.md, "An op".
 enum class op_kind : std::uint8_t {
   leaf,         // a value from outside: input, parameter, scalar, argument of a region
   constant,     // one number, bits in attribute 0

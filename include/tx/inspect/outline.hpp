@@ -240,7 +240,7 @@ template <class Step, target const& To = cpu_target>
 TX_COLD outline outline_of(std::vector<double> seconds = {}) {
   stored_names const names = names_of<typename Step::model>(Step::states);
   outline out = detail::outline_of_source<typename Step::source, To>("step", names, seconds);
-  out.memory = exec::with_parameters<typename Step::model>(out.memory, Step::states);
+  out.memory = exec::memory_in_all<typename Step::model, typename Step::arguments>(out.memory, Step::states, To);
   return out;
 }
 

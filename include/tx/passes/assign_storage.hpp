@@ -180,9 +180,10 @@ class storage_assigner {
     for (int k = last_read_[shared_[leaf]]; k >= 0; k = reads_[k].before) reads.push_back(reads_[k]);
     return may_be_stored_over(leaf, value, reads);
   }
-  // A new value may overwrite a leaf or a carry only if it reads the old one element by element, and nobody reads that later. A
-  // value that a region stacks is computed in its body, and replaces a slice in each iteration: there, others read that slice alone. One
-  // that a loop in that body stacks replaces slices of slices: nobody else may read those. reads: of the old value, the last one first.
+  // May a new value be stored over an old one, a leaf or a carry? Only if it reads the old one element by element, and nobody reads that later.
+  //   A value that a loop stacks replaces one slice of the old one in each iteration: in the body others may read that slice alone.
+  //   Where an inner loop of that body stacks it, each of its iterations replaces a slice of a slice: then nobody else may read the old value.
+  // reads: of the old value, the last one first.
   constexpr bool may_be_stored_over(int old, int value, vec<leaf_read> const& reads) const {
     if (!(to_.info(old) == to_.info(value))) return false;
     bool const stacked = is_stacked_result(to_, value);

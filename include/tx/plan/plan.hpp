@@ -142,9 +142,10 @@ struct memory_use {
   std::int64_t activations = 0;  // the most that is kept of the forward pass for backward at one moment
   std::int64_t gradients = 0;    // the most that backward and update keep of their own values at one moment
   std::int64_t workspace = 0;    // scratch of the kernel that needs most
-  std::int64_t arena = 0;        // everything but parameters and state
+  std::int64_t arena = 0;        // everything but parameters, state and arguments
+  std::int64_t arguments = 0;    // copies of a run's arguments and scalars, on a target with a memory of its own
   std::int64_t largest_live = 0; // the sum of live bytes at its highest: what no arena could undercut
-  std::int64_t peak = 0;         // parameters + optimizer + arena
+  std::int64_t peak = 0;         // parameters + optimizer + arena + arguments
   std::int64_t recomputed_flops = 0;  // of a step, for products that a budget of activations has computed again
 };
 

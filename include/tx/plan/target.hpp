@@ -26,6 +26,7 @@ struct target {
   // all gradients are made before the first update, which then is one kernel for each group of parameters.
   bool rounds_ahead = false;
   bool gathers_gradients = false;
+  bool has_own_memory = false;  // to which a run's arguments and scalars are copied
 };
 
 // Does a backend say what programs are planned for?

@@ -4,8 +4,8 @@
 #include <tx/plan/plan.hpp>
 #include <tx/run/frame.hpp>
 #include <tx/run/parameter_memory.hpp>
+#include <tx/run/staged.hpp>
 
-#include <tuple>
 #include <vector>
 
 namespace tx::exec {
@@ -24,12 +24,7 @@ class staging {
 template <class Step, remote Backend>
 class staging<Step, Backend> {
   using program = typename Step::template program<Backend::target>;
-  static constexpr int arguments = static_cast<int>(std::tuple_size_v<typename Step::arguments>);
-  static constexpr auto offsets = []<int... K>(std::integer_sequence<int, K...>) {
-    fixed<std::int64_t, arguments + 1> at{};
-    ((at[K + 1] = at[K] + aligned(std::tuple_element_t<static_cast<std::size_t>(K), typename Step::arguments>::info.bytes())), ...);
-    return at;
-  }(std::make_integer_sequence<int, arguments>{});
+  using places = staged<typename Step::arguments>;
   static constexpr auto result_offsets = [] {
     auto const& results = program::results;
     fixed<std::int64_t, results.size() + 1> at{};
@@ -38,16 +33,16 @@ class staging<Step, Backend> {
   }();
 
  public:
-  staging() : device_(offsets[arguments] + scalars_counters_and_step), results_(static_cast<std::size_t>(result_offsets[program::results.size()])) {
-    Backend::clear(device_.data() + offsets[arguments] + scalar_bytes, counter_words * 4);
+  staging() : device_(places::bytes), results_(static_cast<std::size_t>(result_offsets[program::results.size()])) {
+    Backend::clear(device_.data() + places::scalars + scalar_bytes, counter_words * 4);
   }
 
-  std::byte* argument(int k, std::byte const* values, std::size_t bytes) { return sent(offsets[k], values, bytes); }
-  std::byte* scalars(std::byte const* values, std::size_t bytes) { return sent(offsets[arguments], values, bytes); }
+  std::byte* argument(int k, std::byte const* values, std::size_t bytes) { return sent(places::offsets[k], values, bytes); }
+  std::byte* scalars(std::byte const* values, std::size_t bytes) { return sent(places::scalars, values, bytes); }
   // What the frame has of it.
   std::uint32_t step(std::int64_t steps) {
     auto const now = static_cast<std::uint32_t>(steps);
-    sent(offsets[arguments] + scalar_bytes + counter_words * 4, reinterpret_cast<std::byte const*>(&now), sizeof now);
+    sent(places::scalars + scalar_bytes + counter_words * 4, reinterpret_cast<std::byte const*>(&now), sizeof now);
     return 0;
   }
   std::byte const* result(int k, std::byte const* value) {

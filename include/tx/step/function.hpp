@@ -8,16 +8,18 @@
 #include <tx/passes/narrow.hpp>
 #include <tx/plan/compile.hpp>
 #include <tx/plan/program.hpp>
+#include <tx/run/staged.hpp>
 
 namespace tx {
 
 namespace exec {
 // What a program of a model needs in all, with an optimizer's states beside the parameters.
-template <class Model>
-constexpr memory_use with_parameters(memory_use m, state_kinds states) {
+template <class Model, class Arguments>
+constexpr memory_use memory_in_all(memory_use m, state_kinds states, target const& to) {
   m.parameters = layout<Model>::size * size_of(layout<Model>::type);
   m.optimizer = tx::detail::state_elements<Model>(states, states) * size_of(layout<Model>::type);
-  m.peak = m.parameters + m.optimizer + m.arena;
+  m.arguments = to.has_own_memory ? staged<Arguments>::bytes : 0;
+  m.peak = m.parameters + m.optimizer + m.arena + m.arguments;
   return m;
 }
 }  // namespace exec
@@ -51,7 +53,7 @@ struct function {
   template <target const& To = cpu_target>
   using program = exec::program<source, To>;
   template <target const& To>
-  static constexpr exec::memory_use memory_on = exec::with_parameters<Model>(program<To>::memory, states);
+  static constexpr exec::memory_use memory_on = exec::memory_in_all<Model, arguments>(program<To>::memory, states, To);
   static constexpr exec::memory_use memory = memory_on<cpu_target>;
 };
 

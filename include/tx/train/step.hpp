@@ -85,7 +85,7 @@ struct train_step {
   template <target const& To = cpu_target>
   using program = detail::recorded_program<train_step, To>;
   template <target const& To>
-  static constexpr exec::memory_use memory_on = exec::with_parameters<Model>(program<To>::memory, states);
+  static constexpr exec::memory_use memory_on = exec::memory_in_all<Model, arguments>(program<To>::memory, states, To);
   static constexpr exec::memory_use memory = memory_on<cpu_target>;
 };
 

@@ -87,7 +87,7 @@ struct value_and_grad {
   template <target const& To = cpu_target>
   using program = detail::recorded_program<value_and_grad, To>;
   template <target const& To>
-  static constexpr exec::memory_use memory_on = exec::with_parameters<Model>(program<To>::memory, states);
+  static constexpr exec::memory_use memory_on = exec::memory_in_all<Model, arguments>(program<To>::memory, states, To);
   static constexpr exec::memory_use memory = memory_on<cpu_target>;
 };
 

@@ -135,6 +135,7 @@ inline constexpr target cuda_target{
     .whole_scratch = backends::cuda::whole_scratch,
     .rounds_ahead = true,
     .gathers_gradients = true,
+    .has_own_memory = true,
 };
 
 // Of devices whose units for matrices no kernel here knows: products run on vectors, attention is written out as products.

@@ -1,0 +1,28 @@
+// Where a run's arguments and scalars lie in a memory of the backend's own: one argument behind the other, then scalars, counters and the step.
+#pragma once
+
+#include <tx/core/alignment.hpp>
+#include <tx/core/fixed.hpp>
+#include <tx/run/frame.hpp>
+
+#include <tuple>
+#include <utility>
+
+namespace tx::exec {
+
+template <class Arguments>
+struct staged;
+template <class... A>
+struct staged<std::tuple<A...>> {
+  static constexpr int count = static_cast<int>(sizeof...(A));
+  static constexpr auto offsets = [] {
+    fixed<std::int64_t, count + 1> at{};
+    [[maybe_unused]] int k = 0;
+    ((at[k + 1] = at[k] + aligned(A::info.bytes()), ++k), ...);
+    return at;
+  }();
+  static constexpr std::int64_t scalars = offsets[count];
+  static constexpr std::int64_t bytes = scalars + scalars_counters_and_step;
+};
+
+}  // namespace tx::exec
