@@ -1,4 +1,4 @@
-# tx_add_program(NAME SOURCE... [BACKENDS cpu cuda hip])
+# tx_add_program(NAME SOURCE... [BACKENDS cpu cuda hip] [HEADERS header...])
 #
 # Adds the static library NAME: compiled steps and functions behind a plain interface. Its sources instantiate the executors;
 # the header that applications include names no template of tx. So only these sources see tx and its flags, and to edit an
@@ -6,8 +6,9 @@
 #   BACKENDS  the sources are compiled once for each of them, on tx::chosen_backend of tx/backends/chosen.hpp; cpu unless said. Who links NAME sees
 #             TX_WITH_CUDA or TX_WITH_HIP where devices are among them. Definitions and include folders of NAME are those of the device's objects too; other
 #             options, and what it links, are the CPU's alone.
+#   HEADERS   those of NAME that have rules of ops of its own: kernels for devices are made of them
 function(tx_add_program NAME)
-  cmake_parse_arguments(PARSE_ARGV 1 for "" "" "BACKENDS")
+  cmake_parse_arguments(PARSE_ARGV 1 for "" "" "BACKENDS;HEADERS")
   if(NOT for_UNPARSED_ARGUMENTS)
     message(FATAL_ERROR "tx_add_program(${NAME}): there are no sources. FIX: name the .cpp that instantiates the executor")
   endif()
@@ -23,9 +24,9 @@ function(tx_add_program NAME)
       continue()
     endif()
     foreach(source IN LISTS for_UNPARSED_ARGUMENTS)
-      tx_device_object(object ${source} ${backend} TARGET ${NAME})
-      list(APPEND sources ${object})
-      list(APPEND libraries ${object_libraries})
+      tx_device_objects(objects ${source} ${backend} TARGET ${NAME} HEADERS ${for_HEADERS})
+      list(APPEND sources ${objects})
+      list(APPEND libraries ${objects_libraries})
     endforeach()
     string(TOUPPER TX_WITH_${backend} with)
     list(APPEND definitions ${with}=1)

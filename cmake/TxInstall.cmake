@@ -15,4 +15,4 @@ configure_package_config_file(cmake/txConfig.cmake.in ${CMAKE_CURRENT_BINARY_DIR
 write_basic_package_version_file(${CMAKE_CURRENT_BINARY_DIR}/txConfigVersion.cmake
   COMPATIBILITY SameMinorVersion ARCH_INDEPENDENT)
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/txConfig.cmake ${CMAKE_CURRENT_BINARY_DIR}/txConfigVersion.cmake
-  cmake/TxFlags.cmake cmake/TxDeviceSource.cmake cmake/TxCuda.cmake cmake/TxHip.cmake cmake/TxAddProgram.cmake DESTINATION ${package})
+  cmake/TxFlags.cmake cmake/TxDeviceSource.cmake cmake/DeviceTasks.cmake cmake/TxCuda.cmake cmake/TxHip.cmake cmake/TxAddProgram.cmake DESTINATION ${package})

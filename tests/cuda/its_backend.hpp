@@ -1,7 +1,7 @@
-// The backend of the compiler's make.
+// The backend that the program is compiled for.
 #pragma once
 
-#if defined(__HIPCC__)
+#if defined(TX_FOR_HIP)
 #include <tx/backends/hip.hpp>
 using its_backend = tx::hip;
 #else

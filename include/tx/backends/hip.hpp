@@ -1,8 +1,11 @@
-// The HIP backend: the same generated kernels for AMD's GPUs. For sources that hipcc compiles, one of a program.
+// The HIP backend: the same generated kernels for AMD's GPUs. Who compiles it: as of tx/backends/cuda.hpp.
 #pragma once
 
 #include <tx/backends/cuda/backend.hpp>
 #include <tx/backends/hip/gpu.hpp>
+#if defined(__HIPCC__)
+#include <tx/backends/hip/device_code.hpp>
+#endif
 
 namespace tx {
 

@@ -1,10 +1,8 @@
-// Stands for cuBLASLt where there is none: what backends/cuda/blas.hpp asks of it, by one kernel in plain loops, which the runner of device code runs as any other.
+// Stands for cuBLASLt where there is none: what backends/cuda/blas.hpp asks of it, by one kernel in plain loops (product.cu), which the runner of device code runs as any other.
 // Names and meanings are those of https://docs.nvidia.com/cuda/cublas/#using-the-cublaslt-api: matrices lie by columns, D = alpha op(A) op(B) + beta C, with alpha 1 and beta 1 or 0.
 #pragma once
 
-#include <cuda_bf16.h>
-#include <cuda_fp16.h>
-#include <cuda_runtime.h>
+#include <cuda_runtime_api.h>
 #include <library_types.h>
 
 #include <cstddef>
@@ -51,25 +49,8 @@ struct matrix {
   std::int64_t apart;
   bool turned;
 };
-__device__ inline float element(matrix const& m, std::int64_t row, std::int64_t col) {
-  std::int64_t const i = m.turned ? col + row * m.apart : row + col * m.apart;
-  if (m.type == CUDA_R_16BF) return __bfloat162float(static_cast<__nv_bfloat16 const*>(m.data)[i]);
-  if (m.type == CUDA_R_16F) return __half2float(static_cast<__half const*>(m.data)[i]);
-  return static_cast<float const*>(m.data)[i];
-}
-static __global__ void multiply(matrix a, matrix b, matrix added, matrix to, std::int64_t rows, std::int64_t cols, std::int64_t depth) {
-  for (std::int64_t i = std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x; i < rows * cols; i += std::int64_t{gridDim.x} * blockDim.x) {
-    std::int64_t const row = i % rows, col = i / rows;
-    float sum = 0;
-    for (std::int64_t k = 0; k < depth; ++k) sum += element(a, row, k) * element(b, k, col);
-    if (added.data != nullptr) sum += element(added, row, col);
-    std::int64_t const at = row + col * to.apart;
-    void* const d = const_cast<void*>(to.data);
-    if (to.type == CUDA_R_16BF) static_cast<__nv_bfloat16*>(d)[at] = __float2bfloat16(sum);
-    else if (to.type == CUDA_R_16F) static_cast<__half*>(d)[at] = __float2half(sum);
-    else static_cast<float*>(d)[at] = sum;
-  }
-}
+// to = a b + added, each [rows, depth] x [depth, cols]: started on a stream, by product.cu.
+cudaError_t start_product(matrix a, matrix b, matrix added, matrix to, std::int64_t rows, std::int64_t cols, std::int64_t depth, cudaStream_t stream);
 
 }  // namespace stands_for_cublaslt
 
@@ -115,7 +96,7 @@ inline cublasStatus_t cublasLtMatmul(cublasLtHandle_t, cublasLtMatmulDesc_t prod
   if (rows != d_layout->rows || cols != d_layout->cols || depth != (b_turned ? b_layout->cols : b_layout->rows)) return CUBLAS_STATUS_INVALID_VALUE;
   bool const adds = *static_cast<float const*>(beta) != 0;
   if (adds && (c_layout->rows != rows || c_layout->cols != cols)) return CUBLAS_STATUS_INVALID_VALUE;
-  stands_for_cublaslt::multiply<<<64, 128, 0, stream>>>({a, a_layout->type, a_layout->apart, a_turned}, {b, b_layout->type, b_layout->apart, b_turned}, {adds ? c : nullptr, c_layout->type, c_layout->apart, false}, {d, d_layout->type, d_layout->apart, false},
-                                                        static_cast<std::int64_t>(rows), static_cast<std::int64_t>(cols), static_cast<std::int64_t>(depth));
-  return cudaGetLastError() == cudaSuccess ? CUBLAS_STATUS_SUCCESS : CUBLAS_STATUS_INVALID_VALUE;
+  auto const status = stands_for_cublaslt::start_product({a, a_layout->type, a_layout->apart, a_turned}, {b, b_layout->type, b_layout->apart, b_turned}, {adds ? c : nullptr, c_layout->type, c_layout->apart, false}, {d, d_layout->type, d_layout->apart, false},
+                                                           static_cast<std::int64_t>(rows), static_cast<std::int64_t>(cols), static_cast<std::int64_t>(depth), stream);
+  return status == cudaSuccess ? CUBLAS_STATUS_SUCCESS : CUBLAS_STATUS_INVALID_VALUE;
 }

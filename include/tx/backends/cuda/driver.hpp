@@ -3,23 +3,25 @@
 
 #include <tx/config.hpp>
 
-#if !defined(__CUDACC__)
-#error "tx/backends/cuda.hpp is for sources that nvcc compiles. FIX: name the file .cu, or use <tx/backends/cpu.hpp>"
+#if !__has_include(<cuda_runtime_api.h>)
+#error "tx/backends/cuda.hpp needs the headers of the CUDA Toolkit. FIX: tx_add_program(... BACKENDS cuda), which finds them, or use <tx/backends/cpu.hpp>"
 #endif
 
-#include <cuda_runtime.h>
+#include <cuda_runtime_api.h>
 
 namespace tx::backends::cuda {
 
-// A task's arguments lie in constant memory.
-template <class Block, class Task, int BlocksBeside>
-__global__ void __launch_bounds__(Task::threads, BlocksBeside) run_task(__grid_constant__ typename Task::arguments const a) {
-  Block b;
-  Task::run(b, a);
-}
+// How a task is started. That is defined in device_code.hpp, which nvcc compiles: for sources of its own, else in the source that cmake/DeviceTasks.cmake
+// writes of all tasks that an object asks for.
+template <class Task>
+struct started {
+  static cudaError_t allow(std::int64_t shared_bytes);  // more shared memory than most_shared, from now on
+  static cudaError_t start(int blocks, int threads, std::int64_t shared_bytes, cudaStream_t s, typename Task::arguments const& a);
+};
 
 struct driver {
   static constexpr char const* name = "cuda";
+  static constexpr bool matrix_units = true;  // for halves
   static constexpr char const* no_device = "this machine has no usable NVIDIA device. FIX: use tx::cpu, or install the driver";
   using status = cudaError_t;
   using stream = cudaStream_t;
@@ -47,15 +49,8 @@ struct driver {
   static void destroy(captured g) { cudaGraphDestroy(g); }
   static void destroy(runnable g) { cudaGraphExecDestroy(g); }
 
-  template <class Block, class Task, int BlocksBeside>
-  static status allow_shared(std::int64_t bytes) {
-    return cudaFuncSetAttribute(run_task<Block, Task, BlocksBeside>, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(bytes));
-  }
-  template <class Block, class Task, int BlocksBeside>
-  static status start(int blocks, int threads, std::int64_t shared_bytes, stream s, typename Task::arguments const& a) {
-    run_task<Block, Task, BlocksBeside><<<blocks, threads, static_cast<std::size_t>(shared_bytes), s>>>(a);
-    return cudaGetLastError();
-  }
+  template <class Task>
+  using task = started<Task>;
 };
 
 }  // namespace tx::backends::cuda

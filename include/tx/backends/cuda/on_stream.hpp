@@ -1,4 +1,4 @@
-// A device of the kernels: tasks start on one stream of a driver, in order. Driver: cuda/driver.hpp, hip/driver.hpp. Block: what tasks see of theirs.
+// A device of the kernels: tasks start on one stream of a driver, in order. Driver: cuda/driver.hpp, hip/driver.hpp.
 #pragma once
 
 #include <tx/backends/cuda/target.hpp>
@@ -10,27 +10,20 @@
 
 namespace tx::backends::cuda {
 
-// Blocks that a multiprocessor has at once, where a task asks for so many: the compiler keeps registers for them.
-template <class Task>
-inline constexpr int blocks_beside = [] {
-  if constexpr (requires { Task::blocks_beside; }) return Task::blocks_beside;
-  else return 1;
-}();
-
-template <class Driver, class Block>
+template <class Driver>
 struct on_stream {
   using driver = Driver;
   using stream_type = typename Driver::stream;
-  static constexpr bool matrix_units = Block::matrix_units;
+  static constexpr bool matrix_units = Driver::matrix_units;
 
   template <class Task>
   static void launch(int blocks, int threads, std::int64_t shared_bytes, typename Task::arguments const& a) {
     static_assert(std::is_trivially_copyable_v<typename Task::arguments> && sizeof(a) <= most_arguments);
     if (shared_bytes > most_shared) {
-      static auto const allowed = Driver::template allow_shared<Block, Task, blocks_beside<Task>>(shared_bytes);
+      static auto const allowed = Driver::template task<Task>::allow(shared_bytes);
       check(allowed, "a kernel needs more shared memory than this device has");
     }
-    check(Driver::template start<Block, Task, blocks_beside<Task>>(blocks, threads, shared_bytes, stream(), a), "a kernel could not be started");
+    check(Driver::template task<Task>::start(blocks, threads, shared_bytes, stream(), a), "a kernel could not be started");
   }
   static void clear(std::byte* to, std::int64_t count) { check(Driver::clear(to, static_cast<std::size_t>(count), stream()), "clearing memory"); }
 

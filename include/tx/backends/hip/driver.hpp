@@ -3,23 +3,27 @@
 
 #include <tx/config.hpp>
 
-#if !defined(__HIPCC__)
-#error "tx/backends/hip.hpp is for sources that hipcc compiles. FIX: name the file .hip, or use <tx/backends/cpu.hpp>"
+#if !defined(__HIPCC__) && !defined(__HIP_PLATFORM_AMD__)
+#define __HIP_PLATFORM_AMD__ 1
+#endif
+#if !__has_include(<hip/hip_runtime_api.h>)
+#error "tx/backends/hip.hpp needs the headers of ROCm. FIX: tx_add_program(... BACKENDS hip), which finds them, or use <tx/backends/cpu.hpp>"
 #endif
 
-#include <hip/hip_runtime.h>
+#include <hip/hip_runtime_api.h>
 
 namespace tx::backends::hip {
 
-// A task's arguments lie in constant memory.
-template <class Block, class Task>
-__global__ void __launch_bounds__(Task::threads) run_task(typename Task::arguments const a) {
-  Block b;
-  Task::run(b, a);
-}
+// How a task is started: defined in device_code.hpp, as backends/cuda/driver.hpp tells.
+template <class Task>
+struct started {
+  static hipError_t allow(std::int64_t shared_bytes);
+  static hipError_t start(int blocks, int threads, std::int64_t shared_bytes, hipStream_t s, typename Task::arguments const& a);
+};
 
 struct driver {
   static constexpr char const* name = "hip";
+  static constexpr bool matrix_units = false;  // halves are multiplied as floats
   static constexpr char const* no_device = "this machine has no usable AMD device. FIX: use tx::cpu, or install ROCm's driver";
   using status = hipError_t;
   using stream = hipStream_t;
@@ -47,16 +51,8 @@ struct driver {
   static void destroy(captured g) { static_cast<void>(hipGraphDestroy(g)); }
   static void destroy(runnable g) { static_cast<void>(hipGraphExecDestroy(g)); }
 
-  // A block's shared memory is one size, without asking.
-  template <class Block, class Task, int BlocksBeside>
-  static status allow_shared(std::int64_t) {
-    return success;
-  }
-  template <class Block, class Task, int BlocksBeside>
-  static status start(int blocks, int threads, std::int64_t shared_bytes, stream s, typename Task::arguments const& a) {
-    run_task<Block, Task><<<dim3(static_cast<unsigned>(blocks)), dim3(static_cast<unsigned>(threads)), static_cast<unsigned>(shared_bytes), s>>>(a);
-    return hipGetLastError();
-  }
+  template <class Task>
+  using task = started<Task>;
 };
 
 }  // namespace tx::backends::hip

@@ -1,52 +1,11 @@
-// AMD's GPUs as a device: what a block is there. A wavefront of 64 lanes is two of the 32 lanes that kernels call a warp: its lanes run together, so the
-// two may take different ways, each waiting for itself alone. A wavefront of 32 is one.
+// AMD's GPUs as a device of the kernels.
 #pragma once
 
 #include <tx/backends/hip/driver.hpp>  // first: it brings HIP's names
-#include <tx/backends/cuda/launched_block.hpp>
 #include <tx/backends/cuda/on_stream.hpp>
-
-#include <cstring>
 
 namespace tx::backends::hip {
 
-struct gpu_block : cuda::launched_block {
-  static constexpr bool matrix_units = false;  // halves are multiplied as floats
-
-  // What lanes have written to memory before is there for the others of the wavefront.
-  TX_DEVICE void sync_warp() const {
-    __builtin_amdgcn_fence(__ATOMIC_RELEASE, "wavefront");
-    __builtin_amdgcn_wave_barrier();
-    __builtin_amdgcn_fence(__ATOMIC_ACQUIRE, "wavefront");
-  }
-  TX_DEVICE std::uint32_t ballot(bool x) const {
-    std::uint64_t const of_wavefront = __ballot(x);
-    return static_cast<std::uint32_t>(of_wavefront >> (__lane_id() & 32u));
-  }
-  TX_DEVICE bool last_of(std::uint32_t* count, int blocks) const {
-    __shared__ bool last;
-    __threadfence();  // each thread's own stores: a fence of one hands on nobody else's everywhere
-    __syncthreads();
-    if (threadIdx.x == 0) {
-      last = atomicAdd(count, 1u) == static_cast<std::uint32_t>(blocks) - 1;
-      if (last) atomicExch(count, 0u);
-      __threadfence();
-    }
-    __syncthreads();
-    return last;
-  }
-  template <class T>
-  TX_DEVICE T exchange(T x, int mask) const {
-    static_assert(sizeof(T) <= 8);
-    int words[2] = {};
-    std::memcpy(words, &x, sizeof x);
-    words[0] = __shfl_xor(words[0], mask, cuda::warp);
-    if constexpr (sizeof(T) > 4) words[1] = __shfl_xor(words[1], mask, cuda::warp);
-    std::memcpy(&x, words, sizeof x);
-    return x;
-  }
-};
-
-using gpu = cuda::on_stream<driver, gpu_block>;
+using gpu = cuda::on_stream<driver>;
 
 }  // namespace tx::backends::hip
