@@ -37,6 +37,7 @@ function(tx_add_flags TARGET)
   endif()
   if(TX_FATAL_ERRORS)
     list(APPEND code -Wfatal-errors)
+    list(APPEND code -Wformat)  # printf("%f", told.loss), where a struct has a tensor<float> and not a number
   endif()
   target_compile_options(${TARGET} INTERFACE
     "$<$<COMPILE_LANG_AND_ID:CXX,GNU>:${gnu}>"

@@ -26,7 +26,8 @@ def peer(o):
     from sentence_transformers import SentenceTransformer
 
     torch.set_num_threads(o.threads)
-    model = SentenceTransformer(o.model, backend=o.backend, device="cpu")
+    in_f32 = {"model_kwargs": {"ov_config": {"INFERENCE_PRECISION_HINT": "f32"}}} if o.backend == "openvino" else {}  # else bf16, where the processor has it
+    model = SentenceTransformer(o.model, backend=o.backend, device="cpu", **in_f32)
     texts, best = texts_of(o), (0.0, 0)
     first = model.encode(texts[:200], batch_size=32, show_progress_bar=False)
     for size in (16, 32, 64):

@@ -296,8 +296,8 @@ TEST_CASE("reductions and losses refuse what they cannot reduce", "[refused]") {
   refused("a loss compares tensors of one shape. FIX: ", [](inputs& in) { mse(in.f32s<2, 1>(), in.f32s<2>()); });
   refused("huber: delta must be above 0. FIX: ", [](inputs& in) { huber(in.f32s<2>(), in.f32s<2>(), 0.0); });
   refused("smooth_l1: beta must be above 0. FIX: ", [](inputs& in) { smooth_l1(in.f32s<2>(), in.f32s<2>(), -1.0); });
-  refused("cross_entropy, nll: labels must be integers with the shape of the logits less the last axis. FIX: ",
-          [](inputs& in) { nll(in.f32s<2, 3>(), in.f32s<2>()); });
+  refused("cross_entropy, nll: labels must be integers. FIX: ", [](inputs& in) { nll(in.f32s<2, 3>(), in.f32s<2>()); });
+  refused("cross_entropy, nll: labels have the axes of the logits less the last one, the classes, and these have others. FIX: ", [](inputs& in) { nll(in.f32s<2, 1, 3>(), in.ids<2>()); });
   refused("cross_entropy, nll: labels and logits differ in their leading extents. FIX: ",
           [](inputs& in) { nll(in.f32s<2, 3>(), in.ids<4>()); });
   refused("cross_entropy, nll: per_class holds one weight for each class. FIX: ",

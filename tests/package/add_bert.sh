@@ -59,6 +59,7 @@ done
 refuses "$of LORA 8 16 1.5 query" "LORA: bert has no layer 1.5. FIX: of query, key, value, dense"
 refuses "$of LORA 8 16 q_lin" "LORA: bert has no layer q_lin. FIX: of query, key, value, dense"
 refuses "$of LORA 8 16 FROZEN bert.embeddings.*" "LORA trains adapters and the head alone. FIX: leave out FROZEN"
+refuses "small.json HEADS sequence=2 LENGHTS 30" "LENGHTS is not known; known are HEADS, LENGTHS"
 refuses "$of TRAINED classifier.* FROZEN bert.*" "TRAINED and FROZEN exclude each other"
 refuses "$of FROZEN bert,embeddings" "a pattern of names is made of letters"
 refuses "$of LORA 8 16 TEACHER small.json" "distil and pretrain train all"

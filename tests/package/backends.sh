@@ -106,3 +106,8 @@ grep -qE "a type that no other source can name|anonymous namespace" <<<"$refused
 sed -i 's/BACKENDS cpu.*)/BACKENDS cpu tpu)/' CMakeLists.txt
 if refused=$("$cmake" -S . -B other -G Ninja 2>&1); then echo "backends.sh: BACKENDS tpu is taken"; exit 1; fi
 grep -q "BACKENDS tpu is none of cpu, cuda and hip" <<<"$refused" || { echo "$refused"; exit 1; }
+
+# Words that it does not know.
+sed -i 's/BACKENDS cpu tpu)/BACKEND cpu)/' CMakeLists.txt
+if refused=$("$cmake" -S . -B other -G Ninja 2>&1); then echo "backends.sh: BACKEND cpu is taken"; exit 1; fi
+grep -q "BACKEND is no source and no known word. FIX: " <<<"$refused" || { echo "$refused"; exit 1; }

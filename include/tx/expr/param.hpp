@@ -60,8 +60,15 @@ struct uniform {
 };
 }  // namespace init
 
+template <class Init>
+concept initializer = requires { Init::value(0.5, 0.0, std::int64_t{1}); } || requires { Init::value(std::size_t{0}); };
+template <class Group>
+concept parameter_group = requires { Group::rate, Group::decay; };
+
 template <class Tensor, class Init = init::normal<20, 1000>, class Group = decayed>
 struct param : Tensor {
+  static_assert(initializer<Init>, "tx::param: what stands for the initial values is no initializer, which has value(...). FIX: param<tensor, initializer, group>; linear<In, Out, initializer>, embedding<Rows, Width, group, initializer>");
+  static_assert(parameter_group<Group>, "tx::param: what stands for the group is none, which has a rate and a decay. FIX: param<tensor, initializer, group>; linear<In, Out, initializer>, embedding<Rows, Width, group, initializer>");
   static_assert(Tensor::dims.bounds == 0, "tx::param, tx::state: a parameter or state has a bounded extent, and would lie otherwise in each run. FIX: a fixed one, of which a run takes a part");
   using parameter_type = param;
   using initializer = Init;

@@ -41,7 +41,7 @@ struct tensor {
   }
   constexpr T operator[](std::size_t i) const {
     if (std::is_constant_evaluated() && data == nullptr)
-      throw invalid("a tensor has no numbers while a model is recorded. FIX: where(less(a, b), x, y) chooses, slice<...>(x) takes a part");
+      throw invalid("a tensor has no numbers while a model is recorded. FIX: where(less(a, b), x, y) chooses, slice<...>(x) takes a part; what a struct of results has is a tx::tensor<float>");
     return data[i];
   }
   constexpr std::size_t size() const { return elements; }

@@ -9,7 +9,7 @@
 
 namespace tx::nn {
 
-// Tables of words are a group of their own: few rows change in a step, so they bear a higher rate.
+// A group for tables of words, whose rate can be set apart: few rows change in a step, so they bear a higher one.
 struct embedding_group {
   static constexpr float rate = 1.0f;
   static constexpr float decay = 0.01f;

@@ -47,8 +47,9 @@ struct labelled {
 };
 constexpr labelled find_labels(var scores, var labels, std::int64_t also) {
   shape rows = scores.dims();
-  if (rows.rank < 1 || labels.dims().rank + 1 != rows.rank || !is_integer(labels.type()))
-    throw invalid("cross_entropy, nll: labels must be integers with the shape of the logits less the last axis. FIX: tensor<tx::i32, ...>");
+  if (!is_integer(labels.type())) throw invalid("cross_entropy, nll: labels must be integers. FIX: tensor<tx::i32, ...>");
+  if (rows.rank < 1 || labels.dims().rank + 1 != rows.rank)
+    throw invalid("cross_entropy, nll: labels have the axes of the logits less the last one, the classes, and these have others. FIX: reshape the logits to [rows, classes]; argmax of one-hot labels");
   if (rows.is_bounded(rows.rank - 1)) throw invalid("cross_entropy, nll: the number of classes is bounded, and so is what a label may be. FIX: a fixed last axis");
   for (int i = 0; i + 1 < rows.rank; ++i)
     if (!(rows.at(i) == labels.dims().at(i)))

@@ -67,6 +67,8 @@ constexpr bool stored_in_arena(graph const& g, fusion const& f, int root) {
   return op->kind != op_kind::constant && !(op->kind == op_kind::index && f.group_of[root] < 0) &&
          (op->kind != op_kind::leaf || op == &argument_info);
 }
+// The region in whose time it is there: a carry outlives its loop.
+constexpr int home_of_buffer(graph const& g, int root) { return g[root].op == &argument_info ? g.regions[g[root].region].parent : g[root].region; }
 
 // Why two neighbouring ops are in different kernels; the text of explain().
 enum class fusion_answer : std::uint8_t {

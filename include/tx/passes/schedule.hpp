@@ -46,9 +46,6 @@ class scheduler {
   }
 
  private:
-  // The region that a buffer belongs to: a carry outlives its loop.
-  constexpr int home(int root) const { return g_[root].op == &argument_info ? g_.regions[g_[root].region].parent : g_[root].region; }
-
   // The group itself, or the loop around it that runs in that region; -1 where there is none.
   constexpr int seen_from(int region_id, int group_id) const {
     while (f_.groups[group_id].region != region_id) {
@@ -62,7 +59,7 @@ class scheduler {
   constexpr void touch(int group_id, int id) {
     int const root = f_.where.of[id].root;
     if (!stored_in_arena(g_, f_, root)) return;
-    int const user = seen_from(home(root), group_id);
+    int const user = seen_from(home_of_buffer(g_, root), group_id);
     if (user < 0) return;
     for (int other : touched_[user])
       if (other == root) return;

@@ -129,8 +129,7 @@ class arena_planner {
       first = t_.band_enter[band_];
       last = t_.band_leave[band_];
     }
-    int home = g_[root].region;
-    if (g_[root].op == &argument_info) home = g_.regions[home].parent;  // a carry outlives its loop
+    int const home = passes::home_of_buffer(g_, root);
     for (int r = region_id; r != home && r != 0; r = g_.regions[r].parent) {
       first = t_.enter[r];
       last = t_.leave[r];

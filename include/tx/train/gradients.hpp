@@ -23,7 +23,7 @@ constexpr vec<int> parameter_leaves(graph const& g) {
 }
 
 constexpr void no_parameter(graph const& g) {
-  if (g.no_gradient.op == nullptr) throw invalid("the loss depends on no parameter that is trained. FIX: use the model it is given");
+  if (g.no_gradient.op == nullptr) throw invalid("the loss depends on no parameter that is trained. FIX: use the model it is given, by ops with a gradient, which comparisons, argmax and integers have not; of several results the loss is the first");
 }
 
 // Gradients of the first result become outputs.

@@ -21,8 +21,7 @@ concept is_step_option = !requires { step_option<Option>::unknown; } || !require
 // is kept that is worth it.
 template <class Model, auto Loss>
 constexpr recomputation record_loss(graph& g, step_options const& options, std::int64_t activations) {
-  trace<Model, Loss>(g);
-  g = passes::narrow(g);
+  record_forward<Model, Loss>(g);
   if (options.mixes) g = passes::mixed(g, options.half);
   if (activations < 0) return {};
   return choose_recomputed(g, g.outputs[0].value, parameter_leaves<Model>(g), activations);

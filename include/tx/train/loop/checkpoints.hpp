@@ -37,7 +37,7 @@ class checkpoints {
   void begin() const {
     for (auto const& folder : {options_.folder, best_folder()})
       if (wanted() && io::has_checkpoint(folder))
-        throw value_error(folder.string() + " has checkpoints of another run. FIX: resume that run, remove_checkpoints, or another folder");
+        throw value_error(folder.string() + " has checkpoints of another run. FIX: resume that run, tx::io::remove_checkpoints(folder), or another folder");
   }
 
   // Of a run that was ended before it had saved anything but its best state.
