@@ -21,14 +21,15 @@ int wrong() {
   using program = typename tx::function<scaled_and_summed<Cols>>::template program<its_backend::target>;
   static_assert(program::calls.size() == 1);
   constexpr exec::call c = program::calls[0];
-  std::vector<exec::operand_ref> operands(c.operands);
+  std::vector<exec::operand_ref> operands(static_cast<std::size_t>(c.operands));
+  auto const at = [&](int k) -> exec::operand_ref& { return operands[static_cast<std::size_t>(k)]; };
   int number = -1;
   for (int k = 0; k < c.operands; ++k) {
-    operands[k] = program::operands[c.first + k];
-    if (operands[k].base == exec::base_input + 1) number = k;
+    at(k) = program::operands[c.first + k];
+    if (at(k).base == exec::base_input + 1) number = k;
   }
-  operands[c.operands - 1].base = operands[number].base;
-  operands[c.operands - 1].offset = operands[number].offset;
+  at(c.operands - 1).base = at(number).base;
+  at(c.operands - 1).offset = at(number).offset;
 
   std::vector<float> x(rows * Cols), numbers(rows), wanted(rows), got(rows);
   for (std::size_t i = 0; i < x.size(); ++i) x[i] = static_cast<float>(i % 17) - 8;

@@ -50,7 +50,7 @@ TEST_CASE("ranks that begin alike train, and those that do not are refused") {
           run(x), run(x);
         }) == "");
   CHECK_THAT(said([](local& rank) {
-               tx::executor<step, on_ranks> run{tx::seed(7 + rank.rank()), rank};
+               tx::executor<step, on_ranks> run{tx::seed(7 + static_cast<std::uint64_t>(rank.rank())), rank};
                run(x);
              }),
              Catch::Contains("begins with another seed than other ranks. FIX: the same seed, and the same checkpoint, on all"));

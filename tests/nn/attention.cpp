@@ -138,8 +138,8 @@ TEST_CASE("attention over a cache is attention over all that came before") {
 }
 
 TEST_CASE("rotary of f64 turns by angles of f64") {
-  constexpr auto turned = [](tx::tensor<double, 2, 2> x, tx::tensor<tx::i32, 2> where) { return tx::nn::rotary(x, where); };
-  tx::executor<tx::function<turned>, tx::cpu> run{tx::seed(0)};
+  constexpr auto by_double = [](tx::tensor<double, 2, 2> x, tx::tensor<tx::i32, 2> where) { return tx::nn::rotary(x, where); };
+  tx::executor<tx::function<by_double>, tx::cpu> run{tx::seed(0)};
   auto const r = run(std::vector<double>{1, 0, 1, 0}, std::vector<tx::i32>{1000, 131'071});
   CHECK(r.value.data[0] == Approx(std::cos(1000.0)).epsilon(1e-13));
   CHECK(r.value.data[1] == Approx(std::sin(1000.0)).epsilon(1e-13));
