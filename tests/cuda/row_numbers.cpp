@@ -31,12 +31,13 @@ int wrong() {
   at(c.operands - 1).base = at(number).base;
   at(c.operands - 1).offset = at(number).offset;
 
-  std::vector<float> x(rows * Cols), numbers(rows), wanted(rows), got(rows);
+  constexpr std::size_t lines = rows, each = Cols;
+  std::vector<float> x(lines * each), numbers(lines), wanted(lines), got(lines);
   for (std::size_t i = 0; i < x.size(); ++i) x[i] = static_cast<float>(i % 17) - 8;
-  for (int r = 0; r < rows; ++r) {
+  for (std::size_t r = 0; r < lines; ++r) {
     numbers[r] = static_cast<float>(r + 1);
     wanted[r] = numbers[r];
-    for (int k = 0; k < Cols; ++k) wanted[r] += x[r * Cols + k] * numbers[r];
+    for (std::size_t k = 0; k < each; ++k) wanted[r] += x[r * each + k] * numbers[r];
   }
   auto const bytes_of = [](std::vector<float> const& v) { return static_cast<std::int64_t>(v.size() * sizeof(float)); };
   exec::frame f;
@@ -48,7 +49,7 @@ int wrong() {
   its_backend::kernel<exec::kernel_of<program, c.kernel>>::run(f, c, operands.data());
   its_backend::download(reinterpret_cast<std::byte*>(got.data()), f.base[exec::base_input + 1], bytes_of(got));
   int count = 0;
-  for (int r = 0; r < rows; ++r) count += got[r] != wanted[r];  // whole numbers, so in any order of sums
+  for (std::size_t r = 0; r < lines; ++r) count += got[r] != wanted[r];  // whole numbers, so in any order of sums
   std::printf("%d columns: %d rows are wrong\n", Cols, count);
   return count;
 }
