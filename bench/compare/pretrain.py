@@ -2,8 +2,7 @@
 """Usage: pretrain.py --tx tiny_bert --texts train.tsv --dev dev.tsv --model DIR --reviews DIR [--seconds 600 | --steps N] [--seeds 1,2,3]
 
 A tiny BERT (bench/tiny_bert) pre-trained from nothing by `tiny_bert pretrain`, and by PyTorch from the same weights and the same batches with LAMB: the
-losses of both, step by step. Then what tx has trained and the same network untrained are fine-tuned alike, on two tasks: whether a description is a name's, of
-so many pairs, of which half are not; and film reviews, which are about nothing that it has read. Accuracy of both.
+losses of both, step by step. Then what tx has trained and the same network untrained are fine-tuned alike on labelled sentences: accuracy of both.
 --texts, --dev: name<TAB>description[<TAB>...], as examples/twinbert/data/fetch.sh makes them; a description's sentences are a document. --model: a folder whose
 tokenizer is taken. --reviews: train.tsv and dev.tsv as examples/bert/data/fetch.sh makes them.
 """
@@ -17,8 +16,6 @@ import subprocess
 import sys
 import tempfile
 import time
-
-from labelled_pairs import rows, with_negatives, write_labelled
 
 RATE, DECAY, WARMUP = 2e-3, 0.01, 0.2843
 TUNING_RATE = 5e-4  # of so small a network
@@ -115,7 +112,6 @@ def main():
         p.add_argument("--" + name, type=pathlib.Path, required=True)
     p.add_argument("--seconds", type=float, default=600)
     p.add_argument("--steps", type=int, default=0)
-    p.add_argument("--pairs", type=int, default=8000, help="that are fine-tuned on")
     p.add_argument("--seeds", default="1,2,3", help="of fine-tuning")
     p.add_argument("--threads", type=int, default=os.cpu_count())
     o = p.parse_args()
@@ -136,16 +132,13 @@ def main():
             if step == 1 or step == steps or step % max(1, steps // 10 // 10 * 10) == 0:
                 print(f"step {step:6}  tx {loss:.4f}  PyTorch {theirs[step - 1]:.4f}")
         print(f"losses of {len(ours)} steps differ by {100 * worst:.3f}% at most", flush=True)
-        write_labelled(work / "train.tsv", with_negatives(rows(o.texts), o.pairs))
-        write_labelled(work / "dev.tsv", with_negatives(rows(o.dev), 4000))
-        for task, folder in (("pairs", work), ("reviews", o.reviews)):
-            for seed in o.seeds.split(","):
-                told = []
-                for start in ("out", "fresh"):
-                    text = run(o.tx, "finetune", "--model", work / start, "--data", folder / "train.tsv", "--dev", folder / "dev.tsv", "--out", work / "tuned", "--seed", seed, "--rate", TUNING_RATE, "--threads", o.threads)
-                    told.append(float(re.search(r"accuracy ([0-9.]+)", text)[1]))
-                    shutil.rmtree(work / "tuned")
-                print(f"fine-tuned on {task}, seed {seed}: accuracy {told[0]:.4f} after pre-training, {told[1]:.4f} without", flush=True)
+        for seed in o.seeds.split(","):
+            told = []
+            for start in ("out", "fresh"):
+                text = run(o.tx, "finetune", "--model", work / start, "--data", o.reviews / "train.tsv", "--dev", o.reviews / "dev.tsv", "--out", work / "tuned", "--seed", seed, "--rate", TUNING_RATE, "--threads", o.threads)
+                told.append(float(re.search(r"accuracy ([0-9.]+)", text)[1]))
+                shutil.rmtree(work / "tuned")
+            print(f"fine-tuned, seed {seed}: accuracy {told[0]:.4f} after pre-training, {told[1]:.4f} without", flush=True)
 
 
 if __name__ == "__main__":
