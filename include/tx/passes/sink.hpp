@@ -205,8 +205,8 @@ class sinker {
     return g_.emit(n.op, in.data(), in.size(), n.at);
   }
 
-  // What the body sees of an operand; a number is repeated to the slice of extents `all`.
-  constexpr int slice_inside(int id, shape const& all) {
+  // What the body sees of an operand; a number is repeated to the slice of extents `all`, a copy: the table of nodes, in which they may lie, grows.
+  constexpr int slice_inside(int id, shape const all) {
     if (is_stacked_here(id)) return body().results[result_number(g_[id].at)];
     if (moves_[id]) return inside_[id];
     if (int const number = known_number(id); number >= 0) {
