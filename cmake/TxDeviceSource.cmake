@@ -8,7 +8,7 @@
 #   DEVICE_FLAGS  in place of those for TX_CUDA_ARCHITECTURES or TX_HIP_ARCHITECTURES
 set(TX_DEVICE_TASKS ${CMAKE_CURRENT_LIST_DIR}/DeviceTasks.cmake CACHE INTERNAL "")
 
-# tx_device_compiler(BACKEND): sets compiler, libraries, folders and without_blas for the caller.
+# tx_device_compiler(BACKEND): sets compiler, devices, libraries, host_definitions and runtime_folder for the caller.
 macro(tx_device_compiler BACKEND)
   set(host_definitions)
   if("${BACKEND}" STREQUAL "cuda")

@@ -3,11 +3,17 @@
 
 #include <tx/backends/cuda/driver.hpp>
 #include <tx/backends/cuda/gpu_block.hpp>
-#include <tx/backends/cuda/task_bounds.hpp>
 
 #include <cuda_runtime.h>
 
 namespace tx::backends::cuda {
+
+// Blocks that a multiprocessor has at once, where a task asks for so many: the compiler keeps registers for them.
+template <class Task>
+inline constexpr int blocks_beside = [] {
+  if constexpr (requires { Task::blocks_beside; }) return Task::blocks_beside;
+  else return 1;
+}();
 
 // A task's arguments lie in constant memory.
 template <class Task>
