@@ -52,7 +52,7 @@ class slope_check {
   };
   std::optional<slopes> run() const {
     if (loss_ < 0 || leaves_.empty()) return {};
-    evaluator const resting(g_, [](tx::node const& leaf) { return leaf_values(leaf); }, exact_run());
+    evaluator const resting(g_, [&](tx::node const& leaf) { return moved(g_, leaf, 0); }, exact_run());
     if (!is_tame(resting)) return {};
     double const h = 1e-6, here = resting[loss_].at(0), right = loss_at(h), left = loss_at(-h);
     double const found = (right - left) / (2 * h), wide = (loss_at(2 * h) - loss_at(-2 * h)) / (4 * h), size = 1 + std::abs(found);
@@ -66,7 +66,7 @@ class slope_check {
 
  private:
   double loss_at(double step) const {
-    evaluator const all(g_, [&](tx::node const& leaf) { return moved(leaf, step); }, exact_run());
+    evaluator const all(g_, [&](tx::node const& leaf) { return moved(g_, leaf, step); }, exact_run());
     return all[loss_].at(0);
   }
   template <class Right>
@@ -87,7 +87,7 @@ class slope_check {
     graph g = g_;
     vec<int> const by = tx::gradients(g, loss_, leaves_);
     if (g.no_gradient.op != nullptr) throw tx::invalid("an op without a gradient");
-    evaluator const all(g, [&](tx::node const& leaf) { return leaf_values(leaf); }, exact_run());
+    evaluator const all(g, [&](tx::node const& leaf) { return moved(g, leaf, 0); }, exact_run());
     for (int i = loss_; i < g.size(); ++i)
       for (double x : all[i])
         if (std::isfinite(x) && std::abs(x) > 1e9) return std::nullopt;
@@ -96,11 +96,13 @@ class slope_check {
       for (std::size_t e = 0; by[k] >= 0 && e < all[by[k]].size(); ++e) sum += all[by[k]][e] * along(k, e);
     return sum;
   }
-  values moved(tx::node const& leaf, double step) const {
+  // A leaf of a graph that begins with this one, a step away from where the slope is asked for. That place is a little off the drawn numbers: two of those may
+  // be equal, and maximum(minimum(a, b), a), which is a, has other gradients there than slopes, as each op shares a tie in halves.
+  values moved(graph const& g, tx::node const& leaf, double step) const {
     values v = leaf_values(leaf);
-    int const id = static_cast<int>(&leaf - g_.nodes.begin());
+    int const id = static_cast<int>(&leaf - g.nodes.begin());
     for (int k = 0; k < leaves_.size(); ++k)
-      for (std::size_t e = 0; leaves_[k] == id && e < v.size(); ++e) v[e] += step * along(k, e);
+      for (std::size_t e = 0; leaves_[k] == id && e < v.size(); ++e) v[e] += (off_ties + step) * along(k, e);
     return v;
   }
   static evaluation exact_run() {
@@ -109,6 +111,7 @@ class slope_check {
     return e;
   }
 
+  static constexpr double off_ties = 1e-2;
   graph g_;
   int loss_ = -1;
   vec<int> leaves_{};
