@@ -47,7 +47,8 @@ inline constexpr auto pretraining_judge = [](pretraining_network const& m, learn
   return judged_losses{of_words, of_pairs, tx::argmax<-1>(logits.words), tx::argmax<-1>(logits.follows)};
 };
 
-using pretraining_step = step_of<pretraining_network, pretraining_loss, tx::lamb, tx::clip_gradient>;
+using recipe = tx::lamb_with<tx::lamb_options{.always_adapt = false}>;  // biases and norms, which have no decay, take Adam's steps
+using pretraining_step = step_of<pretraining_network, pretraining_loss, recipe, tx::clip_gradient>;
 
 class compiled_pretrainer final : public run_of<pretrainer, compiled_pretrainer> {
  public:

@@ -1,5 +1,6 @@
 // Options of steps beyond their ranges.
 // several errors
+// within 60 lines
 // expect: tx::mixed takes a half. FIX:
 // expect somewhere: tx::recompute takes a number of bytes
 // expect somewhere: tx::accumulate takes a number of parts. FIX: 1 or more

@@ -81,14 +81,15 @@ inline void plain_rmsprop(plain_step const& u, double alpha, double momentum, bo
   });
 }
 
-inline void plain_lamb(plain_step const& u) {
-  values d = plain_direction(u, u.g, 0.9, 0.999, 1e-6);
+inline void plain_lamb_with(plain_step const& u, bool always_adapt, double beta1 = 0.9) {
+  values d = plain_direction(u, u.g, beta1, 0.999, 1e-6);
   each_element(u, [&](std::size_t i) { d[i] += u.decay * u.p[i]; });
   double const from = length_of(u.p);
   double const step = length_of(d);
-  double const trust = from > 0 && step > 0 ? from / step : 1;
+  double const trust = from > 0 && step > 0 && (always_adapt || u.decay > 0) ? from / step : 1;
   each_element(u, [&](std::size_t i) { u.p[i] -= u.rate * trust * d[i]; });
 }
+inline void plain_lamb(plain_step const& u) { plain_lamb_with(u, true); }
 
 inline void plain_lion(plain_step const& u, double b1, double b2) {
   each_element(u, [&](std::size_t i) {
