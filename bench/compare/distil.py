@@ -9,40 +9,19 @@ teacher's scores and hidden states. Beside them `twinbert --layers 0`, a bag of 
 import argparse
 import os
 import pathlib
-import random
 import re
 import shutil
 import subprocess
 import sys
 import tempfile
 
+from labelled_pairs import rows, with_negatives, write_labelled
+
 HERE = pathlib.Path(__file__).parent
-
-
-def rows(path):
-    return [line.rstrip("\n").split("\t") for line in open(path, encoding="utf-8")]
-
-
-def write_labelled(path, pairs):
-    with open(path, "w", encoding="utf-8") as out:
-        out.write("".join(f"{'its' if own else 'other'}\t{query}\t{document}\n" for query, document, own in pairs))
 
 
 def of_labels(path):
     return [(query, document, label == "1") for query, document, label in rows(path)]
-
-
-def with_negatives(pairs, count):
-    """Half of them with the document of another query, drawn."""
-    draw = random.Random(1)
-    out = []
-    for i in draw.sample(range(len(pairs)), count // 2):
-        query, document = pairs[i][:2]
-        other = document
-        while other == document:
-            other = pairs[draw.randrange(len(pairs))][1]
-        out += [(query, document, True), (query, other, False)]
-    return out
 
 
 def some_layers(model, folder, layers):

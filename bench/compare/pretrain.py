@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""Usage: pretrain.py --tx tiny_bert --texts train.tsv --dev dev.tsv --model DIR --reviews DIR [--seconds 600 | --steps N] [--seeds 1,2,3]
+"""Usage: pretrain.py --tx tiny_bert --texts train.tsv --dev dev.tsv [--seconds 600 | --steps N] [--seeds 1,2,3]
 
 A tiny BERT (bench/tiny_bert) pre-trained from nothing by `tiny_bert pretrain`, and by PyTorch from the same weights and the same batches with LAMB: the
-losses of both, step by step. Then what tx has trained and the same network untrained are fine-tuned alike on labelled sentences: accuracy of both.
---texts, --dev: name<TAB>description[<TAB>...], as examples/twinbert/data/fetch.sh makes them; a description's sentences are a document. --model: a folder whose
-tokenizer is taken. --reviews: train.tsv and dev.tsv as examples/bert/data/fetch.sh makes them.
+losses of both, step by step. Then what tx has trained and the same network untrained are fine-tuned alike on 8,000 pairs of a name and a description, half of
+them another's: accuracy and AUC of both on 4,000 pairs of other names.
+--texts, --dev: name<TAB>description[<TAB>...], as examples/twinbert/data/fetch.sh makes them; a description's sentences are a document. Their words are
+cut by a vocabulary that the package tokenizers makes of --texts.
 """
 import argparse
 import json
@@ -17,8 +18,10 @@ import sys
 import tempfile
 import time
 
-RATE, DECAY, WARMUP = 2e-3, 0.01, 0.2843
-TUNING_RATE = 5e-4  # of so small a network
+from labelled_pairs import rows, with_negatives, write_labelled
+
+RATE, DECAY, WARMUP = 1e-2, 0.01, 0.05
+TUNING_RATE = 1e-3  # of so small a network
 HERE = pathlib.Path(__file__).parent
 
 
@@ -30,21 +33,23 @@ def write_documents(source, target):
                 out.write("".join(s + "\n" for s in sentences) + "\n")
 
 
-def fresh_folder(tokenizer_of, folder, seed):
-    """Weights as transformers draws them, with a tokenizer."""
+def fresh_folder(texts, folder, seed):
+    """Weights as transformers draws them, with a vocabulary made of the texts."""
+    import tokenizers
     import torch
     import transformers
 
     torch.manual_seed(seed)
     config = transformers.BertConfig.from_json_file(HERE.parent / "tiny_bert" / "config.json")
     transformers.BertForPreTraining(config).save_pretrained(folder)
-    for name in ("tokenizer.json", "tokenizer_config.json", "vocab.txt"):
-        if (tokenizer_of / name).exists():
-            shutil.copy(tokenizer_of / name, folder / name)
+    vocabulary = tokenizers.BertWordPieceTokenizer(lowercase=True)
+    vocabulary.train([str(texts)], vocab_size=config.vocab_size, show_progress=False)
+    vocabulary.save_model(str(folder))
+    transformers.BertTokenizerFast(vocab_file=str(folder / "vocab.txt")).save_pretrained(folder)
 
 
 class Lamb:
-    """You et al., arXiv 1904.00962, algorithm 2, with decay for matrices alone."""
+    """You et al., arXiv 1904.00962, algorithm 2, with decay for matrices alone; vectors, which have none, take Adam's steps."""
 
     def __init__(self, named):
         self.all = [(p, 0.0 if n.endswith("bias") or "LayerNorm" in n else DECAY) for n, p in named]
@@ -58,7 +63,7 @@ class Lamb:
             square.mul_(0.999).addcmul_(p.grad, p.grad, value=0.001)
             direction = (mean / (1 - 0.9**self.done)) / ((square / (1 - 0.999**self.done)).sqrt() + 1e-6) + decay * p
             wanted, length = p.norm().item(), direction.norm().item()
-            p.sub_(direction, alpha=rate * (wanted / length if wanted > 0 and length > 0 else 1.0))
+            p.sub_(direction, alpha=rate * (wanted / length if decay > 0 and wanted > 0 and length > 0 else 1.0))
 
 
 def by_pytorch(folder, batches, steps, threads):
@@ -108,7 +113,7 @@ def pretrained(o, fresh, work, out, steps, more=()):
 
 def main():
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    for name in ("tx", "texts", "dev", "model", "reviews"):
+    for name in ("tx", "texts", "dev"):
         p.add_argument("--" + name, type=pathlib.Path, required=True)
     p.add_argument("--seconds", type=float, default=600)
     p.add_argument("--steps", type=int, default=0)
@@ -120,7 +125,9 @@ def main():
         work = pathlib.Path(name)
         write_documents(o.texts, work / "texts")
         write_documents(o.dev, work / "dev")
-        fresh_folder(o.model, work / "fresh", 1)
+        write_labelled(work / "pairs.tsv", with_negatives(rows(o.texts), 8000))
+        write_labelled(work / "other_pairs.tsv", with_negatives(rows(o.dev), 4000))
+        fresh_folder(work / "texts", work / "fresh", 1)
         steps = o.steps or int(60 * o.seconds / pretrained(o, work / "fresh", work, work / "trial", 60))
         seconds = pretrained(o, work / "fresh", work, work / "out", steps, ("--batches", work / "batches"))
         theirs, their_seconds = by_pytorch(work / "fresh", work / "batches", steps, o.threads)
@@ -135,10 +142,10 @@ def main():
         for seed in o.seeds.split(","):
             told = []
             for start in ("out", "fresh"):
-                text = run(o.tx, "finetune", "--model", work / start, "--data", o.reviews / "train.tsv", "--dev", o.reviews / "dev.tsv", "--out", work / "tuned", "--seed", seed, "--rate", TUNING_RATE, "--threads", o.threads)
-                told.append(float(re.search(r"accuracy ([0-9.]+)", text)[1]))
+                text = run(o.tx, "finetune", "--model", work / start, "--data", work / "pairs.tsv", "--dev", work / "other_pairs.tsv", "--out", work / "tuned", "--seed", seed, "--rate", TUNING_RATE, "--threads", o.threads)
+                told.append(re.search(r"accuracy [0-9.]+ AUC [0-9.]+", text)[0])
                 shutil.rmtree(work / "tuned")
-            print(f"fine-tuned, seed {seed}: accuracy {told[0]:.4f} after pre-training, {told[1]:.4f} without", flush=True)
+            print(f"fine-tuned, seed {seed}: {told[0]} after pre-training, {told[1]} without", flush=True)
 
 
 if __name__ == "__main__":

@@ -13,12 +13,14 @@ namespace {
 namespace cuda = tx::backends::cuda;
 
 struct device_with_library : interpreter::host_device {
-  static inline int products = 0, rounded = 0, added = 0;
+  static inline int products = 0, rounded = 0, added = 0, rows = 0;
 
   static bool multiply(cuda::library_product const& p) {
     ++products;
     rounded += p.to_type == p.type && tx::is_half(p.type);
     added += p.added != nullptr;
+    rows += p.row != nullptr;
+    if (p.row != nullptr && p.to_type != p.type) throw std::logic_error("a row of halves is added to results that are none");
     if (p.apart < p.cols || (p.added != nullptr && p.added_apart < p.cols)) throw std::logic_error("a matrix whose rows lie over each other");
     std::memset(p.workspace, 0xab, static_cast<std::size_t>(cuda::library_workspace));
     for (std::int64_t r = 0; r < p.rows; ++r)
@@ -26,6 +28,7 @@ struct device_with_library : interpreter::host_device {
         float sum = 0;
         for (std::int64_t k = 0; k < p.depth; ++k) sum += at(p.type, p.left, r * p.left_row + k * p.left_col) * at(p.type, p.right, k * p.right_row + c * p.right_col);
         if (p.added != nullptr) sum += at(p.to_type, p.added, r * p.added_apart + c);
+        if (p.row != nullptr) sum += at(p.type, p.row, c);
         std::int64_t const to = r * p.apart + c;
         if (p.to_type == tx::dtype::f32) reinterpret_cast<float*>(p.to)[to] = sum;
         else if (p.to_type == tx::dtype::bf16) reinterpret_cast<tx::bf16*>(p.to)[to] = tx::bf16::from(sum);
@@ -69,15 +72,17 @@ double apart() {
 }  // namespace
 
 TEST_CASE("A step whose products are a library's, with what follows them") {
-  device_with_library::products = device_with_library::rounded = device_with_library::added = 0;
+  device_with_library::products = device_with_library::rounded = device_with_library::added = device_with_library::rows = 0;
   CHECK(apart<tx::train_step<net, loss, descent>>() < 1e-4);
   int const of_floats = device_with_library::products;
   CHECK(of_floats >= 2);
   CHECK(device_with_library::rounded == 0);
+  CHECK(device_with_library::rows == 0);
   CHECK(apart<tx::train_step<net, loss, descent, tx::mixed<tx::bf16>>>() < 2e-2);
   CHECK(apart<tx::train_step<net, loss, descent, tx::mixed<tx::f16>>>() < 2e-3);
   CHECK(device_with_library::products > of_floats);
   CHECK(device_with_library::rounded > 0);
+  CHECK(device_with_library::rows >= 2);  // the bias of the first layer, in each type of halves
 }
 
 TEST_CASE("A library adds a product to a value") {

@@ -67,6 +67,21 @@ TEST_CASE("a product is added to a value where it is made") {
   CHECK(kernels<itself>() == names{"matmul", "add"});
 }
 
+TEST_CASE("a row of halves is added to a product that is rounded, where it is made") {
+  using row = tx::tensor<tx::bf16, 32>;
+  constexpr auto f = [](x a, w b, row c, y d) { return tx::cast<float>(tx::cast<tx::bf16>(product(a, b) + tx::cast<float>(tx::broadcast_to<32, 32>(c)))) * d; };
+  CHECK(kernels<f>() == names{"matmul + cast + add + cast", "cast + mul"});
+  constexpr auto unrounded = [](x a, w b, row c, y d) { return tx::tanh(product(a, b) + tx::cast<float>(c)) * d; };
+  CHECK(kernels<unrounded>().front() == "matmul");
+  constexpr auto twice = [](x a, w b, row c, y d) {
+    auto const sum = product(a, b) + tx::cast<float>(c);
+    return tx::cast<float>(tx::cast<tx::bf16>(sum)) * d + sum;
+  };
+  CHECK(kernels<twice>().front() == "matmul");
+  constexpr auto of_floats = [](x a, w b, tx::tensor<tx::f32, 32> c) { return tx::cast<tx::bf16>(product(a, b) + c); };
+  CHECK(kernels<of_floats>().front() == "matmul");
+}
+
 TEST_CASE("what waits for a reader behind such products joins the first one") {
   constexpr auto f = [](x a, w b, w c) {
     auto const p = product(a, b) * 2.0, q = product(a, c) * 3.0;

@@ -43,8 +43,8 @@ TEST_CASE("a weight is rounded once, for the loop forward and the loop backward"
   graph const after = passes::hoist(before);
   at_run_time::verified(after);
   CHECK(rounded(before).parameters == 0);
-  CHECK(rounded(after).parameters == 1);
-  CHECK(rounded(after).inside == rounded(before).inside - 2);
+  CHECK(rounded(after).parameters == 2);  // and its bias
+  CHECK(rounded(after).inside == rounded(before).inside - 3);
   CHECK(outputs(after) == outputs(before));
 }
 
@@ -52,8 +52,8 @@ TEST_CASE("out of a loop in a loop too", "[hoist]") {
   graph const before = recorded<nested, sgd, mixed<f16>>();
   graph const after = passes::hoist(before);
   at_run_time::verified(after);
-  CHECK(rounded(after).parameters == 1);
-  CHECK(rounded(after).inside == rounded(before).inside - 2);
+  CHECK(rounded(after).parameters == 2);  // and its bias
+  CHECK(rounded(after).inside == rounded(before).inside - 3);
   CHECK(outputs(after) == outputs(before));
 }
 

@@ -20,9 +20,10 @@ struct recomputation {
 
 namespace detail {
 
-// The product that a kept value is, or is the rounding of, or the attention that it is a result of; -1 for any other.
+// The product that a kept value is, or is the rounding of, with its bias perhaps, or the attention that it is a result of; -1 for any other.
 constexpr int product_behind(graph const& g, int id) {
   if (g[id].op->kind == op_kind::elementwise && g[id].inputs == 1) id = g.input(id, 0);
+  if (g[id].op == &add_info) id = g.input(id, 0);
   if (g.is_result_of_op(id) && g[g.input(id, 0)].op->multiplied > 0) return g.input(id, 0);
   return g[id].op->kind == op_kind::product ? id : -1;
 }

@@ -141,8 +141,15 @@ class reverse_walk final : public vjp_context {
     return n.op->kind == op_kind::product && n.info.dims.rank > 2 && n.info.bytes() > g->info(g->input(n, 0)).bytes() + g->info(g->input(n, 1)).bytes();
   }
   constexpr bool is_rounded_residual(node const& n) const {
-    if (n.op->kind != op_kind::elementwise || n.inputs != 1 || !is_kept(g->input(n, 0))) return false;
-    return size_of(n.info.type) < size_of(g->info(g->input(n, 0)).type);
+    if (n.op->kind != op_kind::elementwise || n.inputs != 1) return false;
+    int const from = g->input(n, 0);
+    return size_of(n.info.type) < size_of(g->info(from).type) && (is_kept(from) || is_biased_product(from));
+  }
+  // The sum of a product and a bias, which mixed precision rounds once: passes/mixed.hpp.
+  constexpr bool is_biased_product(int node_id) const {
+    if ((*g)[node_id].op != &add_info) return false;
+    int const product = g->input(node_id, 0);
+    return (*g)[product].op->kind == op_kind::product && is_kept(product);
   }
 
   // The forward region hands the value out for each iteration; the backward region takes it in.

@@ -56,12 +56,17 @@ inline double share_bytes(exec::called_kernel const& k) {
     if (k.out(o).shape == exec::form::col_reduce) bytes += 2.0 * backends::cuda::shares_of(k.c.rows) * static_cast<double>(k.width(o) * size_of(k.out(o).type));
   return bytes;
 }
-// Does a library give what is made of a product: it as it is, rounded to halves, or added to a value?
+// Does a library give what is made of a product: it as it is, rounded to halves, added to a value, or with a row of halves added and rounded?
 inline bool ends_with_product(exec::called_kernel const& k) {
-  if (k.outs.size() != 1 || k.lets.size() > 1 || k.written_by(0).rank != 1) return false;
-  if (k.lets.empty()) return true;
-  exec::known_let const& l = k.lets[0];
-  return (std::string_view(l.op.name) == "cast" && is_half(l.type) && l.type == k.sig.type) || (std::string_view(l.op.name) == "add" && k.in(l.operand[0] + l.operand[1]).how == exec::access::contiguous);
+  if (k.outs.size() != 1 || k.written_by(0).rank != 1) return false;
+  auto const is = [&](std::size_t let, std::string_view op) { return std::string_view(k.lets[let].op.name) == op; };
+  auto const rounds = [&](std::size_t let) { return is(let, "cast") && is_half(k.lets[let].type) && k.lets[let].type == k.sig.type; };
+  switch (k.lets.size()) {
+    case 0: return true;
+    case 1: return rounds(0) || (is(0, "add") && k.in(k.lets[0].operand[0] + k.lets[0].operand[1]).how == exec::access::contiguous);
+    case 3: return is(0, "cast") && k.in(k.lets[0].operand[0]).type == k.sig.type && is(1, "add") && rounds(2);
+    default: return false;
+  }
 }
 // Results of a product that wait for a kernel that makes of them what is wanted: written once, read once.
 inline double waiting_bytes(exec::called_kernel const& k, bool library) {

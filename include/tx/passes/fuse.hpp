@@ -35,6 +35,8 @@ class fuser : public grouping {
     for (int i = 0, end = g_.size(); i < end; ++i)
       if (is_number(i)) place(i);
     for (int i = 0, end = g_.size(); i < end; ++i)
+      if (out.group_of[i] < 0 && is_rounded_ahead(i)) place(i);
+    for (int i = 0, end = g_.size(); i < end; ++i)
       if (out.group_of[i] < 0) visit(i);
   }
 
@@ -73,10 +75,16 @@ class fuser : public grouping {
     for (int k = 0, inputs = inputs_of(id); k < inputs; ++k) {
       int const operand = g_.input(id, k);
       int const group_id = producer(id, operand);
+      if (is_rounded_ahead(base_of(operand))) continue;
       if (group_id >= 0 && out.groups[group_id].ends && fits(id, group_id) == fusion_answer::fused) return false;
       if (group_id >= 0 && !out.groups[group_id].ends && !(g_.info(base_of(operand)).count() == 1 && group_id == 0)) return false;
     }
     return true;
+  }
+
+  // Parameters that a target rounds ahead are there before what reads them: a library adds a row of them to a product.
+  constexpr bool is_rounded_ahead(int id) const {
+    return limits_.ends_product != nullptr && g_[id].op == &cast_info && is_half(g_.info(id).type) && g_[base_of(g_.input(id, 0))].op == &parameter_info;
   }
 
   // Waiting operands, deepest first.

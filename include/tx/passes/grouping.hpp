@@ -99,20 +99,55 @@ class grouping {
     return overwrites_in_time(id, at) ? fusion_answer::fused : fusion_answer::hazard;
   }
 
-  // Does a node round the product at the head of a group to the halves of its sides, or add it to another value of its type and shape, and is it all that reads it?
+  // What a library does as it stores a product's results: it rounds them to the halves of the sides, or adds them to another value of their type and shape, or
+  // adds a row of halves to each and rounds the sums. Each value in between has no other reader.
+  //
+  //   {p, cast<bf16>(p)}, {p, p + x} or {p, r = cast<f32>(broadcast(bias)), y = p + r, cast<bf16>(y)}
   constexpr bool ends_with(int id, group const& gr) const {
-    if (gr.nodes.size() != 1) return false;
-    bool const rounds = g_[id].op == &cast_info && base_of(g_.input(id, 0)) == gr.head && is_half(g_.info(id).type) && g_.info(id).type == g_.info(g_.input(gr.head, 0)).type;
-    bool const adds = g_[id].op == &add_info && adds_elements(id, gr.head, g_.input(id, 0), g_.input(id, 1));
-    if (!rounds && !adds) return false;
+    int const already = gr.nodes.size();
+    if (already == 1) {
+      if (is_widened_row(id, gr) || adds_widened_row(id, gr)) return true;
+      return is_only_reader(id, gr.head) && (rounds(id, gr.head) || (g_[id].op == &add_info && adds_elements(id, gr.head, g_.input(id, 0), g_.input(id, 1))));
+    }
+    if (already == 2) return adds_widened_row(id, gr);
+    return already == 3 && g_[gr.nodes[2]].op == &add_info && rounds(id, gr.head, gr.nodes[2]);
+  }
+  // Is `value` rounded by a node to the halves that the product `head` is of?
+  constexpr bool rounds(int id, int head) const { return rounds(id, head, head); }
+  constexpr bool rounds(int id, int head, int value) const {
+    return g_[id].op == &cast_info && base_of(g_.input(id, 0)) == value && is_half(g_.info(id).type) && g_.info(id).type == g_.info(g_.input(head, 0)).type;
+  }
+  // cast<f32>(broadcast(b)), b of as many halves as a row of the product has elements.
+  constexpr bool is_widened_row(int id, group const& gr) const {
+    if (g_[id].op != &cast_info || g_.info(id).type != g_.info(gr.head).type || g_.info(g_.input(id, 0)).type != g_.info(g_.input(gr.head, 0)).type) return false;
+    int row = g_.input(id, 0);
+    while (g_[row].op->kind == op_kind::view && !out.where.moved[row]) row = g_.input(row, 0);
+    return is_half(g_.info(row).type) && gr.cols > 1 && g_.info(row).dims.bounds == 0 && g_.info(row).count() == gr.cols && g_.info(row).dims.last() == gr.cols &&
+           g_[row].op->kind != op_kind::index && g_[row].op->kind != op_kind::constant;
+  }
+  // The sum of the product and such a row, which is rounded and read by nobody else.
+  constexpr bool adds_widened_row(int id, group const& gr) const {
+    if (g_[id].op != &add_info) return false;
+    int const a = base_of(g_.input(id, 0)), b = base_of(g_.input(id, 1)), row = a == gr.head ? b : a;
+    if ((a == gr.head) == (b == gr.head) || !is_widened_row(row, gr) || !is_only_reader(id, gr.head)) return false;
+    int rounding = -1;
+    for (int i = 0; i < g_.size(); ++i)
+      if (g_[i].op == &cast_info && rounds(i, gr.head, id)) rounding = i;
+    return rounding >= 0 && is_only_reader(rounding, id);
+  }
+  constexpr bool is_only_reader(int id, int value) const {
     int readers = 0;
     for (int i = 0; i < g_.size(); ++i) {
       if (g_[i].op->kind == op_kind::view && !out.where.moved[i]) continue;
-      for (int k = 0; k < inputs_of(i); ++k) readers += base_of(g_.input(i, k)) == gr.head;
+      for (int k = 0; k < inputs_of(i); ++k) {
+        if (base_of(g_.input(i, k)) != value) continue;
+        if (i != id) return false;
+        ++readers;
+      }
     }
-    for (output const& o : g_.outputs) readers += base_of(o.value) == gr.head;
+    for (output const& o : g_.outputs) readers += base_of(o.value) == value;
     for (region const& r : g_.regions)
-      for (int value : r.results) readers += base_of(value) == gr.head;
+      for (int other : r.results) readers += base_of(other) == value;
     return readers == 1;
   }
   // All of both sides lie in their order, and one is the head.

@@ -24,7 +24,7 @@ struct kernel_limits {
   int nodes = 96;
   int values = 150;         // inputs and nodes; exec::max_values is what any kernel can number
   bool epilogues = true;    // may a product go on with what is computed of its rows?
-  // Products that go on with nothing but being rounded to halves or added to a value: a library's, whose epilogue would be a kernel of its own. Null: none.
+  // Products that go on with nothing but what a library does as it stores them (ends_with of grouping.hpp): any other epilogue would be a kernel of its own. Null: none.
   bool (*ends_product)(product_shape const&) = nullptr;
 };
 
@@ -32,7 +32,7 @@ struct group {
   int region = 0;
   int head = -1;           // a product, or a node that is a kernel of its own
   bool fusible = false;
-  bool ends = false;       // only rounding of the head joins it, or its addition to a value
+  bool ends = false;       // only what ends_with of grouping.hpp lists joins the head
   std::int64_t rows = 1;
   std::int64_t cols = 1;
   factors of_rows{}, of_cols{}, of_count{};  // bounded extents that they, and their product, are in proportion to

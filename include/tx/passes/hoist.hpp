@@ -4,6 +4,8 @@
 //   before   W [12, 768, 768] f32; in the loop w is its slice, and reads cast<bf16>(w)
 //   after    H = cast<bf16>(W) [12, 768, 768]; in the loop, and in the backward loop, h is its slice
 //
+// A bias that is repeated and rounded is rounded first, in a loop or not: cast<bf16>(broadcast(b)) becomes broadcast(cast<bf16>(b)).
+//
 // What this costs is room: all rounded parameters exist from their first reader to their last.
 #pragma once
 
@@ -75,9 +77,31 @@ class hoister {
   bool any_ = false;
 };
 
+// Views of a rounded leaf in place of a rounded repetition of it.
+struct rounding_first {
+  constexpr int operator()(graph& to, int, node& n, vec<int>& in) const {
+    if (n.op != &cast_info || !is_half(n.info.type)) return -1;
+    int leaf = in[0];
+    while (to[leaf].op->kind == op_kind::view) leaf = to.input(leaf, 0);
+    bool const fewer = to.info(leaf).count() < n.info.count();
+    if (!fewer || to[leaf].region != n.region || (to[leaf].op != &parameter_info && to[leaf].op != &argument_info)) return -1;
+    return viewed(to, in[0], cast({&to, leaf}, n.info.type).id);
+  }
+
+ private:
+  // The views of another value that `id` is of a leaf.
+  static constexpr int viewed(graph& to, int id, int other) {
+    node const n = to[id];
+    if (n.op->kind != op_kind::view) return other;
+    int const of = viewed(to, to.input(n, 0), other);
+    return to.emit(n.op, &of, 1, n.at, {to.info(other).type, n.info.dims});
+  }
+};
+
 }  // namespace detail
 
 constexpr graph hoist(graph g) {
+  g = rewrite(g, detail::rounding_first{});
   detail::hoister out(g);
   for (int loops = max_loops; loops > 0; --loops)  // inner bodies first
     for (int r = 1; r < g.regions.size(); ++r)

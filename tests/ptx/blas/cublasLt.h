@@ -1,5 +1,5 @@
 // Stands for cuBLASLt where there is none: what backends/cuda/blas.hpp asks of it, by one kernel in plain loops (product.cu), which the runner of device code runs as any other.
-// Names and meanings are those of https://docs.nvidia.com/cuda/cublas/#using-the-cublaslt-api: matrices lie by columns, D = alpha op(A) op(B) + beta C, with alpha 1 and beta 1 or 0.
+// Names and meanings are those of https://docs.nvidia.com/cuda/cublas/#using-the-cublaslt-api: matrices lie by columns, D = alpha op(A) op(B) + beta C + bias, with alpha 1 and beta 1 or 0; a bias has D's type.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -12,7 +12,8 @@
 enum cublasStatus_t { CUBLAS_STATUS_SUCCESS = 0, CUBLAS_STATUS_INVALID_VALUE = 7 };
 enum cublasOperation_t { CUBLAS_OP_N = 0, CUBLAS_OP_T = 1 };
 enum cublasComputeType_t { CUBLAS_COMPUTE_32F = 68 };
-enum cublasLtMatmulDescAttributes_t { CUBLASLT_MATMUL_DESC_TRANSA = 3, CUBLASLT_MATMUL_DESC_TRANSB = 4 };
+enum cublasLtMatmulDescAttributes_t { CUBLASLT_MATMUL_DESC_TRANSA = 3, CUBLASLT_MATMUL_DESC_TRANSB = 4, CUBLASLT_MATMUL_DESC_EPILOGUE = 7, CUBLASLT_MATMUL_DESC_BIAS_POINTER = 8 };
+enum cublasLtEpilogue_t { CUBLASLT_EPILOGUE_DEFAULT = 1, CUBLASLT_EPILOGUE_BIAS = 4 };
 enum cublasLtMatmulPreferenceAttributes_t {
   CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES = 1,
   CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES = 5,
@@ -23,6 +24,8 @@ enum cublasLtMatmulPreferenceAttributes_t {
 struct cublasLtContext {};
 struct cublasLtMatmulDescOpaque_t {
   cublasOperation_t turned[2] = {CUBLAS_OP_N, CUBLAS_OP_N};
+  cublasLtEpilogue_t epilogue = CUBLASLT_EPILOGUE_DEFAULT;
+  void const* bias = nullptr;
 };
 struct cublasLtMatrixLayoutOpaque_t {
   cudaDataType type;
@@ -49,8 +52,8 @@ struct matrix {
   std::int64_t apart;
   bool turned;
 };
-// to = a b + added, each [rows, depth] x [depth, cols]: started on a stream, by product.cu.
-cudaError_t start_product(matrix a, matrix b, matrix added, matrix to, std::int64_t rows, std::int64_t cols, std::int64_t depth, cudaStream_t stream);
+// to = a b + added, each [rows, depth] x [depth, cols], and to each column the `rows` elements of `bias`, where there are any: started on a stream, by product.cu.
+cudaError_t start_product(matrix a, matrix b, matrix added, void const* bias, matrix to, std::int64_t rows, std::int64_t cols, std::int64_t depth, cudaStream_t stream);
 
 }  // namespace stands_for_cublaslt
 
@@ -65,9 +68,14 @@ inline cublasStatus_t cublasLtMatmulDescCreate(cublasLtMatmulDesc_t* to, cublasC
   return CUBLAS_STATUS_SUCCESS;
 }
 inline cublasStatus_t cublasLtMatmulDescSetAttribute(cublasLtMatmulDesc_t to, cublasLtMatmulDescAttributes_t which, void const* value, std::size_t bytes) {
-  if (bytes != sizeof(cublasOperation_t)) return CUBLAS_STATUS_INVALID_VALUE;
-  std::memcpy(&to->turned[which == CUBLASLT_MATMUL_DESC_TRANSB], value, bytes);
-  return CUBLAS_STATUS_SUCCESS;
+  auto const set = [&](void* attribute, std::size_t size) {
+    if (bytes != size) return CUBLAS_STATUS_INVALID_VALUE;
+    std::memcpy(attribute, value, bytes);
+    return CUBLAS_STATUS_SUCCESS;
+  };
+  if (which == CUBLASLT_MATMUL_DESC_EPILOGUE) return set(&to->epilogue, sizeof to->epilogue);
+  if (which == CUBLASLT_MATMUL_DESC_BIAS_POINTER) return set(&to->bias, sizeof to->bias);
+  return set(&to->turned[which == CUBLASLT_MATMUL_DESC_TRANSB], sizeof to->turned[0]);
 }
 inline cublasStatus_t cublasLtMatrixLayoutCreate(cublasLtMatrixLayout_t* to, cudaDataType type, std::uint64_t rows, std::uint64_t cols, std::int64_t apart) {
   if (apart < static_cast<std::int64_t>(rows)) return CUBLAS_STATUS_INVALID_VALUE;
@@ -96,7 +104,9 @@ inline cublasStatus_t cublasLtMatmul(cublasLtHandle_t, cublasLtMatmulDesc_t prod
   if (rows != d_layout->rows || cols != d_layout->cols || depth != (b_turned ? b_layout->cols : b_layout->rows)) return CUBLAS_STATUS_INVALID_VALUE;
   bool const adds = *static_cast<float const*>(beta) != 0;
   if (adds && (c_layout->rows != rows || c_layout->cols != cols)) return CUBLAS_STATUS_INVALID_VALUE;
-  auto const status = stands_for_cublaslt::start_product({a, a_layout->type, a_layout->apart, a_turned}, {b, b_layout->type, b_layout->apart, b_turned}, {adds ? c : nullptr, c_layout->type, c_layout->apart, false}, {d, d_layout->type, d_layout->apart, false},
+  bool const biased = product->epilogue == CUBLASLT_EPILOGUE_BIAS;
+  if (biased && product->bias == nullptr) return CUBLAS_STATUS_INVALID_VALUE;
+  auto const status = stands_for_cublaslt::start_product({a, a_layout->type, a_layout->apart, a_turned}, {b, b_layout->type, b_layout->apart, b_turned}, {adds ? c : nullptr, c_layout->type, c_layout->apart, false}, biased ? product->bias : nullptr, {d, d_layout->type, d_layout->apart, false},
                                                            static_cast<std::int64_t>(rows), static_cast<std::int64_t>(cols), static_cast<std::int64_t>(depth), stream);
   return status == cudaSuccess ? CUBLAS_STATUS_SUCCESS : CUBLAS_STATUS_INVALID_VALUE;
 }

@@ -18,10 +18,11 @@ struct gpu_with_blas : gpu {
     if ((right_turned && p.right_row != 1) || (left_turned && p.left_row != 1)) return false;
     std::int64_t const right_apart = right_turned ? p.right_col : p.right_row, left_apart = left_turned ? p.left_col : p.left_row;
     std::int64_t const added_apart = p.added != nullptr ? p.added_apart : p.apart;
-    plan const* const way = plan_of({p.type, p.to_type, p.rows, p.cols, p.depth, right_turned, right_apart, left_turned, left_apart, p.apart, added_apart, aligned(p)});
+    plan const* const way = plan_of({p.type, p.to_type, p.rows, p.cols, p.depth, right_turned, right_apart, left_turned, left_apart, p.apart, added_apart, p.row != nullptr, aligned(p)});
     if (way == nullptr) return false;
     float const one = 1, zero = 0;
     bool const adds = p.added != nullptr;
+    if (p.row != nullptr) must(cublasLtMatmulDescSetAttribute(way->product, CUBLASLT_MATMUL_DESC_BIAS_POINTER, &p.row, sizeof p.row), "a product's description");
     must(cublasLtMatmul(library(), way->product, &one, p.right, way->right, p.left, way->left, adds ? &one : &zero, adds ? p.added : p.to, added_apart == p.apart ? way->to : way->added, p.to,
                         way->to, &way->algorithm, p.workspace, static_cast<std::size_t>(library_workspace), stream()),
          "a product could not be started");
@@ -29,7 +30,7 @@ struct gpu_with_blas : gpu {
   }
 
  private:
-  using shape_key = std::tuple<dtype, dtype, std::int64_t, std::int64_t, std::int64_t, bool, std::int64_t, bool, std::int64_t, std::int64_t, std::int64_t, int>;
+  using shape_key = std::tuple<dtype, dtype, std::int64_t, std::int64_t, std::int64_t, bool, std::int64_t, bool, std::int64_t, std::int64_t, std::int64_t, bool, int>;
 
   // How products of one shape are computed, asked for once.
   struct plan {
@@ -53,7 +54,7 @@ struct gpu_with_blas : gpu {
   }
   // The multiple of bytes, up to 16, that all matrices begin at.
   static int aligned(library_product const& p) {
-    auto const all = reinterpret_cast<std::uintptr_t>(p.left) | reinterpret_cast<std::uintptr_t>(p.right) | reinterpret_cast<std::uintptr_t>(p.to) | reinterpret_cast<std::uintptr_t>(p.added) | 16u;
+    auto const all = reinterpret_cast<std::uintptr_t>(p.left) | reinterpret_cast<std::uintptr_t>(p.right) | reinterpret_cast<std::uintptr_t>(p.to) | reinterpret_cast<std::uintptr_t>(p.added) | reinterpret_cast<std::uintptr_t>(p.row) | 16u;
     return static_cast<int>(all & (~all + 1));
   }
 
@@ -66,12 +67,15 @@ struct gpu_with_blas : gpu {
     return way.found ? &way : nullptr;
   }
   static plan find(shape_key const& key) {
-    auto const [type, to_type, rows, cols, depth, right_turned, right_apart, left_turned, left_apart, apart, added_apart, alignment] = key;
+    auto const [type, to_type, rows, cols, depth, right_turned, right_apart, left_turned, left_apart, apart, added_apart, adds_row, alignment] = key;
     cublasOperation_t const turned = CUBLAS_OP_T, straight = CUBLAS_OP_N;
     plan way;
     must(cublasLtMatmulDescCreate(&way.product, CUBLAS_COMPUTE_32F, CUDA_R_32F), "a product's description");
     must(cublasLtMatmulDescSetAttribute(way.product, CUBLASLT_MATMUL_DESC_TRANSA, right_turned ? &turned : &straight, sizeof turned), "a product's description");
     must(cublasLtMatmulDescSetAttribute(way.product, CUBLASLT_MATMUL_DESC_TRANSB, left_turned ? &turned : &straight, sizeof turned), "a product's description");
+    // Its results are columns there, so a row of them is what every column is added: the library's bias, of the type of the results.
+    cublasLtEpilogue_t const epilogue = CUBLASLT_EPILOGUE_BIAS;
+    if (adds_row) must(cublasLtMatmulDescSetAttribute(way.product, CUBLASLT_MATMUL_DESC_EPILOGUE, &epilogue, sizeof epilogue), "a product's description");
     auto const layout = [](cublasLtMatrixLayout_t& to, cudaDataType_t t, std::int64_t lines, std::int64_t columns, std::int64_t from_column_to_column) {
       must(cublasLtMatrixLayoutCreate(&to, t, static_cast<std::uint64_t>(lines), static_cast<std::uint64_t>(columns), from_column_to_column), "a matrix");
     };

@@ -83,6 +83,7 @@ struct library_product {
   std::byte* workspace;  // library_workspace bytes
   std::byte const* added = nullptr;  // results of sums' type that the product is added to, where there are any
   std::int64_t added_apart = 0;      // from row to row
+  std::byte const* row = nullptr;    // `cols` halves that are added to each row of results before those are rounded to such, where there are any
 };
 // A device may have a library: multiply(p) starts the product, or says that it cannot.
 template <class Device>
@@ -155,6 +156,17 @@ struct kernel<Device, exec::gemm<D, Epilogue>> {
       if (output.type == p.to_type && output.col == 1 && output.rank == 1) {
         p.to = f.at<std::byte>(output);
         p.apart = output.stride[0];
+        return Device::multiply(p);
+      }
+    }
+    if constexpr (constexpr int v = detail::row_added_to_product<Epilogue>; v > 0) {
+      exec::operand_ref const &row = others[v - 1], &output = others[types::inputs - 1];
+      bool const same_everywhere = row.rank == 0 || (row.rank == 1 && (row.stride[0] == 0 || c.rows == 1));
+      if (output.type == D && output.col == 1 && output.rank == 1 && row.col == 1 && same_everywhere) {
+        p.to_type = D;
+        p.to = f.at<std::byte>(output);
+        p.apart = output.stride[0];
+        p.row = f.at<std::byte>(row);
         return Device::multiply(p);
       }
     }

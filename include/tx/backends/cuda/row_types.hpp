@@ -98,6 +98,18 @@ inline constexpr int added_to_product<exec::fused<Exact, exec::ins<In...>, exec:
   return inputs[A + B].how == access::contiguous && inputs[A + B].type == D && inputs[0].type == D ? A + B : -1;
 }();
 
+// Where all that is made of a product is its sum with a row of halves, widened, and that sum's rounding: the row's number among the inputs; else -1.
+template <class F>
+inline constexpr int row_added_to_product = -1;
+template <bool Exact, class... In, dtype D, int Row, dtype Half, int A, int B, bool C0, bool C1, bool C2, int Sum, int Value>
+inline constexpr int row_added_to_product<exec::fused<Exact, exec::ins<In...>, exec::lets<exec::let<rules::cast, D, exec::form::map, C0, Row>, exec::let<rules::add, D, exec::form::map, C1, A, B>, exec::let<rules::cast, Half, exec::form::map, C2, Sum>>, exec::outs<exec::out<Value, Half, exec::form::map, false>>>> = [] {
+  constexpr exec::in_sig inputs[] = {In::sig...};
+  constexpr int widened = sizeof...(In);  // values are numbered on from the inputs
+  bool const sums = (A == 0 && B == widened) || (A == widened && B == 0);
+  bool const stored = Sum == widened + 1 && Value == widened + 2 && is_half(Half);
+  return sums && stored && Row > 0 && Row < widened && inputs[0].how == access::product && inputs[0].type == D && inputs[Row].type == Half ? Row : -1;
+}();
+
 // As kept_row of target.hpp, for device code.
 template <class F>
 TX_DEVICE std::int64_t kept_row_of(std::int64_t cols) {
