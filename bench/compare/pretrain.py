@@ -143,7 +143,7 @@ def main():
             told = []
             for start in ("out", "fresh"):
                 text = run(o.tx, "finetune", "--model", work / start, "--data", work / "pairs.tsv", "--dev", work / "other_pairs.tsv", "--out", work / "tuned", "--seed", seed, "--rate", TUNING_RATE, "--threads", o.threads)
-                told.append(re.search(r"accuracy [0-9.]+ AUC [0-9.]+", text)[0])
+                told.append(re.search(r"accuracy [0-9.]+ +AUC [0-9.]+", text)[0])
                 shutil.rmtree(work / "tuned")
             print(f"fine-tuned, seed {seed}: {told[0]} after pre-training, {told[1]} without", flush=True)
 
