@@ -18,7 +18,7 @@ using rows = tensor<float, 3, 4>;
 using weight = tensor<float, 4, 2>;
 using bias = tensor<float, 2>;
 
-template <auto F, class... Options>
+template <auto F>
 graph mixed_graph() {
   graph g;
   function<F>::record(g);

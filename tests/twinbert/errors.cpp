@@ -66,7 +66,7 @@ TEST_CASE_METHOD(twinbert_test, "files that cannot be read or written") {
 TEST_CASE_METHOD(twinbert_test, "what cannot be written is found before the data are read") {
   std::string const train = "train --pairs @nothing --out ";
   write("file", "");
-  check_fails((*this)(train + "@file"), "cannot create the folder " + at("file") + ": ");  // the rest is the library's word
+  check_fails((*this)(train + "@file"), "file: Not a directory");
   check_fails((*this)(train + "@file/model"), "file/model: Not a directory");
   check_fails((*this)(train + "/proc/model"), "/proc/model: ");
   check_fails((*this)(train + "@model --profile @nowhere/trace.json"), "nowhere/trace.json: No such file");

@@ -203,7 +203,8 @@ inline void ensure_directory(std::filesystem::path const& path) {
   std::filesystem::create_directories(path, code);
   std::error_code status;
   if (std::filesystem::is_directory(path, status)) return;
-  throw_io_error("create the folder", path, code ? code.value() : status ? status.value() : ENOTDIR);
+  bool const is_other = std::filesystem::exists(path, status);  // which each standard library has another error for
+  throw_io_error("create the folder", path, is_other ? ENOTDIR : code ? code.value() : status ? status.value() : ENOTDIR);
 }
 
 namespace detail {
