@@ -11,7 +11,8 @@
 # make gpt     fetches the same texts, trains a language model of bytes on them for GPT_SECONDS into runs/gpt and has it write
 # make bert    fetches a pretrained encoder (MiniLM) and sentences of film reviews, trains it to tell good from bad ones into runs/bert, scores it
 # make bench   builds the benchmarks; with PEERS=1 also installs PyTorch, JAX, ONNX Runtime and OpenVINO under build/ and compares
-#              training steps, inference, an epoch of unequal texts, tokenizers, fine-tuning, vectors of sentences, pre-training and distillation; POOLS, DTYPES, DROPOUTS and MODELS choose
+#              training steps, attention, bounded batches, a text that is written, inference, an epoch of unequal texts, tokenizers, fine-tuning, vectors of
+#              sentences, pre-training and distillation; POOLS, DTYPES, DROPOUTS and MODELS choose
 # make parity  film reviews and package descriptions through tokenizers of each kind, and through those of Hugging Face: the same ids, places and texts
 # make format  clang-format over all sources
 # make clean   removes build/; runs/ and .cache/ stay
@@ -112,6 +113,11 @@ ifdef PEERS
 	  build/peers/bin/python bench/compare/run.py --python build/peers/bin/python --tx $(bin)/bench_step --models $(MODELS) --dtype $$dtype --pool $$pool --dropouts $(DROPOUTS) || exit 1; \
 	done; done
 	@build/peers/bin/python bench/compare/recompute.py --tx $(bin)/bench_step
+	@build/peers/bin/python bench/compare/attention.py --tx $(bin)/bench_attention
+	@$(bin)/bench_bounded --what encode
+	@$(bin)/bench_bounded --what train
+	@$(MAKE) --no-print-directory gpt
+	@build/peers/bin/python bench/compare/generate.py --tx $(bin)/gpt --model $(GPT)
 	@build/peers/bin/python bench/compare/encode.py --tx $(bin)/bench_encode
 	@build/peers/bin/python bench/compare/epoch.py --tx $(bin)/bench_epoch
 	@build/peers/bin/python bench/compare/text_to_ids.py --tx $(bin)/bench_tokenize

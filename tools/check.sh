@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # Usage: check.sh
-# What `make check` runs beyond `make test`: drawn programs, layering, the API reference, each header on its own, clang, slow tests, compile cost, other
-# compilers, aarch64, nvcc, fuzzing for FUZZ_SECONDS (60) a target, sanitizers. A failing step does not stop the next one; the last line is `N passed, N failed`.
+# What `make check` runs beyond `make test`: drawn programs, layering, the API reference, each header on its own, clang, slow tests, compile cost,
+# aarch64, nvcc, fuzzing for FUZZ_SECONDS (60) a target, sanitizers, the tests with other compilers. A failing step does not stop the next one; the last line is `N passed, N failed`.
 # With CHECK_MINUTES, a step that would begin later than so many minutes from now is left out, one that is at work ten minutes after that is ended, and the
-# last lines name them. The longest come last, the sanitizers' programs, each day with another one first: what one day's slow machine leaves out is another
-# day's first.
+# last lines name them. The longest come last, the sanitizers' programs and other compilers, each day with another one first: what one day's slow machine
+# leaves out is another day's first.
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 1
 jobs=${JOBS:-$(nproc)}
@@ -168,6 +168,10 @@ for program in "${programs[@]:first}" "${programs[@]:0:first}"; do sanitized "$p
 sanitized thorough_nn check
 sanitized test_bert check
 sanitized test_bert_lora check
+# The everyday tests as other compilers make them, each day another one first.
+others=(clang++-15 clang++-16 zig)
+first=$(($(date -u +%s) / 86400 % ${#others[@]}))
+for compiler in "${others[@]:first}" "${others[@]:0:first}"; do step "tests with another compiler: $compiler" within_limit tools/other_compiler.sh "$compiler" tests; done
 
 for step in "${left_out[@]}"; do echo "== left out, as $CHECK_MINUTES minutes were over: $step"; done
 for failure in "${failures[@]}"; do echo "== failed: $failure"; done

@@ -2,7 +2,7 @@
 """Attention, forward and backward: tx's kernels against PyTorch's scaled_dot_product_attention, on the processor.
 
 Both sides run in turns, --rounds times, each in a process of its own; a figure is the least of all rounds. PyTorch's memory is by how much
-a first forward and backward raise the process's peak, with what goes in and comes out; tx's is what its kernels need beside that.
+a first forward and backward raise the process's peak, with what goes in and comes out; tx's is what its kernels need beside that. Exit status 1 where tx is less than --least times as fast at 512 tokens or more.
 """
 import argparse
 import json
@@ -58,10 +58,12 @@ def main():
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--repeat", type=int, default=5, help="runs in a round")
+    parser.add_argument("--least", type=float, default=1.3)
     parser.add_argument("--peer", help=argparse.SUPPRESS)
     args = parser.parse_args()
     if args.peer:
         return peer(args)
+    short_of = []
     print(f"{args.dtype}, {args.threads} threads; milliseconds of forward + backward, and megabytes\n")
     for shape in SHAPES:
         text = ",".join(map(str, shape))
@@ -74,9 +76,13 @@ def main():
         texts, tokens, heads, _, head, causal = shape
         ratio = sum(least["PyTorch"][:2]) / sum(least["tx"][:2])
         print(f"{texts} x {tokens}, {heads} heads of {head}{', causal' if causal else ''}: tx {ratio:.2f} times as fast")
+        if tokens >= 512 and ratio < args.least:
+            short_of.append(text)
         for name, (forward, backward, size) in least.items():
             print(f"  {name:8} {forward:9.2f} + {backward:9.2f} ms {size / 2**20:8.1f} MB")
         print(flush=True)
+    if short_of:
+        sys.exit(f"below {args.least}: {' '.join(short_of)}")
 
 
 main()

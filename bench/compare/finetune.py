@@ -4,6 +4,7 @@
 A pretrained encoder fine-tuned on labelled sentences: tx's `bert finetune` beside PyTorch with the same weights, recipe and batches of as many
 sentences, each padded to its longest. DIR is what examples/bert/data/fetch.sh makes. Prints accuracy, seconds and peak memory of both for each
 seed, then opens tx's folder with transformers: its logits have to be tx's.
+Where the processor multiplies bf16, as tx then does too, PyTorch also runs under autocast.
 --steps: of each, so many steps only, to compare their time. They run one after the other, as each uses all processors.
 """
 import argparse
@@ -17,6 +18,8 @@ import subprocess
 import sys
 import tempfile
 import time
+
+from processor import facts
 
 LENGTH, BATCH, WARMUP, DECAY = 64, 32, 0.1, 0.01
 
@@ -65,14 +68,15 @@ def peer(o):
         for g in optimizer.param_groups:
             g["lr"] = o.rate * (done / WARMUP if done < WARMUP else (1 - done) / (1 - WARMUP))
         optimizer.zero_grad(set_to_none=True)
-        loss = model(**batch_of([coded[i] for i in rows]), labels=targets[rows]).loss
+        with torch.autocast("cpu", dtype=torch.bfloat16, enabled=o.autocast):
+            loss = model(**batch_of([coded[i] for i in rows]), labels=targets[rows]).loss
         loss.backward()
         optimizer.step()
         losses.append(loss.item())
     seconds = time.perf_counter() - start
     model.eval()
     right = 0
-    with torch.no_grad():
+    with torch.no_grad(), torch.autocast("cpu", dtype=torch.bfloat16, enabled=o.autocast):
         for i in range(0, len(dev), BATCH):
             part = dev[i : i + BATCH]
             told = model(**batch_of(words([row[1] for row in part], truncation=True, max_length=LENGTH)["input_ids"])).logits.argmax(-1)
@@ -127,6 +131,7 @@ def main():
     p.add_argument("--threads", type=int, default=os.cpu_count())
     p.add_argument("--alone", action="store_true", help="tx alone")
     p.add_argument("--peer", action="store_true", help="PyTorch's side")
+    p.add_argument("--autocast", action="store_true", help="of PyTorch's side: products in bf16")
     p.add_argument("--seed", type=int, default=1)
     o = p.parse_args()
     if o.peer:
@@ -136,12 +141,15 @@ def main():
         told = {"tx": of_tx(o, seed, out + "/model")}
         if not o.alone:
             more = ["--peer", "--tx", o.tx, "--data", o.data, "--epochs", o.epochs, "--steps", o.steps, "--rate", o.rate, "--threads", o.threads, "--seed", seed]
-            told["PyTorch"] = json.loads(subprocess.run([sys.executable, __file__, *map(str, more)], stdout=subprocess.PIPE, text=True, check=True).stdout.splitlines()[-1])
+            halves = "avx512_bf16" in facts().get("flags", "").split()
+            for name, how in {"PyTorch": [], **({"PyTorch, autocast": ["--autocast"]} if halves else {})}.items():
+                told[name] = json.loads(subprocess.run([sys.executable, __file__, *map(str, more), *how], stdout=subprocess.PIPE, text=True, check=True).stdout.splitlines()[-1])
         for name, t in told.items():
-            print(f"seed {seed}  {name:8} accuracy {t['accuracy']:.4f}  {t['seconds']:.1f} s for {t['steps']} steps  peak {t['megabytes']:.0f} MB", flush=True)
+            print(f"seed {seed}  {name:17} accuracy {t['accuracy']:.4f}  {t['seconds']:.1f} s for {t['steps']} steps  peak {t['megabytes']:.0f} MB", flush=True)
         if not o.alone:
-            a, b = told["tx"], told["PyTorch"]
-            print(f"seed {seed}  tx takes {a['seconds'] / b['seconds']:.2f} of the time and {a['megabytes'] / b['megabytes']:.2f} of the memory", flush=True)
+            a = told.pop("tx")
+            for name, b in told.items():
+                print(f"seed {seed}  tx takes {a['seconds'] / b['seconds']:.2f} of the time and {a['megabytes'] / b['megabytes']:.2f} of the memory of {name}", flush=True)
             print(f"seed {seed}  transformers opens tx's folder: probabilities within {opens(o, out + '/model'):.1e}", flush=True)
         shutil.rmtree(out)
 

@@ -3,7 +3,7 @@
 
 PyTorch runs twice: Transformers' GPT2LMHeadModel.generate, and a loop by hand over linear layers, scaled_dot_product_attention and keys and
 values kept in tensors of the whole context, which has none of generate's own work. Sides run in turns, --rounds times; a figure is the best of all
-rounds. The three texts must be the same.
+rounds. Exit status 1 where the three texts are not the same, or tx is slower than either.
 """
 import argparse
 import re
@@ -133,7 +133,7 @@ def main():
         print(f"{names[name]:32} {args.tokens / seconds:9.0f} bytes/s   {seconds / best['tx']:6.2f} times tx's time")
     same = all(text == texts["tx"] for text in texts.values())
     print("the three texts are the same" if same else f"the texts differ: {texts}")
-    return 0 if same else 1
+    return 0 if same and min(best.values()) == best["tx"] else 1
 
 
 if __name__ == "__main__":

@@ -292,7 +292,14 @@ TEST_CASE("a cache is written where it lies") {
 TEST_CASE("a cache that is full is refused before anything is written") {
   tx::executor<tx::function<remember<64>, cached<64>>, tx::cpu> run{tx::seed(0)};
   std::vector<float> const x(32, 1.0f);
-  for (int start : {-1, 62, 63, 1000}) CHECK_THROWS_AS(run(x, std::array{start}), tx::value_error);  // three are read from there
+  auto const refused = [&](int start, std::string const& rule) {
+    CHECK_THROWS_WITH(run(x, std::array{start}), Catch::Contains("argument 1 holds " + std::to_string(start) + " at element 0, where a slice or what is written begins; it must be " + rule +
+                                                                 " for all of it to lie in its axis. FIX: a start with room behind it; a cache that is full takes no more"));
+  };
+  refused(-1, "at least 0");
+  refused(62, "below 62");  // three are read from there
+  refused(63, "below 63");  // two are written
+  refused(1000, "below 63");
   for (float v : run.elements()) CHECK(v == 0);
   CHECK_NOTHROW(run(x, std::array{61}));
 }

@@ -134,7 +134,7 @@ TEST_CASE("attention over a cache is attention over all that came before") {
     }
     std::ranges::reverse(x);
   }
-  CHECK_THROWS_AS(next(std::span(x).first(width), std::array{longest}), tx::value_error);  // the cache is full
+  CHECK_THROWS_WITH(next(std::span(x).first(width), std::array{longest}), Catch::Contains("where a slice or what is written begins; it must be below " + std::to_string(longest)) && Catch::Contains("a cache that is full takes no more"));
 }
 
 TEST_CASE("rotary of f64 turns by angles of f64") {

@@ -4,7 +4,8 @@
 // the argument, the position and the element. What is computed in the program (where, arithmetic, take) is not checked.
 //
 // rising(x, rows, most): x tells where parts of `rows` rows begin, and the last one ends: from 0 to `rows`, or to as many as a run has where they
-// are bounded; none is less than the one before it, or more than `most` above it. Checked as in_range is.
+// are bounded; none is less than the one before it, or more than `most` above it. start_in(x, places): x is where a slice begins, 0 <= x < places. Both are
+// checked as in_range is.
 #pragma once
 
 #include <tx/expr/var.hpp>
@@ -26,9 +27,10 @@ constexpr bool in_range_restride(strided& s, shape const& from, shape const& to,
 struct range_promise {
   std::int64_t first = 0, end = 0;
   std::int64_t also = 0;       // an element that may lie beyond
-  std::int64_t most_rise = 0;  // if not 0, they rise along the last axis, by at most so much
+  std::int64_t most_rise = 0;  // above 0: they rise along the last axis, by at most so much; `start`: it is one, where a slice begins
   factors of_end{};            // if any, `end` less `beyond` is a bounded extent, of which these are the factors
   std::int64_t beyond = 0;
+  static constexpr std::int64_t start = -1;
 };
 constexpr attributes attributes_of(range_promise const& p) { return {{p.first, p.end, p.also, p.most_rise, p.of_end.bits, p.beyond}}; }
 constexpr range_promise range_promise_of(attributes const& at) {
@@ -48,6 +50,8 @@ constexpr var in_range(var x, std::int64_t first, std::int64_t end) { return in_
 constexpr var in_range(var x, std::int64_t first, bounded end) {
   return emit(in_range_info, {x}, attributes_of(range_promise{first, end.max, first, 0, end.of}));
 }
+// Where a slice or what is written into an axis begins; there are so many places for it.
+constexpr var start_in(var x, std::int64_t places) { return emit(in_range_info, {x}, attributes_of(range_promise{0, places, 0, range_promise::start})); }
 // rows: the leading extent of what has them.
 constexpr var rising(var x, shape const& rows, int most) {
   return emit(in_range_info, {x}, attributes_of(range_promise{0, rows.dim[0] + 1, 0, most, rows.factors_at(0), 1}));

@@ -87,7 +87,7 @@ namespace detail {
 constexpr var checked_start(shape const& whole, std::int64_t count, var start, int axis) {
   if (!is_integer(start.type())) throw invalid("slice_at, update_at: the start is one integer. FIX: a tensor<tx::i32> without extents");
   std::int64_t const starts = whole.dim[axis] - count + 1;
-  return in_range(start, 0, starts > 0 ? starts : 1);  // else the shape rule says that there are too many
+  return start_in(start, starts > 0 ? starts : 1);  // else the shape rule says that there are too many
 }
 }  // namespace detail
 

@@ -126,7 +126,7 @@ struct range_check {
   std::int64_t first = 0;
   std::int64_t end = 0;
   std::int64_t also = 0;
-  std::int64_t most_rise = 0;  // if not 0, elements never fall along the last axis, and rise by so much at most
+  std::int64_t most_rise = 0;  // above 0: elements never fall along the last axis, and rise by so much at most; or range_promise::start
   factors of_end{};            // if any, `end` less `beyond` is a bounded extent
   std::int64_t beyond = 0;
   quantity offset{};

@@ -4,6 +4,7 @@
 #include <tx/expr/handed_back.hpp>
 #include <tx/expr/trace.hpp>
 #include <tx/run/arguments.hpp>
+#include <tx/run/check_range.hpp>
 #include <tx/run/kernel_log.hpp>
 #include <tx/run/program_on.hpp>
 #include <tx/run/replay.hpp>
@@ -278,7 +279,7 @@ class executor {
       [[maybe_unused]] int k = 0;
       ([&] {
         if (k++ != c.input) return;
-        check_range(std::span(a), c);
+        exec::check_range(std::span(a), c, frame_.extents);
       }(), ...);
     }
     if constexpr (exec::ranked<Backend> && exec::trains<Step>)
@@ -326,38 +327,6 @@ class executor {
     };
     if (meets(arena_.data(), arena_bytes)) return true;
     return program::replaces_leaves && meets(parameters_->block(0), block::bytes_for(parameters_->states()));
-  }
-
-  template <class T, std::size_t N>
-  void check_range(std::span<T, N> values, exec::range_check const& c) const {
-    if constexpr (std::is_integral_v<T>) {
-      exec::run_extents const& e = frame_.extents;
-      std::int64_t const end = c.of_end ? e.in_run(c.end - c.beyond, c.of_end) + c.beyond : c.end;
-      std::int64_t extent[exec::range_check::max_axes], stride[exec::range_check::max_axes];
-      for (int k = 0; k < exec::range_check::max_axes; ++k) extent[k] = e.in_run(c.extent[k]), stride[k] = e.in_run(c.stride[k]);
-      auto const all = static_cast<std::int64_t>(values.size());
-      auto const along = [&](auto const& self, int axis, std::int64_t from) -> void {
-        for (std::int64_t k = 0, i = from; k < extent[axis] && i < all; ++k, i += stride[axis]) {
-          if (axis + 1 < exec::range_check::max_axes && c.stride[axis + 1] != quantity{}) {
-            self(self, axis + 1, i);
-            continue;
-          }
-          auto const value = static_cast<std::int64_t>(values[static_cast<std::size_t>(i)]);
-          std::string bound;
-          if ((value < c.first || value >= end) && value != c.also) {
-            bound = value < c.first ? "at least " + std::to_string(c.first) : "below " + std::to_string(end);
-          } else if (c.most_rise != 0 && k > 0) {
-            auto const before = static_cast<std::int64_t>(values[static_cast<std::size_t>(i - stride[axis])]);
-            if (value < before) bound = "at least the one before it, " + std::to_string(before);
-            else if (value > before + c.most_rise) bound = "at most " + std::to_string(c.most_rise) + " above the one before it, " + std::to_string(before);
-          }
-          if (bound.empty()) continue;
-          throw value_error("executor: argument " + std::to_string(c.input) + " holds " + std::to_string(value) + " at element " +
-                            std::to_string(i) + (c.most_rise != 0 ? "; an offset must be " : "; an id or label must be ") + bound);
-        }
-      };
-      along(along, 0, e.in_run(c.offset));
-    }
   }
 
   result results() {

@@ -85,7 +85,8 @@ class told_extents {
   }
   [[noreturn]] TX_COLD static void differ(int at, int axis, std::int64_t has, int now) {
     throw shape_error("executor: argument " + std::to_string(at) + " has " + std::to_string(has) + (axis == 0 ? " rows" : " along axis " + std::to_string(axis)) +
-                      "; an argument before it with the same bounded extent has " + std::to_string(now));
+                      "; an argument before it with the same bounded extent has " + std::to_string(now) +
+                      ". FIX: as many in each argument that shares the extent, or a tag of its own: tx::dyn<most, tag>");
   }
   [[noreturn]] TX_COLD void other_count(int at, value_info const& wanted, std::size_t given) const {
     shape const& s = wanted.dims;

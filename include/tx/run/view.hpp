@@ -83,14 +83,14 @@ TX_COLD inline std::string extents_text(view_extents const& v) {
   return s + "]";
 }
 [[noreturn]] TX_COLD inline void other_rank(view_role who, std::size_t has, int wanted) {
-  throw shape_error(text_of(who) + " has " + std::to_string(has) + " axes; it must have " + std::to_string(wanted));
+  throw shape_error(text_of(who) + " has " + std::to_string(has) + " axes; it must have " + std::to_string(wanted) + ". FIX: a view with the axes that the program was compiled for");
 }
 [[noreturn]] TX_COLD inline void other_extents(view_role who, view_extents const& has, view_extents const& wanted,
                                                shape const& bounds) {
   bool rows_alone = true;
   for (int i = 1; i < bounds.rank; ++i) rows_alone = rows_alone && !bounds.is_bounded(i);
   throw shape_error(text_of(who) + " has the extents " + extents_text(has) + "; it must have " + extents_text(wanted) +
-                    (bounds.bounds == 0 ? "" : rows_alone ? ", or fewer rows" : ", or fewer along axes that are bounded"));
+                    (bounds.bounds == 0 ? "" : rows_alone ? ", or fewer rows" : ", or fewer along axes that are bounded") + ". FIX: the extents that the program was compiled for");
 }
 
 inline view_extents extents_of(shape const& dims) {

@@ -104,7 +104,7 @@ TEST_CASE("what a run has is told by views, or by what is known of other argumen
   CHECK_THROWS_WITH(run(view(x, {2, 5, 6}), numbers_of(4 * 6, 2)), Catch::Contains("argument 1"));
   CHECK_THROWS_WITH(run(view(x, {2, 5, 6}), view(p, {6, 5})), Catch::Contains("argument 1 has the extents [6, 5]; it must have [9, 6], or fewer rows"));
   CHECK_THROWS_WITH(run(view(x, {5, 2, 6}), p), Catch::Contains("[5, 2, 6]; it must have [4, 9, 6], or fewer along axes that are bounded"));
-  CHECK_THROWS_WITH(run(view(x, {2, 5, 6}), view(p, {1, 6})), Catch::Contains("argument 1 has 1 rows; an argument before it with the same bounded extent has 5"));
+  CHECK_THROWS_WITH(run(view(x, {2, 5, 6}), view(p, {1, 6})), Catch::Contains("argument 1 has 1 rows; an argument before it with the same bounded extent has 5. FIX: as many in each argument that shares the extent, or a tag of its own: tx::dyn<most, tag>"));
   std::vector<f32> const none;
   CHECK_THROWS_WITH(run(view(none, {2, 0, 6}), none), Catch::Contains("dyn<9, 2>, is 0 in this run, and the program takes element 0 of it. FIX: at least 1"));
   CHECK(run(view(none, {0, 5, 6}), p).shares.size() == 0);
