@@ -125,7 +125,7 @@ ifdef PEERS
 	@examples/bert/data/fetch.sh $(BERT_DATA)
 	@TWINBERT_DATA=$(CURDIR)/$(bin)/twinbert_data examples/twinbert/data/fetch.sh $(DATA)
 	@build/peers/bin/python bench/compare/finetune.py --tx $(bin)/bert --data $(BERT_DATA) --steps 30
-	@build/peers/bin/python bench/compare/embed.py --tx $(bin)/bert --model $(BERT_DATA)/minilm --texts $(BERT_DATA)/dev.tsv
+	@build/peers/bin/python bench/compare/embed.py --tx $(bin)/bert --model $(BERT_DATA)/minilm --texts $(BERT_DATA)/train.tsv,$(BERT_DATA)/dev.tsv
 	@build/peers/bin/python bench/compare/pretrain.py --tx $(bin)/tiny_bert --texts $(DATA)/train.tsv --dev $(DATA)/dev.tsv
 	@build/peers/bin/python bench/compare/distil.py --teacher $(bin)/bert --student $(bin)/small_bert --twinbert $(bin)/twinbert --pairs $(DATA) --model $(BERT_DATA)/minilm
 endif

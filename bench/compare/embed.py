@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Usage: embed.py --tx bert --model DIR --texts FILE [--count N] [--rounds N]
+"""Usage: embed.py --tx bert --model DIR --texts FILE,FILE... [--count N] [--rounds N]
 
 Sentences to vectors: tx's `bert embed` beside sentence-transformers with PyTorch and, where the packages are there, its ONNX and OpenVINO backends, each with
 batches of several sizes, of which the best counts (it sorts texts by length itself). Sentences per second, medians of rounds in turns; the vectors have
@@ -17,7 +17,7 @@ import time
 
 
 def texts_of(o):
-    rows = [line.rstrip("\n").split("\t")[-1] for line in open(o.texts, encoding="utf-8")]
+    rows = [line.rstrip("\n").split("\t")[-1] for file in o.texts.split(",") for line in open(file, encoding="utf-8")]
     return (rows * (o.count // len(rows) + 1))[: o.count]
 
 

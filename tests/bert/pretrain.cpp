@@ -74,19 +74,20 @@ TEST_CASE_METHOD(pretrain_test, "pre-training from nothing tells masked words, a
   CHECK_THAT(tuned.error, Catch::Contains("fresh: classifier.weight") && !Catch::Contains("fresh: bert."));
 }
 
-// Ended by a signal again and again, and gone on with, until it is done.
+// Stopped and killed in turns, and gone on with, until it is done.
 static void check_resumed(pretrain_test& test, std::string const& options) {
   ran const whole = test("pretrain --out @whole --batches @whole.batches --threads 1 " + options);
   INFO(whole.error);
   REQUIRE(whole.code == 0);
   auto const saved = [&] { return test.saved(); };
   std::string const command = "pretrain --out @cut --batches @cut.batches " + options;
-  int code = test.signalled(command, SIGTERM, saved);
-  auto const done = [&] { return test.is_done(code, SIGTERM); };
+  int signal = SIGTERM, code = test.signalled(command, signal, saved);
+  auto const done = [&] { return test.is_done(code, signal); };
   for (int attempt = 0; attempt < 20 && !done(); ++attempt) {
     INFO(test.read(".err"));
-    REQUIRE((code == 128 + SIGTERM || code == -SIGTERM));
-    code = test.signalled(command + (saved() ? " --resume" : ""), SIGTERM, [&, round = 0]() mutable { return ++round > 40; });
+    REQUIRE((code == 128 + signal || code == -signal));
+    signal = attempt % 2 == 0 ? SIGKILL : SIGTERM;  // killed, it goes on from a state that was written in the background
+    code = test.signalled(command + (saved() ? " --resume" : ""), signal, [&, round = 0]() mutable { return ++round > 40; });
   }
   if (!done()) code = test(command + " --resume --threads 1").code;
   REQUIRE(done());
