@@ -37,11 +37,11 @@ constexpr tx::target with_library = [] {
 
 std::vector<variant> const& variants() {
   static std::vector<variant> const all{{"fused", {}},
-                                        {"fused, in recorded order", {.schedule = false}},
+                                        {"fused, in recorded order", {.reorder = false}},
                                         {"fused, in bands of a matrix", {.band_bytes = 16}},
                                         {"fused, in bands of a few", {.band_bytes = 200}},
                                         {"a kernel for each op", {.fuse = false}},
-                                        {"as recorded", {.fuse = false, .schedule = false}},
+                                        {"as recorded", {.fuse = false, .reorder = false}},
                                         {"for a device", {}, with_library},
                                         {"in small kernels", {}, small_kernels}};
   return all;

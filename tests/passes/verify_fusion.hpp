@@ -1,4 +1,4 @@
-// What every fusion and schedule must satisfy, element by element, found without the rules that fusing goes by.
+// What every fusion and order must satisfy, element by element, found without the rules that fusing goes by.
 #pragma once
 
 #include "verify_storage.hpp"
@@ -147,12 +147,12 @@ inline void verify_fusion_of(tx::graph const& recorded) {
   for (bool const enabled : {false, true}) {
     tx::passes::fusion const f = tx::passes::fuse(g, stored.where, tx::cpu_target.kernel, enabled);
     fusion_verifier(g, f).run();
-    tx::passes::fusion const scheduled = tx::passes::schedule(g, f);
-    fusion_verifier(g, scheduled).run();
+    tx::passes::fusion const reordered = tx::passes::reorder(g, f);
+    fusion_verifier(g, reordered).run();
     if (!enabled) continue;
-    tx::passes::fusion const in_bands = tx::passes::bands(g, scheduled, 64);
+    tx::passes::fusion const in_bands = tx::passes::bands(g, reordered, 64);
     fusion_verifier(g, in_bands).run();
   }
-  for (tx::compile_options const& options : {tx::compile_options{}, {.band_bytes = 64}, {.schedule = false}, {.fuse = false}, {.fuse = false, .schedule = false}})
+  for (tx::compile_options const& options : {tx::compile_options{}, {.band_bytes = 64}, {.reorder = false}, {.fuse = false}, {.fuse = false, .reorder = false}})
     verified(recorded, options);
 }

@@ -128,7 +128,7 @@ constexpr auto late = [](model const& m, tx::tensor<float, batch, tokens, width>
   return tx::matmul(p, m.layer(x, mask));
 };
 template <std::int64_t Bytes>
-using late_product = tx::function<late, model, tx::compile_options{.schedule = false, .band_bytes = Bytes}>;
+using late_product = tx::function<late, model, tx::compile_options{.reorder = false, .band_bytes = Bytes}>;
 }  // namespace
 
 TEST_CASE("rows of texts that a weight multiplies are no bands", "[bands]") {

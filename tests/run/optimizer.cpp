@@ -161,5 +161,5 @@ TEST_CASE("updating each parameter at once, in repeated blocks too, is updating 
   CHECK(distance(trained<at_once, tx::reference>(), wanted) < 1e-9);
   CHECK(distance(trained<deep_step<tx::peel::last>, tx::cpu>(), wanted) < 1e-9);
   CHECK(distance(trained<deep_step<tx::peel::none, tx::compiled_with<tx::compile_options{.fuse = false}>>, tx::cpu>(), wanted) < 1e-9);
-  CHECK(distance(trained<deep_step<tx::peel::last, tx::compiled_with<tx::compile_options{.schedule = false}>>, tx::cpu>(), wanted) < 1e-9);
+  CHECK(distance(trained<deep_step<tx::peel::last, tx::compiled_with<tx::compile_options{.reorder = false}>>, tx::cpu>(), wanted) < 1e-9);
 }

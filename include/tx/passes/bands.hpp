@@ -6,7 +6,7 @@
 //   after    for each band of 4 matrices: the same three kernels over these 4                  s and p: room for 4 matrices
 #pragma once
 
-#include <tx/passes/schedule.hpp>
+#include <tx/passes/reorder.hpp>
 
 namespace tx::passes {
 

@@ -26,7 +26,7 @@ constexpr lowered plan(graph const& optimised, target const& to, compile_options
   passes::stored_graph stored = passes::assign_storage(optimised);
   graph const& g = verify(stored.nodes);
   passes::fusion f = passes::fuse(g, static_cast<passes::storage&&>(stored.where), to.kernel, options.fuse);
-  if (options.schedule) f = passes::schedule(g, static_cast<passes::fusion&&>(f));
+  if (options.reorder) f = passes::reorder(g, static_cast<passes::fusion&&>(f));
   std::int64_t const band_bytes = options.band_bytes < 0 ? to.band_bytes : options.band_bytes;
   if (options.fuse && band_bytes > 0) f = passes::bands(g, static_cast<passes::fusion&&>(f), band_bytes);
   lowered l = lower(g, f, to, seen);

@@ -7,7 +7,7 @@ namespace tx {
 
 struct compile_options {
   bool fuse = true;
-  bool schedule = true;  // off: kernels run in the order of recording
+  bool reorder = true;  // off: kernels run in the order of recording
   std::int64_t band_bytes = -1;  // of values handed from product to product, at a time (passes/bands.hpp); -1: as the target says
 
   constexpr bool operator==(compile_options const&) const = default;

@@ -1,4 +1,4 @@
-// Fusion and scheduling change no value: square extents, transposed reads, carries and parameters that are overwritten.
+// Fusion and reordering change no value: square extents, transposed reads, carries and parameters that are overwritten.
 #include "../../furthest.hpp"
 
 #include <tx/backends/cpu.hpp>
@@ -24,7 +24,7 @@ using namespace tx;
 constexpr int n = 8;  // rows are as many as columns: a value by row looks like one by column, a matrix like its transpose
 using square = tensor<f32, n, n>;
 using line = tensor<f32, n>;
-constexpr compile_options plain{.fuse = false, .schedule = false};
+constexpr compile_options plain{.fuse = false, .reorder = false};
 
 std::vector<float> values(int count, int shift) {
   std::vector<float> out;

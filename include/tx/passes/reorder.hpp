@@ -1,4 +1,4 @@
-// Scheduling: the order in which groups run, so that little is alive at once. Among the groups whose operands are ready, the
+// Reordering: the order in which groups run, so that little is alive at once. Among the groups whose operands are ready, the
 // one that frees most and allocates least is next (list scheduling); the recorded order stands wherever that is no better.
 //
 //   recorded  a = f(x), b = f(y), s = sum(a), t = sum(b)      a and b are alive together
@@ -11,9 +11,9 @@ namespace tx::passes {
 
 namespace detail {
 
-class scheduler {
+class reorderer {
  public:
-  constexpr scheduler(graph const& g, fusion const& f)
+  constexpr reorderer(graph const& g, fusion const& f)
       : g_(g), f_(f), readers_(g.size()), touched_(f.groups.size()), after_(f.groups.size()), before_(f.groups.size(), 0), extra_(f.groups.size(), 0),
         pending_(g.size(), 0), bytes_(g.size(), 0), lasts_(g.size(), 0) {
     for (output const& o : g.outputs)
@@ -137,7 +137,7 @@ class scheduler {
       for (int i : after_[next])
         if (--waits[i] == 0) ready.push_back(i);
     }
-    if (done.size() != groups.size()) throw invalid("schedule: the groups wait for each other");
+    if (done.size() != groups.size()) throw invalid("reorder: the groups wait for each other");
     return done;
   }
 
@@ -189,9 +189,9 @@ constexpr vec<int> renumber(fusion& f, vec<vec<int>> const& orders) {
 }
 
 // The same groups, numbered in the order in which they run.
-constexpr fusion schedule(graph const& g, fusion f) {
+constexpr fusion reorder(graph const& g, fusion f) {
   vec<vec<int>> orders(g.regions.size());
-  detail::scheduler(g, f).run(0, orders);
+  detail::reorderer(g, f).run(0, orders);
   renumber(f, orders);
   return f;
 }

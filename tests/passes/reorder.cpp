@@ -1,4 +1,4 @@
-// Scheduling: less is alive at once than in the order of recording, never more; results and updates are the same.
+// Reordering: less is alive at once than in the order of recording, never more; results and updates are the same.
 #include <tx/backends/reference.hpp>
 #include <tx/nn/linear.hpp>
 #include <tx/nn/losses.hpp>
@@ -17,7 +17,7 @@ namespace {
 
 using namespace tx;
 
-constexpr compile_options as_recorded{.fuse = true, .schedule = false};
+constexpr compile_options as_recorded{.fuse = true, .reorder = false};
 
 // Two wide values are recorded before either is needed; one at a time is enough.
 struct branches {
@@ -39,10 +39,10 @@ struct source {
     return exec::compile(g, to, O);
   }
 };
-using scheduled = exec::program<source<compile_options{}>, cpu_target>;
+using reordered = exec::program<source<compile_options{}>, cpu_target>;
 using recorded = exec::program<source<as_recorded>, cpu_target>;
-static_assert(scheduled::memory.largest_live < recorded::memory.largest_live * 2 / 3);
-static_assert(scheduled::memory.arena * 100 <= scheduled::memory.largest_live * 105);
+static_assert(reordered::memory.largest_live < recorded::memory.largest_live * 2 / 3);
+static_assert(reordered::memory.arena * 100 <= reordered::memory.largest_live * 105);
 
 struct twin : nn::twinbert_config {
   static constexpr int layers = 2, hidden = 128, heads = 4, ffn = 512, vocabulary = 8000, query_words = 16, document_words = 64;
@@ -87,9 +87,9 @@ std::vector<float> history() {
 
 }  // namespace
 
-TEST_CASE("a schedule changes no result") { CHECK(history<view_step<compile_options{}>>() == history<view_step<as_recorded>>()); }
+TEST_CASE("another order changes no result") { CHECK(history<view_step<compile_options{}>>() == history<view_step<as_recorded>>()); }
 
-TEST_CASE("a schedule keeps less alive") {
-  INFO("scheduled " << scheduled::memory.largest_live << " bytes, as recorded " << recorded::memory.largest_live);
-  CHECK(scheduled::memory.largest_live < recorded::memory.largest_live);
+TEST_CASE("the order chosen keeps less alive") {
+  INFO("reordered " << reordered::memory.largest_live << " bytes, as recorded " << recorded::memory.largest_live);
+  CHECK(reordered::memory.largest_live < recorded::memory.largest_live);
 }
