@@ -120,13 +120,13 @@ template <class T, int Texts, int Tokens, int Heads, int Head, bool Causal, bool
 constexpr auto mixed_of = [](operands<Texts, Tokens, Heads, Head> const& m) {
   auto const heads = [](auto const& x) { return transpose<0, 2, 1, 3>(reshape<Texts, Tokens, Heads, Head>(cast<T>(x))); };
   auto const scores = matmul(heads(m.q * nn::attention_scale<Head>), transpose(heads(m.k)));
-  auto const shares = [&] {
+  auto const probabilities = [&] {
     if constexpr (Causal) return softmax(where(less_equal(iota<3>(scores), iota<2>(scores)), scores, masked_score));
     else return softmax(scores);
   }();
   auto const kept = [&] {
-    if constexpr (Drops) return dropout(shares);
-    else return shares;
+    if constexpr (Drops) return dropout(probabilities);
+    else return probabilities;
   }();
   return reshape<Texts, Tokens, Heads * Head>(transpose<0, 2, 1, 3>(matmul(cast<T>(kept), heads(m.v))));
 };

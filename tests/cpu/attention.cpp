@@ -147,7 +147,7 @@ TEST_CASE("a bias is broadcast along any axes, and its gradient is their sum", "
     }
 }
 
-TEST_CASE("queries that see nothing have equal shares of all keys", "[attention]") {
+TEST_CASE("queries that see nothing have equal probabilities for all keys", "[attention]") {
   problem<f32> c({.texts = 2, .queries = 5, .keys = 150, .heads = 2, .key_heads = 1, .head = 3, .causal = true, .mask = 2});
   c.forward();
   for (count_t h = 0; h < 2; ++h)

@@ -22,11 +22,11 @@ void same_in_any_cut(settings const& s) {
   problem<T> one(s);
   one.forward(1);
   one.backward(1);
-  for (int const parts : {2, 16, 37}) {
+  for (int const shares : {2, 16, 37}) {
     problem<T> other(s);
-    other.forward(parts, parts == 16);
-    other.backward(parts, parts == 16);
-    CAPTURE(parts, s.heads, s.key_heads, s.keys);
+    other.forward(shares, shares == 16);
+    other.backward(shares, shares == 16);
+    CAPTURE(shares, s.heads, s.key_heads, s.keys);
     CHECK(same_bits(one.out, other.out));
     CHECK(same_bits(one.greatest, other.greatest));
     CHECK(same_bits(one.log_sum, other.log_sum));

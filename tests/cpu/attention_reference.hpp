@@ -141,14 +141,14 @@ struct problem {
 
   count_t rows() const { return p.query_offsets ? s.queries : s.texts * s.queries; }
 
-  void forward(int parts = 16, bool backwards = false) {
+  void forward(int shares = 16, bool backwards = false) {
     std::vector<std::byte> room(size(cpu::attention_scratch_bytes(s.head, dtype_v<T>)) + 128, std::byte{0xff});
     auto* const scratch = cpu::detail::align<std::byte>(room.data());
-    for (int i = 0; i < parts; ++i) cpu::attention_forward<T>(backwards ? parts - 1 - i : i, parts, p, {out.data(), greatest.data(), log_sum.data()}, scratch);
+    for (int i = 0; i < shares; ++i) cpu::attention_forward<T>(backwards ? shares - 1 - i : i, shares, p, {out.data(), greatest.data(), log_sum.data()}, scratch);
     for (std::size_t i = size(scratch - room.data() + cpu::attention_scratch_bytes(s.head, dtype_v<T>)); i < room.size(); ++i)
       if (room[i] != std::byte{0xff}) throw std::runtime_error("the scratch is too small");
   }
-  void backward(int parts = 16, bool backwards = false) {
+  void backward(int shares = 16, bool backwards = false) {
     count_t const bytes = cpu::attention_backward_scratch_bytes(s.head, dtype_v<T>), sum_bytes = cpu::attention_sums_bytes(p.sizes, p.query_offsets != nullptr, dtype_v<T>);
     std::vector<std::byte> room(size(bytes) + 128, std::byte{0xff}), more(size(sum_bytes) + 128, std::byte{0xff});
     auto *const scratch = cpu::detail::align<std::byte>(room.data()), *const sums = cpu::detail::align<std::byte>(more.data());
@@ -158,9 +158,9 @@ struct problem {
       g.d_bias.data = s.bias_in_f32 ? static_cast<void*>(d_bias_in_f32.data()) : d_bias_of_t.data();
       std::copy_n(p.bias.stride, 4, g.d_bias.stride);
     }
-    auto const share = [&](int i) { return backwards ? parts - 1 - i : i; };
-    for (int i = 0; i < parts; ++i) cpu::attention_backward<T>(share(i), parts, p, g, sums, scratch);
-    for (int i = 0; i < parts; ++i) cpu::attention_backward_finish<T>(share(i), parts, p, g, sums, scratch);
+    auto const share = [&](int i) { return backwards ? shares - 1 - i : i; };
+    for (int i = 0; i < shares; ++i) cpu::attention_backward<T>(share(i), shares, p, g, sums, scratch);
+    for (int i = 0; i < shares; ++i) cpu::attention_backward_finish<T>(share(i), shares, p, g, sums, scratch);
     for (std::size_t i = size(scratch - room.data() + bytes); i < room.size(); ++i)
       if (room[i] != std::byte{0xff}) throw std::runtime_error("the scratch is too small");
     for (std::size_t i = size(sums - more.data() + sum_bytes); i < more.size(); ++i)
@@ -239,13 +239,13 @@ results expected(problem<T> const& c, which moved = which::none, count_t element
         r.greatest[size(row)] = keys == 0 ? static_cast<double>(-1e30f) : greatest;
         r.log_sum[size(row)] = std::log(sum);
         double inner = 0, inner_terms = 0;
-        std::vector<double> slope(size(keys)), slope_terms(size(keys));  // by the share
+        std::vector<double> slope(size(keys)), slope_terms(size(keys));  // by the probability
         for (count_t j = 0; j < keys; ++j) {
           score[size(j)] /= sum;
           for (count_t d = 0; d < s.head; ++d) {
-            double const share = score[size(j)] * kept[size(j)], x = value(which::v, c.v, key(j) + d), dx = as_double(c.d_out[size(at_q + d)]);
-            r.out.add(at_q + d, share * x, share * std::abs(x));
-            r.d_v.add(key(j) + d, share * dx, share * std::abs(dx));
+            double const weight = score[size(j)] * kept[size(j)], x = value(which::v, c.v, key(j) + d), dx = as_double(c.d_out[size(at_q + d)]);
+            r.out.add(at_q + d, weight * x, weight * std::abs(x));
+            r.d_v.add(key(j) + d, weight * dx, weight * std::abs(dx));
             slope[size(j)] += kept[size(j)] * dx * x;
             slope_terms[size(j)] += kept[size(j)] * std::abs(dx * x);
           }

@@ -1,5 +1,5 @@
 // TwinBERT's training step in bf16: products and attention on units for matrices. The reference rounds at the same places, but sums in another order, and does
-// not round attention's shares.
+// not round attention's probabilities.
 #include "same_steps.hpp"
 #include "twinbert.hpp"
 

@@ -11,8 +11,8 @@ struct model {
 };
 template <int Batch, int Width>
 constexpr auto loss = [](model<Width> const& m, tx::tensor<float, Batch, Width> x, tx::tensor<tx::i32, Batch> y) {
-  auto const shares = tx::softmax(m.norm(x));
-  return tx::cross_entropy(m.out(m.norm(x) + shares), y);
+  auto const probabilities = tx::softmax(m.norm(x));
+  return tx::cross_entropy(m.out(m.norm(x) + probabilities), y);
 };
 
 template <int Batch, int Width>

@@ -1,4 +1,4 @@
-// Attention of halves on the device, as a kernel: scores are in f32, and shares are rounded before they meet values, which the reference does not.
+// Attention of halves on the device, as a kernel: scores are in f32, and probabilities are rounded before they meet values, which the reference does not.
 #include "compare.hpp"
 
 #include <tx/nn/attend.hpp>

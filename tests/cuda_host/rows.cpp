@@ -120,7 +120,7 @@ TEST_CASE("Stashed rows that are too long for shared memory lie in scratch") {
   CHECK(distance_from_reference<wide>(1, numbers<float>(40 * 9000, -2, 2)) < 1e-5);
 }
 
-TEST_CASE("Sums over rows: a part for each share, added in order") {
+TEST_CASE("Sums over rows: one of each share, added in order") {
   CHECK(norm_gradient<1, 4>() < 2e-5);
   CHECK(norm_gradient<13, 40>() < 2e-5);
   CHECK(norm_gradient<200, 70>() < 2e-5);
@@ -223,14 +223,14 @@ TEST_CASE("One column where there may be many, and more of a row kept than share
     auto const a = device(x).value;
     for (std::size_t r = 0; r < 40; ++r)
       for (std::size_t c = 0; c < columns; ++c) {
-        double shares[15] = {};
+        double probabilities[15] = {};
         for (int k = 1; k < 15; ++k) {
           double sum = 0;
           for (std::size_t i = 0; i < columns; ++i) sum += std::exp(std::erf(static_cast<double>(x[r * columns + i]) * k));
-          shares[k] = std::exp(std::erf(static_cast<double>(x[r * columns + c]) * k)) / sum;
+          probabilities[k] = std::exp(std::erf(static_cast<double>(x[r * columns + c]) * k)) / sum;
         }
-        double wanted = shares[1] + shares[14];
-        for (int k = 2; k < 14; k += 2) wanted += shares[k] * shares[k + 1];
+        double wanted = probabilities[1] + probabilities[14];
+        for (int k = 2; k < 14; k += 2) wanted += probabilities[k] * probabilities[k + 1];
         REQUIRE(static_cast<double>(a[r * columns + c]) == Approx(wanted).epsilon(1e-5));
       }
   }

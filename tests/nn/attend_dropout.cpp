@@ -1,4 +1,4 @@
-// Attention's dropout at a rate of its own: the same shares are dropped as at that of run.settings, and at 0 none are drawn.
+// Attention's dropout at a rate of its own: the same probabilities are dropped as at that of run.settings, and at 0 none are drawn.
 #include <tx/backends/cpu.hpp>
 #include <tx/backends/reference.hpp>
 #include <tx/expr/setting.hpp>
@@ -56,7 +56,7 @@ void check() {
 
 }  // namespace
 
-TEST_CASE("attention drops shares at a rate of its own", "[attention]") {
+TEST_CASE("attention drops probabilities at a rate of its own", "[attention]") {
   check<tx::cpu, 7>();
   check<tx::cpu, 513>();  // by kernels that draw the numbers themselves
   check<tx::reference, 7>();

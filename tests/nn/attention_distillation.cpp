@@ -36,7 +36,7 @@ values numbers(std::size_t n, double phase) {
 }
 
 // softmax(a b^T / sqrt(head)) of one head and one query, over the keys of its text.
-values shares(values const& a, values const& b, int of_width, int head, int query, int first, int end) {
+values probabilities(values const& a, values const& b, int of_width, int head, int query, int first, int end) {
   int const each = of_width / heads;
   values p;
   double all = 0;
@@ -56,8 +56,8 @@ double expected(std::vector<values> const& in, int teacher_width, std::vector<in
     for (int query = begins[text]; query < begins[text + 1]; ++query)
       for (int head = 0; head < heads; ++head, ++rows)
         for (auto const& [a, b] : {std::pair{0u, 1u}, std::pair{2u, 2u}}) {
-          values const p = shares(in[3 + a], in[3 + b], teacher_width, head, query, begins[text], begins[text + 1]);
-          values const q = shares(in[a], in[b], width, head, query, begins[text], begins[text + 1]);
+          values const p = probabilities(in[3 + a], in[3 + b], teacher_width, head, query, begins[text], begins[text + 1]);
+          values const q = probabilities(in[a], in[b], width, head, query, begins[text], begins[text + 1]);
           for (std::size_t k = 0; k < p.size(); ++k) sum += p[k] * std::log(p[k] / q[k]);
         }
   return sum / rows;

@@ -96,14 +96,14 @@ TEST_CASE("layer_norm's epsilon is BERT's") {
   }
 }
 
-TEST_CASE("masked keys have no share at all") {
+TEST_CASE("masked keys have no probability at all") {
   values x = numbers(80);
   for (std::size_t i : {8u, 24u}) x[i] = 1e6;  // the masked ones would win
-  auto const shares = recorded<tx::no_model, scores>().run({x, {1, 0, 1, 0, 1, 0, 0, 0, 0, 0}});
-  CHECK(shares[0][1] == 0);
-  CHECK(shares[0][3] == 0);
-  CHECK(shares[0][0] + shares[0][2] + shares[0][4] == Approx(1));
-  for (std::size_t i = 5; i < 10; ++i) CHECK(shares[0][i] == Approx(0.2));
+  auto const probabilities = recorded<tx::no_model, scores>().run({x, {1, 0, 1, 0, 1, 0, 0, 0, 0, 0}});
+  CHECK(probabilities[0][1] == 0);
+  CHECK(probabilities[0][3] == 0);
+  CHECK(probabilities[0][0] + probabilities[0][2] + probabilities[0][4] == Approx(1));
+  for (std::size_t i = 5; i < 10; ++i) CHECK(probabilities[0][i] == Approx(0.2));
 }
 
 TEST_CASE("attention is that of its definition") {
@@ -128,9 +128,9 @@ TEST_CASE("attention is that of its definition") {
           double score = 0;
           for (std::size_t k = head * 4; k < head * 4 + 4; ++k)
             score += projected(0, b * 5 + i, k) * projected(1, b * 5 + j, k);
-          double const share = std::exp(score / 2);
-          total += share;
-          mixed += share * projected(2, b * 5 + j, c);
+          double const weight = std::exp(score / 2);
+          total += weight;
+          mixed += weight * projected(2, b * 5 + j, c);
         }
         CHECK(out[0][(b * 5 + i) * 8 + c] == Approx(mixed / total));
       }
@@ -141,15 +141,15 @@ TEST_CASE("poolers give 0 for a text without words") {
   values const keys{1, 1, 0, 0, 0, 0, 0, 0, 0, 0};
   recorded<poolers, weighted> const r;
   values const w = r.parameter(0, 8);
-  double share[2] = {};
+  double weight[2] = {};
   for (std::size_t j = 0; j < 2; ++j) {
-    for (std::size_t c = 0; c < 8; ++c) share[j] += x[j * 8 + c] * w[c];
-    share[j] = std::exp(share[j]);
+    for (std::size_t c = 0; c < 8; ++c) weight[j] += x[j * 8 + c] * w[c];
+    weight[j] = std::exp(weight[j]);
   }
   auto const mean = r.run({x, keys})[0];
   auto const cls = recorded<poolers, first>().run({x, keys})[0];
   for (std::size_t c = 0; c < 8; ++c) {
-    CHECK(mean[c] == Approx((share[0] * x[c] + share[1] * x[8 + c]) / (share[0] + share[1])));
+    CHECK(mean[c] == Approx((weight[0] * x[c] + weight[1] * x[8 + c]) / (weight[0] + weight[1])));
     CHECK(mean[8 + c] == 0);
     CHECK(cls[c] == x[c]);
     CHECK(cls[8 + c] == 0);

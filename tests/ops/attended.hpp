@@ -19,7 +19,7 @@ inline array scores_of_text(array const& all, int text, int queries, int keys) {
   return one;
 }
 
-// softmax(q k^T) v. in: q, k, v, then what `f` says; `rate` of the shares is dropped.
+// softmax(q k^T) v. in: q, k, v, then what `f` says; `rate` of the probabilities is dropped.
 inline array attended(std::vector<array> const& in, tx::attention_facts const& f, double rate) {
   array const &q = in[0], &k = in[1], &v = in[2];
   array const* const mask = f.mask ? &in[3] : nullptr;
@@ -46,9 +46,9 @@ inline array attended(std::vector<array> const& in, tx::attention_facts const& f
         double sum = 0;
         for (double& s : score) sum += s = std::exp(s - most);
         for (int j = 0; j < others; ++j) {
-          double share = score[static_cast<std::size_t>(j)] / sum;
-          if (noise != nullptr) share = noise->v[element_at(noise->dims, {t, h, i, j})] < rate ? 0 : share / (1 - rate);
-          for (int d = 0; d < of_query; ++d) out.v[element_at(out.dims, {t, i, h * of_query + d})] += share * at(v, j, shared, d);
+          double weight = score[static_cast<std::size_t>(j)] / sum;
+          if (noise != nullptr) weight = noise->v[element_at(noise->dims, {t, h, i, j})] < rate ? 0 : weight / (1 - rate);
+          for (int d = 0; d < of_query; ++d) out.v[element_at(out.dims, {t, i, h * of_query + d})] += weight * at(v, j, shared, d);
         }
       }
   return out;

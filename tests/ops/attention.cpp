@@ -78,7 +78,7 @@ TEST_CASE("attention: a bias of every shape that broadcasts, with its gradient")
   check({"bias, mask and dropout", {.heads = heads, .key_heads = 1, .mask = true, .dropout = true}, make_dims({texts, heads, 1, keys})});
 }
 
-TEST_CASE("attention: a query that sees no key has equal shares of all, in its gradient too") {
+TEST_CASE("attention: a query that sees no key has equal probabilities for all, in its gradient too") {
   check({"no key takes part", {.heads = 2, .key_heads = 2, .mask = true}, {}, queries, keys, true});
   check({"none before it", {.heads = 2, .key_heads = 2, .causal = true, .mask = true}, {}, keys, keys, true});  // key 0 is seen, 1 and 3 are not
   check({"with dropout", {.heads = heads, .key_heads = 2, .mask = true, .dropout = true}, make_dims({1, 1, queries, keys}), queries, keys, true});

@@ -114,12 +114,12 @@ TEST_CASE("logsumexp over any axes, and what is not finite") {
 
 TEST_CASE("softmax and log_softmax over any axis") {
   array const x = number_source(48).spread(make_dims({3, 2, 5}), -3, 3);
-  auto check = [&](int axis, std::function<tx::var(tx::var)> const& shares, std::function<tx::var(tx::var)> const& logs) {
+  auto check = [&](int axis, std::function<tx::var(tx::var)> const& probabilities, std::function<tx::var(tx::var)> const& logs) {
     auto const plain = [axis](arrays const& v) {
       return each([](double a, double s) { return a - s; }, v[0], logsumexp_of(v[0], {axis}));
     };
     check_op("log_softmax", {x}, [&](vars const& v) { return logs(v[0]); }, plain);
-    check_op("softmax", {x}, [&](vars const& v) { return shares(v[0]); },
+    check_op("softmax", {x}, [&](vars const& v) { return probabilities(v[0]); },
              [&](arrays const& v) { return each([](double a) { return std::exp(a); }, plain(v)); });
   };
   check(0, [](tx::var v) { return tx::softmax<0>(v); }, [](tx::var v) { return tx::log_softmax<0>(v); });

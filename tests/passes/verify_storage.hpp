@@ -135,7 +135,7 @@ class storage_verifier {
   address where(tx::exec::operand_ref const& r, std::int64_t element) const {
     return {r.base, frame_.offset_of(r) + element * size_of(r.type)};
   }
-  // sweep: of a row's, in which it is written; see exec::row_schedule.
+  // sweep: of a row's, in which it is written; see exec::row_sweeps.
   void will_write(tx::exec::operand_ref const& r, std::int64_t element, element_number what, std::int64_t row, std::int64_t col, int sweep, int id) {
     writes_.push_back({where(r, element), size_of(r.type), what});
     address const to = writes_.back().to;
@@ -272,7 +272,7 @@ class storage_verifier {
   tx::exec::frame frame_{};
   std::vector<std::vector<byte_of>> memory_;  // of each base
   std::vector<write> writes_;                 // of the call at hand
-  tx::exec::row_schedule sweeps_{};            // of its kernel
+  tx::exec::row_sweeps sweeps_{};            // of its kernel
   std::vector<int> last_read_;                // input -> the sweep
   int call_ = -1, iteration_ = 0;
   std::int64_t scratch_first_ = 0, scratch_end_ = 0;  // of that call

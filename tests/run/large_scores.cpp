@@ -1,4 +1,4 @@
-// Attention whose scores are huge, or masks that are added: shares are what they are without what all scores have in common, and nobody sees what
+// Attention whose scores are huge, or masks that are added: probabilities are what they are without what all scores have in common, and nobody sees what
 // causality hides. In products and in kernels, forward and backward.
 #include <tx/backends/cpu.hpp>
 #include <tx/backends/reference.hpp>
@@ -14,7 +14,7 @@
 
 namespace {
 
-// All queries and keys 0, all values 1: a row of equal scores has equal shares.
+// All queries and keys 0, all values 1: a row of equal scores has equal probabilities.
 constexpr int head = 16;
 template <int Places>
 using numbers = tx::tensor<float, 1, 1, Places, head>;
@@ -68,7 +68,7 @@ void check_causal() {
 
 }  // namespace
 
-TEST_CASE("scores that are all the same have equal shares, however large", "[attention]") {
+TEST_CASE("scores that are all the same have equal probabilities, however large", "[attention]") {
   check_equal_shares<8, tx::reference>();
   check_equal_shares<64, tx::cpu>();    // in products
   check_equal_shares<600, tx::cpu>();   // by the kernel

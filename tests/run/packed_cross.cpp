@@ -23,7 +23,7 @@ using packed_cross::lengths;
 using packed_cross::offsets_of;
 
 constexpr int heads = 4, key_heads = 2, width = 12, of_keys = 8, texts = 5, longest = 40, longest_keys = 90, most = 100, most_keys = 250;
-lengths const of_texts{17, 0, 1, 40, 9}, of_others{90, 4, 30, 2, 64};  // each of some keys, as padded texts have equal shares of what is none
+lengths const of_texts{17, 0, 1, 40, 9}, of_others{90, 4, 30, 2, 64};  // each of some keys, as padded texts have equal probabilities of what is none
 constexpr int tokens = 67, others = 190;
 constexpr float small = 1e-4f;  // rounding of gradients that are none, as that of keys' biases, is nothing to AdamW then
 

@@ -118,7 +118,7 @@ void check(lengths const& queries, lengths const& keys, int before, int behind, 
   for (std::size_t n = 0; n < one.size(); ++n) CHECK(distance(plain[n], wanted[n]) < bound);
 }
 
-// Dropout leaves out the same shares, whoever computes them.
+// Dropout leaves out the same probabilities, whoever computes them.
 template <class P>
 void check_dropped(lengths const& queries, lengths const& keys, double bound) {
   problem const p = drawn<P>(queries, keys, 1, 2);
@@ -149,7 +149,7 @@ TEST_CASE("packed attention to fewer keys than queries, and to more", "[packed]"
   check_all<program<float, float, 4, 2, 5, 90, 30, true, true>>(2e-5);
   check_all<program<float, float, 2, 1, 8, 20, 1200, false, false>>(2e-5);  // keys in stripes
 }
-TEST_CASE("packed attention to keys apart drops the same shares everywhere", "[packed]") {
+TEST_CASE("packed attention to keys apart drops the same probabilities everywhere", "[packed]") {
   check_dropped<program<float, float, 4, 2, 5, 90, 30, true, true>>({80, 0, 33, 7}, {2, 30, 0, 29}, 2e-5);
   check_dropped<program<tx::bf16, float, 2, 2, 8, 30, 90, false, true>>({1, 30, 0, 17}, {90, 65, 2, 1}, 4e-2);
 }

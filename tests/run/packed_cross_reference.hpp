@@ -49,25 +49,25 @@ inline answer solved(problem const& p) {
       for (std::size_t n = first; n < end; ++n) {
         std::size_t const of_query = (n * p.heads + h) * p.head;
         auto const key = [&](std::size_t j) { return ((first_key + j) * p.key_heads + h / (p.heads / p.key_heads)) * p.head; };
-        numbers share(keys), slope(keys);
+        numbers probability(keys), slope(keys);
         double sum = 0, inner = 0;
         for (std::size_t j = 0; j < keys; ++j) {
           double score = p.bias.empty() ? 0 : p.bias[p.bias_of.at(t, h, n - first, j)];
           for (std::size_t d = 0; d < p.head; ++d) score += scale * p.q[of_query + d] * p.k[key(j) + d];
-          sum += share[j] = std::exp(score);
+          sum += probability[j] = std::exp(score);
         }
         for (std::size_t j = 0; j < keys; ++j) {
-          share[j] /= sum;
+          probability[j] /= sum;
           for (std::size_t d = 0; d < p.head; ++d) {
             double const x = p.v[key(j) + d], dx = p.weight[of_query + d];
-            r.mixed[of_query + d] += share[j] * x;
-            r.d_v[key(j) + d] += share[j] * dx;
+            r.mixed[of_query + d] += probability[j] * x;
+            r.d_v[key(j) + d] += probability[j] * dx;
             slope[j] += x * dx;
           }
-          inner += share[j] * slope[j];
+          inner += probability[j] * slope[j];
         }
         for (std::size_t j = 0; j < keys; ++j) {
-          double const of_score = share[j] * (slope[j] - inner);
+          double const of_score = probability[j] * (slope[j] - inner);
           if (!p.bias.empty()) r.d_bias[p.bias_of.at(t, h, n - first, j)] += of_score;
           for (std::size_t d = 0; d < p.head; ++d) {
             r.d_q[of_query + d] += scale * of_score * p.k[key(j) + d];

@@ -27,7 +27,7 @@ constexpr int product_behind(graph const& g, int id) {
   if (g.is_result_of_op(id) && g[g.input(id, 0)].op->multiplied > 0) return g.input(id, 0);
   return g[id].op->kind == op_kind::product ? id : -1;
 }
-// Of all iterations. Attention is two products: of each query, and each share, with every key.
+// Of all iterations. Attention is two products: of each query, and each probability, with every key.
 constexpr std::int64_t product_flops(graph const& g, int product) {
   if (g[product].op->kind != op_kind::product)
     return 4 * g.info(product).count() * g.info(g.input(product, 1)).dims[-2] * g.runs_of(g[product].region);

@@ -153,7 +153,7 @@ class values<exec::fused<Exact, exec::ins<In...>, exec::lets<Let...>, exec::outs
     row_of<O> v;
     if constexpr (out_of<O>.shape == exec::form::col_reduce) {
       constexpr int value = out_of<O>.value;
-      bool const differ = exec::row_schedule_of<exec::fused<Exact, exec::ins<In...>, exec::lets<Let...>, exec::outs<Out...>>>
+      bool const differ = exec::row_sweeps_of<exec::fused<Exact, exec::ins<In...>, exec::lets<Let...>, exec::outs<Out...>>>
                               .by_column[let<value - inputs>::operand[0]];  // else all columns have one sum
       for (std::int64_t c = 0; c < (out_of<O>.per_row ? 1 : c_.cols); ++c) v.push_back(differ || c == 0 ? at<value>(0, c) : v.back());
     }
@@ -222,7 +222,7 @@ struct kernel<exec::gemm<D, Epilogue>> {
 template <class Rule, class Results, class Ins>
 struct kernel<exec::whole<Rule, Results, Ins>> {
   static void run(exec::frame const& f, exec::call const& c, exec::operand_ref const* operands) {
-    exec::run_part(exec::whole<Rule, Results, Ins>{}, 0, 1, f, c, operands);
+    exec::run_share(exec::whole<Rule, Results, Ins>{}, 0, 1, f, c, operands);
   }
 };
 

@@ -21,10 +21,10 @@ inline constexpr op_info shard_add_info{
 namespace rules {
 struct shard_add {
   template <class T>
-  static TX_HD void run(int part, int parts, attributes const&, whole_operand<T> out, whole_operand<T const> a,
+  static TX_HD void run(int share, int shares, attributes const&, whole_operand<T> out, whole_operand<T const> a,
                         whole_operand<T const> b) {
     std::int64_t const count = out.dims.count();
-    for (std::int64_t i = count * part / parts; i < count * (part + 1) / parts; ++i)
+    for (std::int64_t i = count * share / shares; i < count * (share + 1) / shares; ++i)
       out.data[i] = a.data[i] + b.data[i];
   }
 };

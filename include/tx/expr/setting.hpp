@@ -1,8 +1,8 @@
 // setting<"temperature">(x, 1.0): a number of a model that may change between runs, 1.0 until run.settings["temperature"] = 0.7f. It is a
 // tensor<f32> without extents; x, any tensor, tells which program it is part of. The same name is the same number, wherever it stands.
 //
-//   auto const shares = tx::softmax(scores / tx::setting<"temperature">(scores, 1.0));
-//   auto const kept = tx::dropout(shares, tx::setting<"attention_dropout">(shares, 0.1));
+//   auto const probabilities = tx::softmax(scores / tx::setting<"temperature">(scores, 1.0));
+//   auto const kept = tx::dropout(probabilities, tx::setting<"attention_dropout">(probabilities, 0.1));
 //
 // What tx itself reads between runs is declared in the same way by what reads it: "dropout" by tx::dropout and attention, "clip_norm" by
 // clip_gradient, "learning_rate" by the update. A program has the settings that something in it declared, and no others.

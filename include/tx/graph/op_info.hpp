@@ -94,7 +94,7 @@ struct op_info {
 template <op_info const* Op>
 struct scalar_rule;
 
-// A `whole` op: `run(part, parts, out, in...)` does a share of the work; shares write to different places.
+// A `whole` op: `run(share, shares, out, in...)` does a share of the work; shares write to different places.
 template <op_info const* Op>
 struct partitioned_rule;
 

@@ -1,13 +1,13 @@
 // attend(q, k, v, how...): scaled dot-product attention (Vaswani et al., arXiv 1706.03762), softmax(q k^T / sqrt(head)) v, with dropout on the
-// shares. q [batch, heads, queries, head], k and v [batch, key heads, keys, head] -> [batch, heads, queries, head].
+// probabilities. q [batch, heads, queries, head], k and v [batch, key heads, keys, head] -> [batch, heads, queries, head].
 // There may be fewer key heads than heads: neighbouring heads share one (grouped queries, Ainslie et al., arXiv 2305.13245). `how`, in any order:
 //   causal             a query sees the keys up to its own place; the queries are the last of the keys, where there are more keys
 //   local<W>           a query sees the keys less than W places away (Beltagy et al., arXiv 2004.05150)
 //   mask [batch, keys]  which keys take part, see key_mask.hpp
 //   bias, four axes     added to the scores [batch, heads, queries, keys], or to what broadcasts to them
-//   drop(rate)          shares are dropped at a rate of their own, as in dropout(x, rate), not at run.settings["dropout"]: a number, or a tensor
+//   drop(rate)          probabilities are dropped at a rate of their own, as in dropout(x, rate), not at run.settings["dropout"]: a number, or a tensor
 //                       without extents such as tx::setting<"attention_dropout">(q, 0.1)
-// A query that sees no key has equal shares of all. attention_scale<head> is 1 / sqrt(head); attend_scaled takes q that has been multiplied by
+// A query that sees no key has equal probabilities for all. attention_scale<head> is 1 / sqrt(head); attend_scaled takes q that has been multiplied by
 // it already, in the kernel that computes q. It is recorded as one op, ops/attention.hpp.
 #pragma once
 
@@ -36,7 +36,7 @@ struct dropped_shares {
 };
 template <number R>
 constexpr dropped_shares<double> drop(R rate) {
-  if (!(rate >= 0 && rate < 1)) throw invalid("attend: a rate of dropout is at least 0 and below 1. FIX: drop(0.1) for a tenth of the shares");
+  if (!(rate >= 0 && rate < 1)) throw invalid("attend: a rate of dropout is at least 0 and below 1. FIX: drop(0.1) for a tenth of the probabilities");
   return {static_cast<double>(rate)};
 }
 template <typed_handle R>

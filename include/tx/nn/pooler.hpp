@@ -21,8 +21,8 @@ struct weighted_pooler {
     constexpr auto operator()(X const& x, M const& mask) const {
       constexpr shape s = X::dims;
       auto const scores = where(mask, reshape<s[0], s[1]>(sum<-1>(x * weight)), masked_score);
-      auto const shares = where(mask, softmax(scores), 0.0);  // [batch, words]
-      return reshape<s[0], H>(matmul(reshape<s[0], 1, s[1]>(shares), x));
+      auto const weights = where(mask, softmax(scores), 0.0);  // [batch, words]
+      return reshape<s[0], H>(matmul(reshape<s[0], 1, s[1]>(weights), x));
     }
   };
 };

@@ -36,9 +36,9 @@ namespace rules {
 template <bool Least>
 struct first_extreme {
   template <class I, class T>
-  static TX_HD void run(int part, int parts, attributes const& at, whole_operand<I> out, whole_operand<T const> in) {
+  static TX_HD void run(int share, int shares, attributes const& at, whole_operand<I> out, whole_operand<T const> in) {
     axis_lines const l = lines_along(in.dims, axis_of(at));
-    for_lines(part, parts, l, [&](std::int64_t o, std::int64_t first, std::int64_t end) {
+    for_lines(share, shares, l, [&](std::int64_t o, std::int64_t first, std::int64_t end) {
       for (std::int64_t j = first; j < end; ++j) {
         std::int64_t best = 0;
         for (std::int64_t k = 1; k < l.extent; ++k)

@@ -2,7 +2,7 @@
 // memory (Dao et al., arXiv 2205.14135); for others passes/expand.hpp writes it as products. Operands are token-major, as linear layers make them:
 //   q [texts, queries, heads * head], k, v [texts, keys, key_heads * head]; q has been scaled
 //   mask [texts, keys], bool: keys that take part; bias [texts, heads, queries, keys], or ones, is added to the scores
-//   noise [texts, heads, queries, keys], random numbers that are drawn, and rate, one number: dropout of the shares
+//   noise [texts, heads, queries, keys], random numbers that are drawn, and rate, one number: dropout of the probabilities
 // Results: out [texts, queries, heads * head], and of each query [texts, heads, queries] its greatest score and the logarithm of the sum of
 // exp(score - greatest): apart, as beside a greatest score of 1e9 nothing would be left of the other in one number.
 // Texts may be packed one after the other, of unequal length: then q is [tokens, heads * head], k and v [tokens, key_heads * head], and in the
@@ -11,8 +11,8 @@
 // tokens before the first text and behind the last.
 // Keys of packed texts may lie apart from queries, as those of other texts: then k and v are [key tokens, key_heads * head], and behind the queries'
 // offsets stand those of keys [texts + 1], i32, `key_longest` of each text at most. A text without keys gives 0.
-// Its gradient is an op too, which computes shares again from these; one that is to be differentiated again is written out. nn/attend.hpp is the front end of models.
-// A query that sees no key has equal shares of all. Errors: shapes and types that do not fit each other.
+// Its gradient is an op too, which computes probabilities again from these; one that is to be differentiated again is written out. nn/attend.hpp is the front end of models.
+// A query that sees no key has equal probabilities for all. Errors: shapes and types that do not fit each other.
 #pragma once
 
 #include <tx/ops/attention_rules.hpp>

@@ -76,7 +76,7 @@ TX_HD double noise_of(attention_facts const& f, int at, U const& u, std::int64_t
   else return 0;
 }
 
-// One call: its operands, scores and what dropout makes of shares.
+// One call: its operands, scores and what dropout makes of probabilities.
 template <class T, class... Behind>
 struct scores {
   attention_facts f;
@@ -136,7 +136,7 @@ struct scores {
     ((s += bias_of(f, at++, behind, p)), ...);
     return f.bias && s < lowest_score ? lowest_score : s;
   }
-  // What a share is multiplied with.
+  // What a probability is multiplied with.
   TX_HD double kept(place const& p, Behind const&... behind) const {
     if (!f.dropout) return 1;
     int at = 0;
@@ -168,11 +168,11 @@ struct scores {
 struct attention {
   // A share has rows of scores: their out, and their two numbers.
   template <class T, class L, class... Behind>
-  static TX_HD void run(int part, int parts, attributes const& at, whole_operand<T> out, whole_operand<L> greatest, whole_operand<L> log_sum, whole_operand<T const> q,
+  static TX_HD void run(int share, int shares, attributes const& at, whole_operand<T> out, whole_operand<L> greatest, whole_operand<L> log_sum, whole_operand<T const> q,
                         whole_operand<T const> k, whole_operand<T const> v, Behind const&... behind) {
     attention_parts::scores<T, Behind...> const s(at, q, k);
     std::int64_t const rows = s.texts(behind...) * s.f.heads * s.queries;
-    for (std::int64_t r = rows * part / parts; r < rows * (part + 1) / parts; ++r) {
+    for (std::int64_t r = rows * share / shares; r < rows * (share + 1) / shares; ++r) {
       attention_parts::text const text = s.text_of(r / s.queries / s.f.heads, behind...);
       std::int64_t const h = r / s.queries % s.f.heads, i = r % s.queries;
       if (i >= text.queries) continue;
@@ -191,15 +191,15 @@ struct attention {
         std::int64_t const count = s.head - first < together ? s.head - first : together;
         for (std::int64_t j = 0; j < text.keys; ++j) {
           attention_parts::place const p{text, h, i, j};
-          double const share = math::exp(score(j) - most) / sum * s.kept(p, behind...);
+          double const weight = math::exp(score(j) - most) / sum * s.kept(p, behind...);
           T const* const value = v.data + s.key(p) + first;
-          for (std::int64_t d = 0; d < count; ++d) all[d] += share * static_cast<double>(number_of(value[d]));
+          for (std::int64_t d = 0; d < count; ++d) all[d] += weight * static_cast<double>(number_of(value[d]));
         }
         for (std::int64_t d = 0; d < count; ++d) out.data[s.query({text, h, i, 0}) + first + d] = attention_parts::element<T>(all[d]);
       }
     }
     // Tokens of no text.
-    for (std::int64_t n = 0; s.f.packed() && part == 0 && n < q.dims.dim[0]; ++n)
+    for (std::int64_t n = 0; s.f.packed() && share == 0 && n < q.dims.dim[0]; ++n)
       if (s.text_with(n, false, behind...).t < 0)
         for (std::int64_t d = 0; d < q.dims.last(); ++d) out.data[n * q.dims.last() + d] = attention_parts::element<T>(0);
   }
@@ -207,12 +207,12 @@ struct attention {
 
 struct attention_gradient {
   template <class G, class T, class L, class... Behind>
-  static TX_HD void run(int part, int parts, attributes const& at, whole_operand<G> d_q, whole_operand<G> d_k, whole_operand<G> d_v,
+  static TX_HD void run(int share, int shares, attributes const& at, whole_operand<G> d_q, whole_operand<G> d_k, whole_operand<G> d_v,
                         whole_operand<T const> d_out, whole_operand<T const> out, whole_operand<L const> greatest, whole_operand<L const> log_sum,
                         whole_operand<T const> q, whole_operand<T const> k, whole_operand<T const> v, Behind const&... behind) {
     call<T, L, Behind...> const c{{at, q, k}, d_out, out, greatest, log_sum, v};
     std::int64_t const width = d_q.dims.last(), elements = d_q.dims.count(), more = d_k.dims.count();
-    for (std::int64_t e = elements * part / parts; e < elements * (part + 1) / parts; ++e) {
+    for (std::int64_t e = elements * share / shares; e < elements * (share + 1) / shares; ++e) {
       std::int64_t const d = e % c.s.head, h = e / c.s.head % c.s.f.heads, n = e / width;
       attention_parts::text const text = c.s.text_with(n, false, behind...);
       double sum = 0;
@@ -222,7 +222,7 @@ struct attention_gradient {
       }
       d_q.data[e] = attention_parts::element<G>(sum);
     }
-    for (std::int64_t e = more * part / parts; e < more * (part + 1) / parts; ++e) {
+    for (std::int64_t e = more * share / shares; e < more * (share + 1) / shares; ++e) {
       std::int64_t const d = e % c.s.head, of = e / c.s.head % c.s.f.key_heads, n = e / d_k.dims.last();
       attention_parts::text const text = c.s.text_with(n, true, behind...);
       double to_key = 0, to_value = 0;
@@ -230,7 +230,7 @@ struct attention_gradient {
         for (std::int64_t i = 0; i < text.queries; ++i) {
           attention_parts::place const p{text, h, i, n - text.first_key};
           to_key += c.slope(p, behind...) * static_cast<double>(number_of(q.data[c.s.query(p) + d]));
-          to_value += c.share(p, behind...) * c.s.kept(p, behind...) * static_cast<double>(number_of(d_out.data[c.s.query(p) + d]));
+          to_value += c.probability(p, behind...) * c.s.kept(p, behind...) * static_cast<double>(number_of(d_out.data[c.s.query(p) + d]));
         }
       d_k.data[e] = attention_parts::element<G>(to_key);
       d_v.data[e] = attention_parts::element<G>(to_value);
@@ -238,15 +238,15 @@ struct attention_gradient {
   }
   // And of a bias, which is a sum over what that is broadcast over.
   template <class G, class T, class L, class... Behind>
-  static TX_HD void run(int part, int parts, attributes const& at, whole_operand<G> d_q, whole_operand<G> d_k, whole_operand<G> d_v,
+  static TX_HD void run(int share, int shares, attributes const& at, whole_operand<G> d_q, whole_operand<G> d_k, whole_operand<G> d_v,
                         whole_operand<G> d_bias, whole_operand<T const> d_out, whole_operand<T const> out, whole_operand<L const> greatest,
                         whole_operand<L const> log_sum, whole_operand<T const> q, whole_operand<T const> k, whole_operand<T const> v, Behind const&... behind) {
-    run(part, parts, at, d_q, d_k, d_v, d_out, out, greatest, log_sum, q, k, v, behind...);
+    run(share, shares, at, d_q, d_k, d_v, d_out, out, greatest, log_sum, q, k, v, behind...);
     call<T, L, Behind...> const c{{at, q, k}, d_out, out, greatest, log_sum, v};
     shape const& b = d_bias.dims;
     std::int64_t const all[] = {c.s.texts(behind...), c.s.f.heads, c.s.queries, c.s.keys};
     std::int64_t const elements = b.count();
-    for (std::int64_t e = elements * part / parts; e < elements * (part + 1) / parts; ++e) {
+    for (std::int64_t e = elements * share / shares; e < elements * (share + 1) / shares; ++e) {
       std::int64_t first[4], end[4], rest = e;
       for (int a = 3; a >= 0; --a) {
         bool const broadcast = b.dim[a] == 1;
@@ -273,7 +273,7 @@ struct attention_gradient {
     whole_operand<L const> greatest, log_sum;
     whole_operand<T const> v;
 
-    TX_HD double share(attention_parts::place const& p, Behind const&... behind) const {
+    TX_HD double probability(attention_parts::place const& p, Behind const&... behind) const {
       std::int64_t const row = s.row(p);
       return math::exp(attention_parts::kept_as<L>(s.score(p, behind...)) - static_cast<double>(number_of(greatest.data[row])) - static_cast<double>(number_of(log_sum.data[row])));
     }
@@ -281,8 +281,8 @@ struct attention_gradient {
     TX_HD double slope(attention_parts::place const& p, Behind const&... behind) const {
       if (!s.sees(p, behind...)) return 0;
       T const* const of_query = d_out.data + s.query(p);
-      double const of_share = s.dot(of_query, v.data + s.key(p)) * s.kept(p, behind...);
-      return share(p, behind...) * (of_share - s.dot(of_query, out.data + s.query(p)));
+      double const of_probability = s.dot(of_query, v.data + s.key(p)) * s.kept(p, behind...);
+      return probability(p, behind...) * (of_probability - s.dot(of_query, out.data + s.query(p)));
     }
   };
 };

@@ -46,22 +46,22 @@ inline constexpr op_info concat_info{.name = "concat",
 namespace rules {
 struct concat {
   template <class T, class... In>
-  static TX_HD void run(int part, int parts, attributes const& at, whole_operand<T> out, whole_operand<In>... in) {
+  static TX_HD void run(int share, int shares, attributes const& at, whole_operand<T> out, whole_operand<In>... in) {
     std::int64_t start = 0;  // along the axis
-    ((copy(part, parts, axis_of(at), out, in, start), start += in.dims.dim[axis_of(at)]), ...);
+    ((copy(share, shares, axis_of(at), out, in, start), start += in.dims.dim[axis_of(at)]), ...);
   }
 
  private:
-  // A share has a part of the elements of each operand; what lies in one block of it lies in one piece of the result.
+  // A share has some of the elements of each operand; what lies in one block of it lies in one piece of the result.
   template <class T>
-  static TX_HD void copy(int part, int parts, std::int64_t axis, whole_operand<T> out, whole_operand<T const> in,
+  static TX_HD void copy(int share, int shares, std::int64_t axis, whole_operand<T> out, whole_operand<T const> in,
                          std::int64_t start) {
     axis_lines const from = lines_along(in.dims, axis);
     axis_lines const to = lines_along(out.dims, axis);
     std::int64_t const block = from.extent * from.inner;
     std::int64_t const count = from.outer * block;
-    std::int64_t const end = count * (part + 1) / parts;
-    for (std::int64_t e = count * part / parts; e < end;) {
+    std::int64_t const end = count * (share + 1) / shares;
+    for (std::int64_t e = count * share / shares; e < end;) {
       T* const piece = out.data + to.at(e / block, start, e % block);
       std::int64_t const n = block - e % block < end - e ? block - e % block : end - e;
       for (std::int64_t i = 0; i < n; ++i) piece[i] = in.data[e + i];

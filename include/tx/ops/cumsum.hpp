@@ -24,10 +24,10 @@ inline constexpr op_info cumsum_info{
 namespace rules {
 struct cumsum {
   template <class T>
-  static TX_HD void run(int part, int parts, attributes const& at, whole_operand<T> out, whole_operand<T const> in) {
+  static TX_HD void run(int share, int shares, attributes const& at, whole_operand<T> out, whole_operand<T const> in) {
     axis_lines const l = lines_along(out.dims, axis_of(at));
     bool const from_end = number_along(at) != 0;
-    for_lines(part, parts, l, [&](std::int64_t o, std::int64_t first, std::int64_t end) {
+    for_lines(share, shares, l, [&](std::int64_t o, std::int64_t first, std::int64_t end) {
       for (std::int64_t k = 0; k < l.extent; ++k) {
         std::int64_t const here = l.at(o, from_end ? l.extent - 1 - k : k, 0);
         std::int64_t const before = from_end ? here + l.inner : here - l.inner;

@@ -39,11 +39,11 @@ inline constexpr op_info scatter_rows_info{
 namespace rules {
 struct embedding {
   template <class T, class Id>
-  static TX_HD void run(int part, int parts, attributes const&, whole_operand<T> out, whole_operand<T const> table, whole_operand<Id const> ids) {
+  static TX_HD void run(int share, int shares, attributes const&, whole_operand<T> out, whole_operand<T const> table, whole_operand<Id const> ids) {
     std::int64_t const width = table.dims.last();
     std::int64_t const bag = ids.dims.last();
     std::int64_t const rows = ids.dims.count() / bag;
-    for (std::int64_t r = rows * part / parts; r < rows * (part + 1) / parts; ++r) {
+    for (std::int64_t r = rows * share / shares; r < rows * (share + 1) / shares; ++r) {
       if constexpr (is_half(dtype_v<T>)) {
         for (std::int64_t j = 0; j < width; j += block) add_halves(out.data + r * width, table, ids.data + r * bag, bag, j);
       } else {
@@ -93,13 +93,13 @@ struct embedding {
 struct scatter_rows {
   // A share owns a range of table rows, so rows are added in the order of the ids whatever the number of shares.
   template <class T, class Id>
-  static TX_HD void run(int part, int parts, attributes const&, whole_operand<T> out, whole_operand<T const> gradient, whole_operand<Id const> ids) {
+  static TX_HD void run(int share, int shares, attributes const&, whole_operand<T> out, whole_operand<T const> gradient, whole_operand<Id const> ids) {
     std::int64_t const width = out.dims.last();
     std::int64_t const bag = ids.dims.last();
     std::int64_t const count = ids.dims.count();
     std::int64_t const table = out.dims.dim[0];
-    std::int64_t const lo = table * part / parts;
-    std::int64_t const hi = table * (part + 1) / parts;
+    std::int64_t const lo = table * share / shares;
+    std::int64_t const hi = table * (share + 1) / shares;
     for (std::int64_t k = lo * width; k < hi * width; ++k) out.data[k] = T(0);
     for (std::int64_t i = 0; i < count; ++i) {
       auto const id = static_cast<std::int64_t>(ids.data[i]);

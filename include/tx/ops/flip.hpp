@@ -32,10 +32,10 @@ namespace rules {
 struct flip {
   // Shares are ranges of rows of the axes behind the flipped one.
   template <class T>
-  static TX_HD void run(int part, int parts, attributes const& at, whole_operand<T> out, whole_operand<T const> in) {
+  static TX_HD void run(int share, int shares, attributes const& at, whole_operand<T> out, whole_operand<T const> in) {
     axis_lines const l = lines_along(out.dims, axis_of(at));
     std::int64_t const rows = l.outer * l.extent;
-    for (std::int64_t r = rows * part / parts; r < rows * (part + 1) / parts; ++r) {
+    for (std::int64_t r = rows * share / shares; r < rows * (share + 1) / shares; ++r) {
       T const* const from = in.data + l.at(r / l.extent, l.extent - 1 - r % l.extent, 0);
       for (std::int64_t j = 0; j < l.inner; ++j) out.data[r * l.inner + j] = from[j];
     }

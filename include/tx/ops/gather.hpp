@@ -47,12 +47,12 @@ namespace rules {
 struct gather {
   // Shares are ranges of rows of the axes behind the one looked up.
   template <class T, class Id>
-  static TX_HD void run(int part, int parts, attributes const& at, whole_operand<T> out, whole_operand<T const> x,
+  static TX_HD void run(int share, int shares, attributes const& at, whole_operand<T> out, whole_operand<T const> x,
                         whole_operand<Id const> ids) {
     axis_lines const from = lines_along(x.dims, axis_of(at));
     axis_lines const to = lines_along(out.dims, axis_of(at));
     std::int64_t const rows = to.outer * to.extent;
-    for (std::int64_t r = rows * part / parts; r < rows * (part + 1) / parts; ++r)
+    for (std::int64_t r = rows * share / shares; r < rows * (share + 1) / shares; ++r)
       for (std::int64_t j = 0; j < to.inner; ++j) {
         auto const id = static_cast<std::int64_t>(ids.data[r * to.inner + j]);
         bool const inside = id >= 0 && id < from.extent;  // ids that a program computes are not checked before it runs
@@ -64,14 +64,14 @@ struct gather {
 struct scatter_along {
   // A share owns lines, or places of all lines where there are few: values are added in the order of the ids in both.
   template <class T, class Id>
-  static TX_HD void run(int part, int parts, attributes const& at, whole_operand<T> out, whole_operand<T const> values,
+  static TX_HD void run(int share, int shares, attributes const& at, whole_operand<T> out, whole_operand<T const> values,
                         whole_operand<Id const> ids) {
     axis_lines const from = lines_along(values.dims, axis_of(at));
     axis_lines const to = lines_along(out.dims, axis_of(at));
-    bool const by_line = to.outer * to.inner >= parts;
-    std::int64_t const lo = by_line ? 0 : to.extent * part / parts;
-    std::int64_t const hi = by_line ? to.extent : to.extent * (part + 1) / parts;
-    for_lines(by_line ? part : 0, by_line ? parts : 1, to, [&](std::int64_t o, std::int64_t first, std::int64_t end) {
+    bool const by_line = to.outer * to.inner >= shares;
+    std::int64_t const lo = by_line ? 0 : to.extent * share / shares;
+    std::int64_t const hi = by_line ? to.extent : to.extent * (share + 1) / shares;
+    for_lines(by_line ? share : 0, by_line ? shares : 1, to, [&](std::int64_t o, std::int64_t first, std::int64_t end) {
       for (std::int64_t k = lo; k < hi; ++k)
         for (std::int64_t j = first; j < end; ++j) out.data[to.at(o, k, j)] = T(0);
       for (std::int64_t k = 0; k < from.extent; ++k)

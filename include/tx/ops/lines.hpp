@@ -29,10 +29,10 @@ TX_HD constexpr axis_lines lines_along(shape const& s, std::int64_t axis) {
 
 // f(o, first, end) for runs of neighbouring lines (o, first) ... (o, end - 1): together all lines of a share.
 template <class F>
-TX_HD constexpr void for_lines(int part, int parts, axis_lines const& l, F const& f) {
+TX_HD constexpr void for_lines(int share, int shares, axis_lines const& l, F const& f) {
   std::int64_t const lines = l.outer * l.inner;
-  std::int64_t const end = lines * (part + 1) / parts;
-  for (std::int64_t line = lines * part / parts; line < end;) {
+  std::int64_t const end = lines * (share + 1) / shares;
+  for (std::int64_t line = lines * share / shares; line < end;) {
     std::int64_t const first = line % l.inner;
     std::int64_t const count = l.inner - first < end - line ? l.inner - first : end - line;
     f(line / l.inner, first, first + count);

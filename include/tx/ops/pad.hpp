@@ -40,7 +40,7 @@ namespace rules {
 struct pad {
   // Shares are ranges of the axes before the padded one.
   template <class T>
-  static TX_HD void run(int part, int parts, attributes const& at, whole_operand<T> out, whole_operand<T const> in) {
+  static TX_HD void run(int share, int shares, attributes const& at, whole_operand<T> out, whole_operand<T const> in) {
     std::int64_t outer = 1;
     std::int64_t inner = 1;
     int const axis = axis_of(at);
@@ -49,7 +49,7 @@ struct pad {
     for (int i = axis + 1; i < out.dims.rank; ++i) inner *= out.dims.dim[i];
     std::int64_t const from = in.dims.dim[axis];
     std::int64_t const to = out.dims.dim[axis];
-    for (std::int64_t o = outer * part / parts; o < outer * (part + 1) / parts; ++o) {
+    for (std::int64_t o = outer * share / shares; o < outer * (share + 1) / shares; ++o) {
       for (std::int64_t k = 0; k < to * inner; ++k) out.data[o * to * inner + k] = T{};
       for (std::int64_t k = 0; k < from; ++k)
         for (std::int64_t j = 0; j < inner; ++j)

@@ -41,13 +41,13 @@ namespace rules {
 struct patches {
   // Shares are ranges of windows.
   template <class T>
-  static TX_HD void run(int part, int parts, attributes const& at, whole_operand<T> out, whole_operand<T const> in) {
+  static TX_HD void run(int share, int shares, attributes const& at, whole_operand<T> out, whole_operand<T const> in) {
     window const w = detail::unpacked(at);
     int const channels = in.dims.dim[1], height = in.dims.dim[2], width = in.dims.dim[3];
     int const rows = w.rows(height), columns = w.columns(width);
     std::int64_t const windows = out.dims.dim[0];
-    T* to = out.data + windows * part / parts * out.dims.dim[1];
-    for (std::int64_t p = windows * part / parts; p < windows * (part + 1) / parts; ++p) {
+    T* to = out.data + windows * share / shares * out.dims.dim[1];
+    for (std::int64_t p = windows * share / shares; p < windows * (share + 1) / shares; ++p) {
       T const* const picture = in.data + p / (rows * columns) * channels * height * width;
       std::int64_t const top = window::first(p / columns % rows, w.stride.height, w.padding.height);
       std::int64_t const left = window::first(p % columns, w.stride.width, w.padding.width);
@@ -70,12 +70,12 @@ struct folded {
   // Shares are ranges of rows of pictures. An element at y is in window r as element i where
   // r stride - padding + i dilation = y.
   template <class T>
-  static TX_HD void run(int part, int parts, attributes const& at, whole_operand<T> out, whole_operand<T const> in) {
+  static TX_HD void run(int share, int shares, attributes const& at, whole_operand<T> out, whole_operand<T const> in) {
     window const w = detail::unpacked(at);
     int const channels = out.dims.dim[1], height = out.dims.dim[2], width = out.dims.dim[3];
     int const rows = w.rows(height), columns = w.columns(width);
     std::int64_t const lines = std::int64_t{out.dims.dim[0]} * channels * height;
-    for (std::int64_t line = lines * part / parts; line < lines * (part + 1) / parts; ++line) {
+    for (std::int64_t line = lines * share / shares; line < lines * (share + 1) / shares; ++line) {
       std::int64_t const n = line / height / channels, c = line / height % channels, y = line % height;
       T* const to = out.data + line * width;
       for (int x = 0; x < width; ++x) to[x] = T(0);

@@ -53,12 +53,12 @@ namespace rules {
 struct pool_places {
   // Shares are ranges of windows.
   template <class I, class T>
-  static TX_HD void run(int part, int parts, attributes const& at, whole_operand<I> out, whole_operand<T const> in) {
+  static TX_HD void run(int share, int shares, attributes const& at, whole_operand<I> out, whole_operand<T const> in) {
     window const w = detail::unpacked(at);
     int const height = in.dims.dim[2], width = in.dims.dim[3];
     int const rows = w.rows(height), columns = w.columns(width);
     std::int64_t const windows = out.dims.count();
-    for (std::int64_t p = windows * part / parts; p < windows * (part + 1) / parts; ++p) {
+    for (std::int64_t p = windows * share / shares; p < windows * (share + 1) / shares; ++p) {
       T const* const picture = in.data + p / (rows * columns) * height * width;
       std::int64_t const top = window::first(p / columns % rows, w.stride.height, w.padding.height);
       std::int64_t const left = window::first(p % columns, w.stride.width, w.padding.width);

@@ -55,9 +55,9 @@ namespace rules {
 struct products_of_others {
   // What is before an element times what is behind it.
   template <class T>
-  static TX_HD void run(int part, int parts, attributes const&, whole_operand<T> out, whole_operand<T const> in) {
+  static TX_HD void run(int share, int shares, attributes const&, whole_operand<T> out, whole_operand<T const> in) {
     axis_lines const l = lines_along(out.dims, out.dims.rank - 1);
-    for (std::int64_t r = l.outer * part / parts; r < l.outer * (part + 1) / parts; ++r) {
+    for (std::int64_t r = l.outer * share / shares; r < l.outer * (share + 1) / shares; ++r) {
       T const* const x = in.data + r * l.extent;
       T* const y = out.data + r * l.extent;
       T before = T(1);

@@ -40,11 +40,11 @@ inline constexpr op_info update_at_info{
 namespace rules {
 struct slice_at {
   template <class T, class Id>
-  static TX_HD void run(int part, int parts, attributes const& at, whole_operand<T> out, whole_operand<T const> x, whole_operand<Id const> start) {
+  static TX_HD void run(int share, int shares, attributes const& at, whole_operand<T> out, whole_operand<T const> x, whole_operand<Id const> start) {
     axis_lines const from = lines_along(x.dims, axis_of(at));
     axis_lines const to = lines_along(out.dims, axis_of(at));
     auto const first_place = static_cast<std::int64_t>(start.data[0]);
-    for_lines(part, parts, to, [&](std::int64_t o, std::int64_t first, std::int64_t end) {
+    for_lines(share, shares, to, [&](std::int64_t o, std::int64_t first, std::int64_t end) {
       for (std::int64_t k = 0; k < to.extent; ++k) {
         std::int64_t const place = first_place + k;
         bool const there = place >= 0 && place < from.extent;
@@ -57,12 +57,12 @@ struct slice_at {
 // Where the result lies over x, as a state's next value does, only what is new is written.
 struct update_at {
   template <class T, class Id>
-  static TX_HD void run(int part, int parts, attributes const& at, whole_operand<T> out, whole_operand<T const> x, whole_operand<T const> values,
+  static TX_HD void run(int share, int shares, attributes const& at, whole_operand<T> out, whole_operand<T const> x, whole_operand<T const> values,
                         whole_operand<Id const> start) {
     axis_lines const to = lines_along(out.dims, axis_of(at));
     axis_lines const from = lines_along(values.dims, axis_of(at));
     auto const first_place = static_cast<std::int64_t>(start.data[0]);
-    for_lines(part, parts, to, [&](std::int64_t o, std::int64_t first, std::int64_t end) {
+    for_lines(share, shares, to, [&](std::int64_t o, std::int64_t first, std::int64_t end) {
       for (std::int64_t k = 0; out.data != x.data && k < to.extent; ++k)
         for (std::int64_t j = first; j < end; ++j) out.data[to.at(o, k, j)] = x.data[to.at(o, k, j)];
       for (std::int64_t k = 0; k < from.extent; ++k) {

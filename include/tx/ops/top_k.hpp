@@ -41,11 +41,11 @@ namespace rules {
 struct top_k {
   // The result's row is the list of the best so far, in order: an element moves up past those it stands before.
   template <class V, class I, class T>
-  static TX_HD void run(int part, int parts, attributes const&, whole_operand<V> values, whole_operand<I> indices, whole_operand<T const> in) {
+  static TX_HD void run(int share, int shares, attributes const&, whole_operand<V> values, whole_operand<I> indices, whole_operand<T const> in) {
     std::int64_t const k = values.dims.last();
     std::int64_t const width = in.dims.last();
     std::int64_t const rows = in.dims.count() / width;
-    for (std::int64_t r = rows * part / parts; r < rows * (part + 1) / parts; ++r) {
+    for (std::int64_t r = rows * share / shares; r < rows * (share + 1) / shares; ++r) {
       T const* const x = in.data + r * width;
       V* const best = values.data + r * k;
       I* const from = indices.data + r * k;

@@ -103,10 +103,10 @@ struct collective_rule;
 // Sets bytes to zero.
 struct zero {};
 
-// When the values of a row schedule are computed. Sweep p goes over the columns once; a row reduction made in sweep p is a
+// When the values of a row kernel are computed. Sweep p goes over the columns once; a row reduction made in sweep p is a
 // number from sweep p + 1 on. Values of an earlier sweep are computed again, or stashed where that would cost more.
 inline constexpr int max_values = 160;
-// What a row schedule keeps beside its operands.
+// What a row kernel keeps beside its operands.
 struct row_buffers {
   int element = 4;       // bytes of the widest value
   int stashes = 0;       // rows
@@ -114,7 +114,7 @@ struct row_buffers {
   int row_sums = 0;      // of one value per row
   bool by_element = false;  // nothing is made of a whole row or column, so any part of them may be computed by itself
 };
-struct row_schedule : row_buffers {
+struct row_sweeps : row_buffers {
   int values = 0;
   int inputs = 0;
   int sweeps = 1;
@@ -132,7 +132,7 @@ struct sweep_demand {
 };
 
 template <class Sigs>
-constexpr sweep_demand demand_of(Sigs const& s, row_schedule const& p, int sweep) {
+constexpr sweep_demand demand_of(Sigs const& s, row_sweeps const& p, int sweep) {
   sweep_demand d{};
   auto demand = [&](int v) {
     d.value[v] = d.value[v] || p.by_column[v];
@@ -168,8 +168,8 @@ constexpr sweep_demand demand_of(Sigs const& s, row_schedule const& p, int sweep
 
 // sigs: anything with in(i), let(i), out(i) and their counts.
 template <class Sigs>
-constexpr row_schedule analyse(Sigs const& s) {
-  row_schedule p{};
+constexpr row_sweeps analyse(Sigs const& s) {
+  row_sweeps p{};
   p.inputs = s.inputs();
   p.values = p.inputs + s.lets();
   p.by_element = true;
@@ -244,6 +244,6 @@ struct signatures_of<fused<Exact, ins<In...>, lets<Let...>, outs<Out...>>> {
 };
 
 template <class F>
-inline constexpr row_schedule row_schedule_of = analyse(signatures_of<F>{});
+inline constexpr row_sweeps row_sweeps_of = analyse(signatures_of<F>{});
 
 }  // namespace tx::exec

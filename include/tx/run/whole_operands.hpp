@@ -18,11 +18,11 @@ auto whole_input(frame const& f, operand_ref const& r) {
   else return whole_operand<T>{f.at<T>(r), f.dims(r)};
 }
 
-// The rule's part number `part` of `parts`.
+// The rule's share number `share` of `shares`.
 template <class Rule, dtype... Out, class... In>
-void run_part(whole<Rule, elements<Out...>, ins<In...>>, int part, int parts, frame const& f, call const& c, operand_ref const* operands) {
+void run_share(whole<Rule, elements<Out...>, ins<In...>>, int share, int shares, frame const& f, call const& c, operand_ref const* operands) {
   [&]<int... O, int... K>(std::integer_sequence<int, O...>, std::integer_sequence<int, K...>) {
-    Rule::run(part, parts, c.at, whole_result<Out>(f, operands[static_cast<int>(sizeof...(In)) + O])..., whole_input<In>(f, operands[K])...);
+    Rule::run(share, shares, c.at, whole_result<Out>(f, operands[static_cast<int>(sizeof...(In)) + O])..., whole_input<In>(f, operands[K])...);
   }(std::make_integer_sequence<int, sizeof...(Out)>{}, std::make_integer_sequence<int, sizeof...(In)>{});
 }
 

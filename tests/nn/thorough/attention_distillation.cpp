@@ -112,7 +112,7 @@ TEST_CASE("queries, keys and values are projections of what the layer before the
 TEST_CASE("a student of another width and depth comes nearer to its teacher's attention", "[distillation]") {
   auto const b = texts();
   tx::executor<step, tx::reference> run{tx::seed(1)};
-  for (auto const& t : run.tensors())  // as far from equal shares as trained networks are
+  for (auto const& t : run.tensors())  // as far from equal probabilities as trained networks are
     if (t.name.find("attention.self") != t.name.npos)
       for (float& x : t.data) x *= t.name.starts_with("teacher.") ? 60.0f : 10.0f;
   run.settings["dropout"] = 0;

@@ -17,17 +17,17 @@ namespace tx::backends::cpu {
 
 // out, greatest and log_sum. Rows of q that no packed text has are 0 in out. scratch: attention_scratch_bytes(head, type).
 template <class T>
-void attention_forward(int part, int parts, attention_problem<T> const& problem, attention_result<T> const& result, std::byte* scratch);
+void attention_forward(int share, int share_count, attention_problem<T> const& problem, attention_result<T> const& result, std::byte* scratch);
 
 // The gradients of keys and values, and that of queries or its sums; rows that no text has are 0.
 // scratch: attention_backward_scratch_bytes(head, type). sums: attention_sums_bytes(sizes, packed, type), which may be none.
 template <class T>
-void attention_backward(int part, int parts, attention_problem<T> const& problem, attention_gradients<T> const& gradients, std::byte* sums,
+void attention_backward(int share, int share_count, attention_problem<T> const& problem, attention_gradients<T> const& gradients, std::byte* sums,
                         std::byte* scratch);
 
 // d_q of the sums, and d_bias if it is wanted.
 template <class T>
-void attention_backward_finish(int part, int parts, attention_problem<T> const& problem, attention_gradients<T> const& gradients, std::byte const* sums,
+void attention_backward_finish(int share, int share_count, attention_problem<T> const& problem, attention_gradients<T> const& gradients, std::byte const* sums,
                                std::byte* scratch);
 
 }  // namespace tx::backends::cpu

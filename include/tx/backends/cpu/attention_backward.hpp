@@ -76,7 +76,7 @@ class backward_unit {
       if (!any) block_.load(view, b);
       std::int64_t const at = (step.first - first) * columns_;
       block_.step(view, b, step, how, keys_ + at, values_ + at);
-      block_product(step.count, head, b.rows, {block_.shares, n, 1}, block_.d_out, columns_, d_values_ + at, columns_, true);
+      block_product(step.count, head, b.rows, {block_.probabilities, n, 1}, block_.d_out, columns_, d_values_ + at, columns_, true);
       block_product(step.count, head, b.rows, {block_.d_scores, n, 1}, block_.q, columns_, d_keys_ + at, columns_, true);
       block_product(s.head, n, step.count, {keys_ + at, 1, columns_}, block_.d_scores, n, d_turned_, n, any);
       any = true;
@@ -105,7 +105,7 @@ class backward_unit {
 }  // namespace detail
 
 template <class T>
-void attention_backward(int part, int parts, attention_problem<T> const& problem, attention_gradients<T> const& gradients, std::byte* sums,
+void attention_backward(int share, int share_count, attention_problem<T> const& problem, attention_gradients<T> const& gradients, std::byte* sums,
                         std::byte* scratch) {
   using namespace detail;
   using S = attention_sum<T>;
@@ -113,14 +113,14 @@ void attention_backward(int part, int parts, attention_problem<T> const& problem
   backward_unit<T> unit(problem, gradients, sums, scratch);
   auto const stripes = [&](attention_view<T> const& view) { return attention_stripes(s, view.t.keys); };
   auto const cost = [&](attention_view<T> const& view) { return attention_blocks(view.t.queries) * (attention_steps(view.t.keys) / stripes(view) + 1) + 1; };
-  for_texts(part, parts, problem, [&](attention_view<T> const& view) { return s.key_heads * stripes(view) * cost(view); },
+  for_texts(share, share_count, problem, [&](attention_view<T> const& view) { return s.key_heads * stripes(view) * cost(view); },
             [&](attention_view<T> const& view, work_range const& mine) {
               std::int64_t at = 0;
               for (std::int64_t h = 0; h < s.key_heads; ++h)
                 for (std::int64_t i = 0; i < stripes(view); ++i, at += cost(view))
                   if (mine.has(at)) unit.run(view, h, i, stripes(view));
             });
-  if (part != 0) return;
+  if (share != 0) return;
   for_rows_of_no_text(problem.key_offsets, s.texts, problem.longest_keys, s.keys, [&](std::int64_t first, std::int64_t end) {
     std::int64_t const row = s.key_heads * s.head;
     std::fill(gradients.d_k + first * row, gradients.d_k + end * row, S(0));

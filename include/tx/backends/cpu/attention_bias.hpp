@@ -24,12 +24,12 @@ class bias_gradient {
     }
   }
 
-  void run(int part, int parts) {
+  void run(int share, int share_count) {
     // Along each axis, the blocks of elements.
     auto const count = [&](int axis, std::int64_t n) { return g_.d_bias.stride[axis] == 0 ? std::min<std::int64_t>(1, n) : n; };
     std::int64_t const n[] = {count(0, p_.sizes.texts), count(1, p_.sizes.heads), count(2, fixed_blocks(longest_.queries)), count(3, attention_steps(longest_.keys))};
     std::int64_t const units = n[0] * n[1] * n[2] * n[3];
-    for (std::int64_t u = units * part / parts; u < units * (part + 1) / parts; ++u)
+    for (std::int64_t u = units * share / share_count; u < units * (share + 1) / share_count; ++u)
       add({u / (n[3] * n[2] * n[1]), u / (n[3] * n[2]) % n[1], u / n[3] % n[2], u % n[3]});
   }
 

@@ -1,4 +1,4 @@
-// e to the power of what is not above 1, as shares are of scores: score - greatest is exact, so nothing is lost however large both are. The factor
+// e to the power of what is not above 1, as probabilities are of scores: score - greatest is exact, so nothing is lost however large both are. The factor
 // log2(e) goes into two fmas that are needed anyway.
 #pragma once
 

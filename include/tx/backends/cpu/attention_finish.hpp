@@ -25,17 +25,17 @@ void add_stripes(attention_problem<T> const& p, attention_gradients<T> const& g,
 }  // namespace detail
 
 template <class T>
-void attention_backward_finish(int part, int parts, attention_problem<T> const& problem, attention_gradients<T> const& gradients, std::byte const* sums,
+void attention_backward_finish(int share, int share_count, attention_problem<T> const& problem, attention_gradients<T> const& gradients, std::byte const* sums,
                                std::byte* scratch) {
   using namespace detail;
   attention_sizes const& s = problem.sizes;
   auto const cost = [&](attention_view<T> const& view) { return attention_direct(s, view.t.keys) ? 0 : attention_stripes(s, view.t.keys) * view.t.queries; };
-  for_texts(part, parts, problem, [&](attention_view<T> const& view) { return s.heads * cost(view); },
+  for_texts(share, share_count, problem, [&](attention_view<T> const& view) { return s.heads * cost(view); },
             [&](attention_view<T> const& view, work_range const& mine) {
               for (std::int64_t h = 0; h < s.heads && cost(view) > 0; ++h)
                 if (mine.has(h * cost(view))) add_stripes(problem, gradients, reinterpret_cast<attention_sum<T> const*>(sums), view, h);
             });
-  if (gradients.d_bias.data != nullptr) bias_gradient<T>(problem, gradients, scratch).run(part, parts);
+  if (gradients.d_bias.data != nullptr) bias_gradient<T>(problem, gradients, scratch).run(share, share_count);
 }
 
 }  // namespace tx::backends::cpu

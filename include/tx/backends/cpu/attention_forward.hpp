@@ -65,7 +65,7 @@ class forward_blocks {
         }
     }
     for (state& b : blocks) {
-      // Queries that see nothing have equal shares of all keys, those passed over too.
+      // Queries that see nothing have equal probabilities for all keys, those passed over too.
       if (std::any_of(b.greatest, b.greatest + b.of.rows, [](S x) { return x <= nearly_masked; }))
         for (std::int64_t k = 0; k < attention_steps(view.t.keys); ++k)
           if (auto const step = step_of(view.t, k); view.sees(b.of, step) == seen::none) {
@@ -102,11 +102,11 @@ class forward_blocks {
              row * static_cast<extent>(sizeof(T)), s.head * static_cast<extent>(sizeof(T))};
   }
 
-  // One step of keys: out [head, queries] = out decay + v^T shares.
+  // One step of keys: out [head, queries] = out decay + v^T probabilities.
   void add(attention_view<T> const& view, state& b, attention_step const& step, seen how) {
     extent const n = b.of.lanes_used();
     view.scores(b.of, step, how, {keys_, columns_, 1}, b.turned, scores_, room_, next_);
-    shares(b, step.count);
+    probabilities(b, step.count);
     if (p_.dropout.rate > 0) {
       simd<S> const kept(static_cast<S>(1.f / (1.f - p_.dropout.rate)));
       view.for_kept(b.of, step, [&](extent at, simd<bool> keeps) __attribute__((always_inline)) {
@@ -118,7 +118,7 @@ class forward_blocks {
   }
 
   // Scores become exp(score - greatest); what is summed so far shrinks by as much as the greatest has grown.
-  __attribute__((noinline)) void shares(state& b, extent count) {
+  __attribute__((noinline)) void probabilities(state& b, extent count) {
     extent const n = b.of.lanes_used();
     bool shrinks = false;
     for (extent c = 0; c < n; c += lanes) {
@@ -136,16 +136,16 @@ class forward_blocks {
       now.store(b.greatest + c);
       decay.store(decay_ + c);
       shrinks = shrinks || any(decay != simd<S>(S(1)));
-      auto const share = [&](extent at, simd<S>& to) __attribute__((always_inline)) {
+      auto const exponent = [&](extent at, simd<S>& to) __attribute__((always_inline)) {
         auto const x = exp_of_negative(simd<S>::load(column + at) - now);
         x.store(column + at);
         to = to + x;
       };
       for (j = 0; j + 2 <= count; j += 2) {
-        share(j * n, sum[0]);
-        share((j + 1) * n, sum[1]);
+        exponent(j * n, sum[0]);
+        exponent((j + 1) * n, sum[1]);
       }
-      if (j < count) share(j * n, sum[0]);
+      if (j < count) exponent(j * n, sum[0]);
       (sum[0] + sum[1]).store(b.sum + c);
     }
     if (!shrinks || !b.any) return;
@@ -158,8 +158,8 @@ class forward_blocks {
     extent const n = b.of.lanes_used();
     if (!b.any) std::fill_n(b.out, whole_vectors(s.head) * n, S(0));
     for (extent c = 0; c < n; c += lanes) {
-      auto const sum = simd<S>::load(b.sum + c), share = b.any ? S(1) / sum : simd<S>(S(0));
-      for (extent d = 0; d < s.head; ++d) (simd<S>::load(b.out + d * n + c) * share).store(b.out + d * n + c);
+      auto const sum = simd<S>::load(b.sum + c), scale = b.any ? S(1) / sum : simd<S>(S(0));
+      for (extent d = 0; d < s.head; ++d) (simd<S>::load(b.out + d * n + c) * scale).store(b.out + d * n + c);
       std::int64_t const at = view.t.row(b.of.head) + b.of.first + c;
       auto const count = static_cast<int>(std::min<extent>(lanes, b.of.rows - c));
       simd<S>::load(b.greatest + c).store_n(result_.greatest + at, count);
@@ -180,7 +180,7 @@ class forward_blocks {
 }  // namespace detail
 
 template <class T>
-void attention_forward(int part, int parts, attention_problem<T> const& problem, attention_result<T> const& result, std::byte* scratch) {
+void attention_forward(int share, int share_count, attention_problem<T> const& problem, attention_result<T> const& result, std::byte* scratch) {
   using namespace detail;
   attention_sizes const& s = problem.sizes;
   std::int64_t const row = s.heads * s.head;
@@ -198,7 +198,7 @@ void attention_forward(int part, int parts, attention_problem<T> const& problem,
     for (std::int64_t g = 0; g < groups(view); ++g) sum += cost(view, g);
     return sum;
   };
-  for_texts(part, parts, problem, [&](attention_view<T> const& view) { return s.heads * of_head(view); },
+  for_texts(share, share_count, problem, [&](attention_view<T> const& view) { return s.heads * of_head(view); },
             [&](attention_view<T> const& view, work_range const& mine) {
               std::int64_t const each = of_head(view);
               for (std::int64_t h = 0, at = 0; h < s.heads && at < mine.end; ++h) {
@@ -212,7 +212,7 @@ void attention_forward(int part, int parts, attention_problem<T> const& problem,
                 }
               }
             });
-  if (part == 0)
+  if (share == 0)
     for_rows_of_no_text(problem.query_offsets, s.texts, problem.longest, s.queries, [&](std::int64_t first, std::int64_t end) {
       std::fill(result.out + first * row, result.out + end * row, T{});
     });

@@ -1,6 +1,6 @@
-// The gradient by the scores of a block of queries with some keys, from greatest and log_sum: shares =
+// The gradient by the scores of a block of queries with some keys, from greatest and log_sum: probabilities =
 // exp(scores - greatest - log_sum), with dropout what is kept of them, and
-// d_scores = shares (kept(d_out v^T) - rowsum(d_out out)).
+// d_scores = probabilities (kept(d_out v^T) - rowsum(d_out out)).
 #pragma once
 
 #include <tx/backends/cpu/attention_forward.hpp>
@@ -13,14 +13,14 @@ class gradient_block {
 
  public:
   // Of the block: q, times scale, and d_out, as rows. Of the step: [keys, queries].
-  S *q, *d_out, *shares, *d_scores;
+  S *q, *d_out, *probabilities, *d_scores;
 
   gradient_block(attention_problem<T> const& p, attention_gradients<T> const& g, attention_room<S>& room) : p_(p), g_(g), columns_(attention_columns(p.sizes.head)) {
     q = room.take(attention_queries * columns_);
     d_out = room.take(attention_queries * columns_);
     q_turned_ = room.take(attention_queries * columns_);
     d_out_turned_ = room.take(attention_queries * columns_);
-    shares = room.take(attention_keys * attention_queries);
+    probabilities = room.take(attention_keys * attention_queries);
     d_scores = room.take(attention_keys * attention_queries);
     room_ = room.take(2 * attention_keys * attention_queries);
     greatest_ = room.take(attention_queries);
@@ -28,7 +28,7 @@ class gradient_block {
     inner_ = room.take(attention_queries);
   }
 
-  // Has the block a query that sees no key? It has equal shares of all.
+  // Has the block a query that sees no key? It has equal probabilities for all.
   bool sees_nothing_somewhere(attention_view<T> const& view, attention_block const& b) const {
     S const* const greatest = g_.greatest + view.t.row(b.head) + b.first;
     return std::any_of(greatest, greatest + b.rows, [](S x) { return x <= nearly_masked; });
@@ -58,7 +58,7 @@ class gradient_block {
   // k, v: rows of the step, columns_ apart.
   void step(attention_view<T> const& view, attention_block const& b, attention_step const& s, seen how, S const* k, S const* v) {
     extent const n = b.lanes_used();
-    view.scores(b, s, how, {k, columns_, 1}, q_turned_, shares, room_);
+    view.scores(b, s, how, {k, columns_, 1}, q_turned_, probabilities, room_);
     block_product(s.count, n, p_.sizes.head, {v, columns_, 1}, d_out_turned_, n, d_scores, n, false);
     if (p_.dropout.rate > 0) {
       exponents<false>(s.count, n);
@@ -66,7 +66,7 @@ class gradient_block {
     } else {
       exponents<true>(s.count, n);
     }
-    if (!sees_nothing_) return;  // what does not take part has no share
+    if (!sees_nothing_) return;  // what does not take part has no probability
     if (how == seen::none) std::fill_n(d_scores, s.count * n, S(0));
     else if (how == seen::some) view.mask(b, s, S(0), d_scores);
   }
@@ -77,8 +77,8 @@ class gradient_block {
     for (extent c = 0; c < n; c += lanes) {
       auto const greatest = simd<S>::load(greatest_ + c), log_sum = simd<S>::load(log_sum_ + c), inner = simd<S>::load(inner_ + c);
       for (extent at = c; at < count * n; at += n) {
-        auto const x = exp_of_negative(simd<S>::load(shares + at) - greatest - log_sum);
-        x.store(shares + at);
+        auto const x = exp_of_negative(simd<S>::load(probabilities + at) - greatest - log_sum);
+        x.store(probabilities + at);
         if constexpr (Finish) (x * (simd<S>::load(d_scores + at) - inner)).store(d_scores + at);
       }
     }
@@ -87,10 +87,10 @@ class gradient_block {
     simd<S> const kept(static_cast<S>(1.f / (1.f - p_.dropout.rate))), none(S(0));
     extent const n = b.lanes_used();
     view.for_kept(b, s, [&](extent at, simd<bool> keeps) __attribute__((always_inline)) {
-      auto const share = simd<S>::load(shares + at);
+      auto const probability = simd<S>::load(probabilities + at);
       auto const slope = select(keeps, simd<S>::load(d_scores + at) * kept, none);
-      (share * (slope - simd<S>::load(inner_ + at % n))).store(d_scores + at);
-      select(keeps, share * kept, none).store(shares + at);
+      (probability * (slope - simd<S>::load(inner_ + at % n))).store(d_scores + at);
+      select(keeps, probability * kept, none).store(probabilities + at);
     });
   }
 

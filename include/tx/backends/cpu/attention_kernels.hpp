@@ -95,7 +95,7 @@ std::int64_t attention_work(attention_problem<T> const& p) {
 // By the op's rule.
 template <class Signature>
 void run_rule(exec::frame const& f, exec::call const& c, exec::operand_ref const* operands, int result) {
-  for_shares(f.threads, f.dims(operands[result]).count(), [&](int s) { exec::run_part(Signature{}, s, shares, f, c, operands); });
+  for_shares(f.threads, f.dims(operands[result]).count(), [&](int s) { exec::run_share(Signature{}, s, shares, f, c, operands); });
 }
 
 }  // namespace detail

@@ -26,7 +26,7 @@ struct attention_sizes {
   std::int64_t heads = 0, key_heads = 0, head = 0;  // neighbouring heads / key_heads heads share keys and values; elements of a head
 };
 
-// Dropout of the shares, as tx::dropout draws it for a tensor [texts, heads, queries, keys]: column j of row (t * heads + h) * queries + i.
+// Dropout of the probabilities, as tx::dropout draws it for a tensor [texts, heads, queries, keys]: column j of row (t * heads + h) * queries + i.
 // Of packed texts `queries` is that of the longest.
 struct attention_dropout {
   f32 rate = 0;  // 0: nothing is drawn
@@ -51,7 +51,7 @@ struct attention_bias_gradient {
 };
 
 // scores[t, h, i, j] = scale * dot(q[t, i, h], k[t, j, h / (heads / key_heads)]) + bias, with a bias at least lowest_score. Those of keys that take no part count as masked_score:
-// their weight is 0 beside any ordinary one, and a query without any has equal shares of all keys of its text.
+// their weight is 0 beside any ordinary one, and a query without any has equal probabilities for all keys of its text.
 template <class T>
 struct attention_problem {
   attention_sizes sizes;

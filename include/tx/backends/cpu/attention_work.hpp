@@ -14,7 +14,7 @@ struct work_range {
 
 // body(view of a text, the stretch of its cost that the share has), for each text that the share has a part of.
 template <class T, class Cost, class Body>
-void for_texts(int part, int parts, attention_problem<T> const& p, Cost cost, Body body) {
+void for_texts(int share, int share_count, attention_problem<T> const& p, Cost cost, Body body) {
   attention_sizes const& s = p.sizes;
   if (s.texts == 0) return;
   bool const alike = p.query_offsets == nullptr;
@@ -23,7 +23,7 @@ void for_texts(int part, int parts, attention_problem<T> const& p, Cost cost, Bo
   std::int64_t total = alike ? each * s.texts : 0;
   if (!alike)
     for (std::int64_t t = 0; t < s.texts; ++t) total += cost(view(t));
-  work_range const mine{total * part / parts, total * (part + 1) / parts};
+  work_range const mine{total * share / share_count, total * (share + 1) / share_count};
   for (std::int64_t t = 0, at = 0; t < s.texts && at < mine.end; ++t) {
     std::int64_t const of_text = alike ? each : cost(view(t));
     if (at + of_text > mine.first) body(view(t), work_range{mine.first - at, mine.end - at});

@@ -23,7 +23,7 @@ void add_shares(row_operands const& o, std::byte* scratch, std::int64_t per_shar
        if constexpr (sig.shape == form::col_reduce) {
          constexpr int let = sig.value - types::inputs;
          using T = scalar_t<sig.type>;
-         bool const by_column = exec::row_schedule_of<F>.by_column[sigs.let(let).operand[0]];  // else all columns have one sum
+         bool const by_column = exec::row_sweeps_of<F>.by_column[sigs.let(let).operand[0]];  // else all columns have one sum
          std::int64_t const cols = sig.per_row ? 1 : o.c.cols;
          std::byte* const to = o.f.template at<std::byte>(o.out[K]);
          for (std::int64_t c = 0; c < cols; ++c) {
@@ -48,7 +48,7 @@ struct kernel<exec::fused<Exact, exec::ins<In...>, Lets, Outs>> {
     row_operands const o{f, c, operands, operands + sizeof...(In)};
     std::int64_t const first = f.first_row(c);
     std::int64_t const rows = f.end_row(c) - first;
-    std::int64_t const per_share = row_scratch(exec::row_schedule_of<body>, c.cols);
+    std::int64_t const per_share = row_scratch(exec::row_sweeps_of<body>, c.cols);
     std::byte* const scratch = f.scratch(c);
     for_shares(f.threads, rows * c.cols, [&](int s) {
       row_body<body>::clear_sums(scratch + s * per_share, c.cols);
@@ -67,7 +67,7 @@ struct kernel<exec::gemm<D, Epilogue>> {
 
   static void run(exec::frame const& f, exec::call const& c, exec::operand_ref const* operands) {
     row_operands const o{f, c, operands + 2, operands + 1 + types::inputs};
-    std::int64_t const row_bytes = row_scratch(exec::row_schedule_of<Epilogue>, c.cols);
+    std::int64_t const row_bytes = row_scratch(exec::row_sweeps_of<Epilogue>, c.cols);
     using body = row_body<Epilogue>;
     gemm_task<T> const task(f, c, operands, plain ? o.out : nullptr, body::by_columns, shares * row_bytes);
     if (task.swaps) return run_swapped(task, o, row_bytes);
@@ -93,12 +93,12 @@ struct kernel<exec::gemm<D, Epilogue>> {
   }
 
  private:
-  struct part {
+  struct piece {
     std::int64_t row, end_row, column, end_column;
   };
   // One copy for both ways of multiplying.
-  __attribute__((noinline)) static void run_rows(row_operands const& o, int share, part const& p, std::byte const* product, std::int64_t product_row) {
-    row_body<Epilogue> epilogue(o, o.f.scratch(o.c) + share * row_scratch(exec::row_schedule_of<Epilogue>, o.c.cols));
+  __attribute__((noinline)) static void run_rows(row_operands const& o, int share, piece const& p, std::byte const* product, std::int64_t product_row) {
+    row_body<Epilogue> epilogue(o, o.f.scratch(o.c) + share * row_scratch(exec::row_sweeps_of<Epilogue>, o.c.cols));
     epilogue.set_columns(p.column, p.end_column);
     epilogue.run(p.row, p.end_row, product, product_row);
   }
@@ -121,7 +121,7 @@ template <class Rule, class Results, class... In>
 struct kernel<exec::whole<Rule, Results, exec::ins<In...>>> {
   static void run(exec::frame const& f, exec::call const& c, exec::operand_ref const* operands) {
     std::int64_t const work = f.dims(operands[sizeof...(In)]).count();
-    for_shares(f.threads, work, [&](int s) { exec::run_part(exec::whole<Rule, Results, exec::ins<In...>>{}, s, shares, f, c, operands); });
+    for_shares(f.threads, work, [&](int s) { exec::run_share(exec::whole<Rule, Results, exec::ins<In...>>{}, s, shares, f, c, operands); });
   }
 };
 

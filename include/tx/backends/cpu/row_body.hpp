@@ -49,7 +49,7 @@ struct row_types<exec::fused<Exact, exec::ins<In...>, exec::lets<Let...>, exec::
 };
 
 template <class F, int Sweep>
-inline constexpr exec::sweep_demand demand_in = exec::demand_of(exec::signatures_of<F>{}, exec::row_schedule_of<F>, Sweep);
+inline constexpr exec::sweep_demand demand_in = exec::demand_of(exec::signatures_of<F>{}, exec::row_sweeps_of<F>, Sweep);
 
 // Numbers below N for which a condition holds, as a sequence to expand.
 template <int N>
@@ -75,19 +75,19 @@ using sequence_of = decltype(sequence<Chosen>(std::make_integer_sequence<int, Ch
 template <class F, int Sweep>
 struct pass_lists {
   static constexpr auto sigs = exec::signatures_of<F>{};
-  static constexpr exec::row_schedule const& schedule = exec::row_schedule_of<F>;
+  static constexpr exec::row_sweeps const& sweeping = exec::row_sweeps_of<F>;
   static constexpr int inputs = row_types<F>::inputs;
   static constexpr int lets = row_types<F>::lets;
-  using computed = sequence_of<choose<exec::max_values>([](int v) { return v < schedule.values && demand_in<F, Sweep>.value[v]; })>;
-  using row_reduced = sequence_of<choose<lets>([](int k) { return sigs.let(k).shape == form::row_reduce && schedule.sweep[sigs.let(k).operand[0]] == Sweep; })>;
+  using computed = sequence_of<choose<exec::max_values>([](int v) { return v < sweeping.values && demand_in<F, Sweep>.value[v]; })>;
+  using row_reduced = sequence_of<choose<lets>([](int k) { return sigs.let(k).shape == form::row_reduce && sweeping.sweep[sigs.let(k).operand[0]] == Sweep; })>;
   using col_reduced = sequence_of<choose<lets>([](int k) {
-    return sigs.let(k).shape == form::col_reduce && schedule.by_column[sigs.let(k).operand[0]] && schedule.sweep[sigs.let(k).operand[0]] == Sweep;
+    return sigs.let(k).shape == form::col_reduce && sweeping.by_column[sigs.let(k).operand[0]] && sweeping.sweep[sigs.let(k).operand[0]] == Sweep;
   })>;
   using stored = sequence_of<choose<row_types<F>::outputs>([](int o) {
-    return sigs.out(o).shape == form::map && !sigs.out(o).per_row && schedule.sweep[sigs.out(o).value] == Sweep;
+    return sigs.out(o).shape == form::map && !sigs.out(o).per_row && sweeping.sweep[sigs.out(o).value] == Sweep;
   })>;
   using derived = sequence_of<choose<lets>([](int k) {
-    return sigs.let(k).shape == form::map && !schedule.by_column[inputs + k] && schedule.sweep[inputs + k] == Sweep;
+    return sigs.let(k).shape == form::map && !sweeping.by_column[inputs + k] && sweeping.sweep[inputs + k] == Sweep;
   })>;
 };
 
@@ -105,8 +105,8 @@ template <class F>
 class row_body {
   using types = detail::row_types<F>;
   static constexpr auto sigs = exec::signatures_of<F>{};
-  static constexpr exec::row_schedule const& schedule = exec::row_schedule_of<F>;
-  using values = typename types::template pack<std::make_integer_sequence<int, schedule.values>>;
+  static constexpr exec::row_sweeps const& sweeping = exec::row_sweeps_of<F>;
+  using values = typename types::template pack<std::make_integer_sequence<int, sweeping.values>>;
   template <int V>
   static constexpr dtype type_of = types::types::at[V];
   static constexpr bool has_product = types::inputs > 0 && sigs.in(0).how == access::product;
@@ -118,7 +118,7 @@ class row_body {
 
   // No value but those of its own column enters an element: columns may be done in any pieces.
   static constexpr bool by_columns = [] {
-    if (schedule.sweeps > 1 || schedule.row_sums > 0) return false;
+    if (sweeping.sweeps > 1 || sweeping.row_sums > 0) return false;
     for (int k = 0; k < types::lets; ++k)
       if (sigs.let(k).shape == form::row_reduce) return false;
     for (int k = 0; k < types::outputs; ++k)
@@ -126,20 +126,20 @@ class row_body {
     return true;
   }();
 
-  // Once before the rows of a share: its sums start at zero. scratch: row_scratch(schedule, cols) bytes of this share.
+  // Once before the rows of a share: its sums start at zero. scratch: row_scratch(sweeping, cols) bytes of this share.
   static void clear_sums(std::byte* scratch, std::int64_t cols) {
-    if constexpr (schedule.column_sums + schedule.row_sums > 0) {
-      std::int64_t const row = scratch_row(cols, schedule.element);
-      __builtin_memset(scratch + schedule.stashes * row, 0, static_cast<std::size_t>(schedule.column_sums * row + schedule.row_sums * schedule.element));
+    if constexpr (sweeping.column_sums + sweeping.row_sums > 0) {
+      std::int64_t const row = scratch_row(cols, sweeping.element);
+      __builtin_memset(scratch + sweeping.stashes * row, 0, static_cast<std::size_t>(sweeping.column_sums * row + sweeping.row_sums * sweeping.element));
     }
   }
 
   row_body(row_operands const& o, std::byte* scratch) : o_(o), end_(o.c.cols) {
     std::int64_t const cols = o.c.cols;
-    row_bytes_ = scratch_row(cols, schedule.element);
+    row_bytes_ = scratch_row(cols, sweeping.element);
     stash_ = scratch;
-    sums_ = scratch + schedule.stashes * row_bytes_;
-    row_sums_ = sums_ + schedule.column_sums * row_bytes_;
+    sums_ = scratch + sweeping.stashes * row_bytes_;
+    row_sums_ = sums_ + sweeping.column_sums * row_bytes_;
     for (int i = first_input; i < types::inputs; ++i) {
       exec::operand_ref const& r = o.in[i - first_input];
       base_[i] = r.base >= 0 ? o.f.at<std::byte>(r) : nullptr;
@@ -160,7 +160,7 @@ class row_body {
       start_row(std::make_integer_sequence<int, types::inputs>{},
                 product == nullptr ? nullptr : product + (row - begin) * product_row - first_ * product_size);
       start_outputs(std::make_integer_sequence<int, types::outputs>{});
-      all_sweeps(std::make_integer_sequence<int, schedule.sweeps>{});
+      all_sweeps(std::make_integer_sequence<int, sweeping.sweeps>{});
       sum_rows(std::make_integer_sequence<int, types::lets>{});
       finish_outputs(std::make_integer_sequence<int, types::outputs>{});
     }
@@ -169,11 +169,11 @@ class row_body {
   // Column sums of one share, for adding up: let K's.
   template <int K>
   static std::byte* sum_of(std::byte* scratch, std::int64_t cols) {
-    std::int64_t const row_bytes = scratch_row(cols, schedule.element);
+    std::int64_t const row_bytes = scratch_row(cols, sweeping.element);
     constexpr int v = types::inputs + K;
-    std::byte* const sums = scratch + schedule.stashes * row_bytes;
-    if constexpr (schedule.by_column[sigs.let(K).operand[0]]) return sums + schedule.sum[v] * row_bytes;
-    else return sums + schedule.column_sums * row_bytes + schedule.sum[v] * schedule.element;
+    std::byte* const sums = scratch + sweeping.stashes * row_bytes;
+    if constexpr (sweeping.by_column[sigs.let(K).operand[0]]) return sums + sweeping.sum[v] * row_bytes;
+    else return sums + sweeping.column_sums * row_bytes + sweeping.sum[v] * sweeping.element;
   }
 
  private:
@@ -204,7 +204,7 @@ class row_body {
   // The value in lanes, wherever it is.
   template <int V>
   TX_INLINE auto lanes_value() {
-    if constexpr (schedule.by_column[V]) return detail::get<V>(vectors_);
+    if constexpr (sweeping.by_column[V]) return detail::get<V>(vectors_);
     else return lanes_t<type_of<V>>(detail::get<V>(scalars_));
   }
 
@@ -233,7 +233,7 @@ class row_body {
   template <int V>
   TX_INLINE auto* stash_of(std::int64_t c) {
     using T = std::conditional_t<std::is_same_v<scalar_t<type_of<V>>, bool>, i32, scalar_t<type_of<V>>>;
-    return reinterpret_cast<T*>(stash_ + schedule.stash[V] * row_bytes_) + c;
+    return reinterpret_cast<T*>(stash_ + sweeping.stash[V] * row_bytes_) + c;
   }
 
   template <int Sweep, int V>
@@ -251,7 +251,7 @@ class row_body {
       else if constexpr (let::count == 2) x = convert<T>(let::rule::apply(lanes_value<let::operand[0]>(), lanes_value<let::operand[1]>()));
       else x = convert<T>(let::rule::apply(lanes_value<let::operand[0]>(), lanes_value<let::operand[1]>(), lanes_value<let::operand[2]>()));
       x = as_stored<type_of<V>>(x);
-      if constexpr (schedule.stash[V] >= 0 && schedule.sweep[V] == Sweep) {  // rows of the stash have room for a whole vector
+      if constexpr (sweeping.stash[V] >= 0 && sweeping.sweep[V] == Sweep) {  // rows of the stash have room for a whole vector
         auto* const p = stash_of<V>(c);
         convert<std::remove_pointer_t<decltype(p)>>(x).store(p);
       }
@@ -271,7 +271,7 @@ class row_body {
     using let = typename types::template let<K>;
     constexpr int v = types::inputs + K;
     using T = scalar_t<type_of<v>>;
-    auto* const sum = reinterpret_cast<T*>(sums_ + schedule.sum[v] * row_bytes_) + c;
+    auto* const sum = reinterpret_cast<T*>(sums_ + sweeping.sum[v] * row_bytes_) + c;
     let::rule::apply(simd<T>::load(sum), lanes_value<let::operand[0]>()).store(sum);  // past the last column lies padding
   }
   template <int K>
@@ -344,9 +344,9 @@ class row_body {
   template <int K>
   TX_INLINE void sum_row() {
     using let = typename types::template let<K>;
-    if constexpr (let::shape == form::col_reduce && !schedule.by_column[let::operand[0]]) {
+    if constexpr (let::shape == form::col_reduce && !sweeping.by_column[let::operand[0]]) {
       constexpr int v = types::inputs + K;
-      auto* const sum = reinterpret_cast<scalar_t<type_of<v>>*>(row_sums_ + schedule.sum[v] * schedule.element);
+      auto* const sum = reinterpret_cast<scalar_t<type_of<v>>*>(row_sums_ + sweeping.sum[v] * sweeping.element);
       *sum = let::rule::apply(*sum, detail::get<let::operand[0]>(scalars_));
     }
   }

@@ -7,7 +7,7 @@ namespace tx::backends::cpu {
 
 // Work is cut into this many shares whatever the number of threads, so results do not depend on it.
 inline constexpr int shares = 16;
-// Share `part` of n items.
-constexpr std::int64_t share_begin(std::int64_t n, int part) { return n * part / shares; }
+// Where share `share` of n items begins.
+constexpr std::int64_t share_begin(std::int64_t n, int share) { return n * share / shares; }
 
 }  // namespace tx::backends::cpu

@@ -1,6 +1,6 @@
-// The gradient of attention, with shares computed again from the two numbers of each query. Blocks of 64 queries go through the keys for the gradient of q,
+// The gradient of attention, with probabilities computed again from the two numbers of each query. Blocks of 64 queries go through the keys for the gradient of q,
 // then blocks of 64 keys through the queries for those of k and v: each is written once, by sums in a fixed order.
-//   slope = share * (kept * dot(d_out, v) - dot(d_out, out)),  d_q = slope k,  d_k = slope^T q,  d_v = (share * kept)^T d_out
+//   slope = probability * (kept * dot(d_out, v) - dot(d_out, out)),  d_q = slope k,  d_k = slope^T q,  d_v = (probability * kept)^T d_out
 #pragma once
 
 #include <tx/backends/cuda/attention_tile.hpp>
@@ -38,7 +38,7 @@ struct attention_query_task {
     all_keys.copy(b, 0);
 
     int const lane = b.thread() % warp, mine = first + b.thread() / warp * 16, g = lane / 4;
-    kept_shares const kept(p);
+    kept_probabilities const kept(p);
     float greatest[2], log_sum[2], product[2];
     TX_UNROLL
     for (int r = 0; r < 2; ++r) {
@@ -55,22 +55,22 @@ struct attention_query_task {
       b.template wait_copies<1>();
       b.sync();
       std::byte const* const here = all_keys.at(j);
-      typename tile::line_sums s = {}, of_share = {};
+      typename tile::line_sums s = {}, of_probability = {};
       tile::add_lines(b, s, room, here);
-      tile::add_lines(b, of_share, room + tile::bytes, here + tile::bytes);
+      tile::add_lines(b, of_probability, room + tile::bytes, here + tile::bytes);
       TX_UNROLL
       for (int c = 0; c < attention_lines / 8; ++c) {
         if (kept.any()) {
           auto const k = kept.of_queries(b, p.first_row + static_cast<std::uint64_t>(p.row(t, h, mine)), j + 8 * c);
-          for (int e = 0; e < 4; ++e) of_share[c][e] *= k.x[e];
+          for (int e = 0; e < 4; ++e) of_probability[c][e] *= k.x[e];
         }
         for (int e = 0; e < 4; ++e) {
           int const r = e / 2, key = j + 8 * c + lane % 4 * 2 + e % 2;
           bool const seen = key < keys.length && (!p.hides() || p.sees(t, mine + g + 8 * r, key));
-          s[c][e] = seen ? math::exp(s[c][e] - greatest[r] - log_sum[r]) * (of_share[c][e] - product[r]) : 0;
+          s[c][e] = seen ? math::exp(s[c][e] - greatest[r] - log_sum[r]) * (of_probability[c][e] - product[r]) : 0;
         }
       }
-      tile::add_shares(b, d_q, s, here);
+      tile::add_products(b, d_q, s, here);
       b.sync();
     }
     TX_UNROLL
@@ -152,7 +152,7 @@ struct attention_key_task {
     copy_queries();
 
     int const lane = b.thread() % warp, mine = first + b.thread() / warp * 16, g = lane / 4;
-    kept_shares const kept(p);
+    kept_probabilities const kept(p);
     typename tile::wide_sums d_k = {}, d_v = {};
     for (int n = 0, h = of * group, i = 0; n < group * steps; ++n) {
       copy_queries();
@@ -160,8 +160,8 @@ struct attention_key_task {
       b.sync();
       std::byte const* const here = room + 2 * tile::bytes + n % 2 * 2 * tile::bytes;
       auto const* const numbers = reinterpret_cast<float const*>(room + 6 * tile::bytes + n % 2 * numbers_bytes);
-      typename tile::line_sums share = {}, slope = {};
-      tile::add_lines(b, share, room, here);
+      typename tile::line_sums probability = {}, slope = {};
+      tile::add_lines(b, probability, room, here);
       tile::add_lines(b, slope, room + tile::bytes, here + tile::bytes);
       TX_UNROLL
       for (int c = 0; c < attention_lines / 8; ++c) {
@@ -170,14 +170,14 @@ struct attention_key_task {
         for (int e = 0; e < 4; ++e) {
           int const column = 8 * c + lane % 4 * 2 + e % 2, query = i + column, key = mine + g + e / 2 * 8;
           bool const there = query < queries.length && key < keys.length, seen = there && (!p.hides() || p.sees(t, query, key));
-          float const score = seen ? share[c][e] : static_cast<float>(masked_score);
+          float const score = seen ? probability[c][e] : static_cast<float>(masked_score);
           float const x = there ? math::exp(score - numbers[column] - numbers[attention_lines + column]) : 0;
           slope[c][e] = seen ? x * (slope[c][e] * k.x[e] - numbers[2 * attention_lines + column]) : 0;
-          share[c][e] = x * k.x[e];
+          probability[c][e] = x * k.x[e];
         }
       }
-      tile::add_shares(b, d_v, share, here + tile::bytes);
-      tile::add_shares(b, d_k, slope, here);
+      tile::add_products(b, d_v, probability, here + tile::bytes);
+      tile::add_products(b, d_k, slope, here);
       b.sync();
       i += attention_lines;
       if (i >= queries.length) {

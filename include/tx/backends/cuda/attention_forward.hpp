@@ -34,7 +34,7 @@ struct attention_forward_task {
     all_keys.copy(b, 0);
 
     int const lane = b.thread() % warp, mine = first + b.thread() / warp * 16, g = lane / 4;  // rows mine + g and mine + g + 8
-    kept_shares const kept(p);
+    kept_probabilities const kept(p);
     float most[2] = {-std::numeric_limits<float>::infinity(), -std::numeric_limits<float>::infinity()}, sum[2] = {};
     typename tile::wide_sums out = {};
     for (int j = 0; j < keys.length; j += attention_lines) {
@@ -70,7 +70,7 @@ struct attention_forward_task {
           for (int e = 0; e < 4; ++e) s[c][e] *= k.x[e];
         }
       }
-      tile::add_shares(b, out, s, here + tile::bytes);
+      tile::add_products(b, out, s, here + tile::bytes);
       b.sync();
     }
     TX_UNROLL

@@ -1,5 +1,5 @@
 // Attention as kernels on a device are given it: operands as ops/attention.hpp has them, q, k and v halves. What a text is, which keys a query sees,
-// and what dropout makes of shares.
+// and what dropout makes of probabilities.
 #pragma once
 
 #include <tx/backends/cuda/half_tile.hpp>
@@ -64,10 +64,10 @@ struct attention_place {
   }
 };
 
-// What dropout multiplies shares with: none, or at random.
-class kept_shares {
+// What dropout multiplies probabilities with: none, or at random.
+class kept_probabilities {
  public:
-  TX_DEVICE explicit kept_shares(attention_problem const& p) : p_(p), rate_(p.rate == nullptr ? 0 : *p.rate), scale_(rate_ >= 1 ? 0 : 1 / (1 - rate_)), stream_(p.stream) {
+  TX_DEVICE explicit kept_probabilities(attention_problem const& p) : p_(p), rate_(p.rate == nullptr ? 0 : *p.rate), scale_(rate_ >= 1 ? 0 : 1 / (1 - rate_)), stream_(p.stream) {
     if (p.rate != nullptr) stream_.high += *p.step;
   }
   TX_DEVICE bool any() const { return p_.rate != nullptr; }
@@ -80,7 +80,7 @@ class kept_shares {
     bool const odd = t % 2 != 0;
     philox_block const drawn = random_block(p_.key, stream_, first_row + static_cast<std::uint64_t>(lane / 4 + (odd ? 8 : 0)), static_cast<std::uint32_t>(column + t / 2 * 4));
     std::uint32_t const other0 = b.exchange(odd ? drawn.word[0] : drawn.word[2], 1), other1 = b.exchange(odd ? drawn.word[1] : drawn.word[3], 1);
-    return {{share(odd ? other0 : drawn.word[0]), share(odd ? other1 : drawn.word[1]), share(odd ? drawn.word[2] : other0), share(odd ? drawn.word[3] : other1)}};
+    return {{factor(odd ? other0 : drawn.word[0]), factor(odd ? other1 : drawn.word[1]), factor(odd ? drawn.word[2] : other0), factor(odd ? drawn.word[3] : other1)}};
   }
   // The same where rows are keys, from `key` on, and columns are queries: lane (g, t) has of keys g and g + 8 queries 2 t and 2 t + 1. Of four lanes,
   // which have neighbouring keys, each draws for one of its two queries and one of both keys; then they hand each other theirs.
@@ -96,11 +96,11 @@ class kept_shares {
     swap(drawn.word[2], drawn.word[3], w % 2 != 0, 4);
     swap(drawn.word[0], drawn.word[2], w / 2 != 0, 8);
     swap(drawn.word[1], drawn.word[3], w / 2 != 0, 8);
-    return {{share(drawn.word[0]), share(drawn.word[1]), share(drawn.word[2]), share(drawn.word[3])}};
+    return {{factor(drawn.word[0]), factor(drawn.word[1]), factor(drawn.word[2]), factor(drawn.word[3])}};
   }
 
  private:
-  TX_DEVICE float share(std::uint32_t bits) const { return to_uniform(bits) < rate_ ? 0 : scale_; }
+  TX_DEVICE float factor(std::uint32_t bits) const { return to_uniform(bits) < rate_ ? 0 : scale_; }
 
   attention_problem const& p_;
   float rate_, scale_;

@@ -40,14 +40,14 @@ struct attention_tile {
       for (int j = 0; j < attention_lines / 16; ++j) add_two(b, sums + 2 * j, a, cols.load(b, right, j, k));
     }
   }
-  // sums [16, Width] += shares [16, 64], rounded to halves, times the lines of `right`.
+  // sums [16, Width] += probabilities p [16, 64], rounded to halves, times the lines of `right`.
   template <class Block>
-  static TX_DEVICE void add_shares(Block& b, wide_sums& sums, line_sums const& shares, std::byte const* right) {
+  static TX_DEVICE void add_products(Block& b, wide_sums& sums, line_sums const& p, std::byte const* right) {
     tile_rows<false, true, row_bytes> const cols(0, b.thread() % warp);
     TX_UNROLL
     for (int k = 0; k < attention_lines / 16; ++k) {
-      matrices const a{{two(shares[2 * k][0], shares[2 * k][1]), two(shares[2 * k][2], shares[2 * k][3]), two(shares[2 * k + 1][0], shares[2 * k + 1][1]),
-                        two(shares[2 * k + 1][2], shares[2 * k + 1][3])}};
+      matrices const a{{two(p[2 * k][0], p[2 * k][1]), two(p[2 * k][2], p[2 * k][3]), two(p[2 * k + 1][0], p[2 * k + 1][1]),
+                        two(p[2 * k + 1][2], p[2 * k + 1][3])}};
       TX_UNROLL
       for (int j = 0; j < Width / 16; ++j) add_two(b, sums + 2 * j, a, cols.load(b, right, j, k));
     }

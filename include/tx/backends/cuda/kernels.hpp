@@ -20,7 +20,7 @@ constexpr int blocks_for(std::int64_t items, std::int64_t each) {
 }
 
 template <class F>
-inline constexpr row_facts row_facts_of{exec::row_schedule_of<F>, row_task<F>::at_once,
+inline constexpr row_facts row_facts_of{exec::row_sweeps_of<F>, row_task<F>::at_once,
                                         row_types<F>::reduces_rows || row_types<F>::has_numbers || row_task<F>::row_sums > 0};
 
 // All but how the rows are cut.
@@ -33,7 +33,7 @@ typename row_task<F>::arguments row_arguments(exec::frame const& f, exec::call c
   a.key = f.key;
   a.step = f.step_in_memory();
   a.scratch = f.scratch(c);
-  a.per_block = block_scratch(exec::row_schedule_of<F>, c.cols);
+  a.per_block = block_scratch(exec::row_sweeps_of<F>, c.cols);
   a.counters = f.counters();
   for (int i = 0; i < task::types::operands; ++i) {
     a.operand[i] = place::of(f, operands[i]);
@@ -105,7 +105,7 @@ struct kernel<Device, exec::gemm<D, Epilogue>> {
   using rows_task = row_task<Epilogue>;
   using plain_task = product_task<D, Device::matrix_units>;
   using types = typename rows_task::types;
-  static constexpr auto const& schedule = exec::row_schedule_of<Epilogue>;
+  static constexpr auto const& sweeping = exec::row_sweeps_of<Epilogue>;
 
   static void run(exec::frame const& f, exec::call const& c, exec::operand_ref const* operands) {
     exec::operand_ref const* const others = operands + 2;
@@ -120,7 +120,7 @@ struct kernel<Device, exec::gemm<D, Epilogue>> {
         return;
       }
     }
-    if constexpr (schedule.by_element) {
+    if constexpr (sweeping.by_element) {
       using task = product_task<D, Device::matrix_units, rows_task>;
       auto a = product_of<task>(f, c, operands);
       a.epilogue = detail::row_arguments<Epilogue>(f, c, others);
@@ -130,7 +130,7 @@ struct kernel<Device, exec::gemm<D, Epilogue>> {
       launch<task>(f, c, a);
     } else {
       auto a = product_of<plain_task>(f, c, operands);
-      a.to.at = f.scratch(c) + row_scratch(schedule, c);
+      a.to.at = f.scratch(c) + row_scratch(sweeping, c);
       a.to.rank = 1;
       a.to.stride[0] = c.cols;
       a.to_first = f.first_row(c);
@@ -144,7 +144,7 @@ struct kernel<Device, exec::gemm<D, Epilogue>> {
   static bool by_library(exec::frame const& f, exec::call const& c, exec::operand_ref const* operands) {
     exec::operand_ref const* const others = operands + 2;
     if (!takes_product(D, c) || f.band_count > 0) return false;
-    std::byte* const scratch = f.scratch(c) + row_scratch(schedule, c);
+    std::byte* const scratch = f.scratch(c) + row_scratch(sweeping, c);
     std::byte* const results = scratch + library_workspace;
     constexpr dtype to_type = detail::type_of_product<Epilogue>;
     library_product p{D, sum_type(D), c.rows, c.cols, c.depth, f.at<std::byte>(operands[0]), operands[0].row, operands[0].col, f.at<std::byte>(operands[1]), operands[1].row, operands[1].col,
@@ -181,7 +181,7 @@ struct kernel<Device, exec::gemm<D, Epilogue>> {
         return Device::multiply(p);
       }
     }
-    if (schedule.by_element && !epilogue_follows(D, c)) return false;
+    if (sweeping.by_element && !epilogue_follows(D, c)) return false;
     if (!Device::multiply(p)) return false;
     detail::launch_rows<Device, Epilogue>(f, c, others, f.first_row(c), f.end_row(c), results, rounds);
     return true;
@@ -203,7 +203,7 @@ struct kernel<Device, exec::gemm<D, Epilogue>> {
     a.tiles = (a.rows + tile - 1) / tile;
     a.first_item = a.tiles * f.band_first;
     a.parts = depth_parts(tiles_of(tile, a.rows, c.cols, c.batch), c.depth);
-    a.sums = f.scratch(c) + row_scratch(schedule, c) + results_bytes(schedule, c, D);
+    a.sums = f.scratch(c) + row_scratch(sweeping, c) + results_bytes(sweeping, c, D);
     a.counters = f.counters();
     return a;
   }

@@ -1,5 +1,5 @@
-// One thread's part of a fused group: a team of threads takes a row, its threads take columns. What a value is and in which
-// sweep it is computed, exec::row_schedule says, as for every backend.
+// One thread's share of a fused group: a team of threads takes a row, its threads take columns. What a value is and in which
+// sweep it is computed, exec::row_sweeps says, as for every backend.
 #pragma once
 
 #include <tx/backends/cuda/place.hpp>
@@ -32,11 +32,11 @@ class row_body {
   using every_output = std::make_integer_sequence<int, types::outputs>;
 
  public:
-  // Block number `part` over rows, number `piece` over columns.
-  TX_DEVICE row_body(Block& b, typename task::arguments const& a, int part, int piece)
+  // Block number `share` over rows, number `piece` over columns.
+  TX_DEVICE row_body(Block& b, typename task::arguments const& a, int share, int piece)
       : b_(b), a_(a), team_(b, a.team_size), lane_(team_.lane()), first_(piece * a.piece), end_(first_ + a.piece < a.cols ? first_ + a.piece : a.cols),
         product_(a.product), product_row_(a.first), product_stride_(a.cols) {
-    std::byte* const scratch = a.scratch + part * a.per_block;
+    std::byte* const scratch = a.scratch + share * a.per_block;
     std::byte* const shared = b.shared() + combine_bytes;
     stash_ = a.stash_in_shared ? shared + team_.index() * task::stash_room(a.piece) : scratch;
     if constexpr (task::sums) {

@@ -11,13 +11,13 @@ template <class F>
 struct row_task {
   using body = F;
   using types = detail::row_types<F>;
-  static constexpr auto const& schedule = exec::row_schedule_of<F>;
+  static constexpr auto const& sweeping = exec::row_sweeps_of<F>;
   static constexpr int first_input = types::has_product ? 1 : 0;
-  static constexpr int sweeps = schedule.sweeps;
-  static constexpr int stashes = schedule.stashes;
-  static constexpr int element = schedule.element;
-  static constexpr int column_sums = schedule.column_sums;
-  static constexpr int row_sums = schedule.row_sums;
+  static constexpr int sweeps = sweeping.sweeps;
+  static constexpr int stashes = sweeping.stashes;
+  static constexpr int element = sweeping.element;
+  static constexpr int column_sums = sweeping.column_sums;
+  static constexpr int row_sums = sweeping.row_sums;
   static constexpr bool sums = column_sums + row_sums > 0;
   static constexpr int at_once = detail::columns_at_once<F>;
   static constexpr int threads = most_threads;
@@ -44,16 +44,16 @@ struct row_task {
   template <class Block>
   static TX_DEVICE void run(Block& b, arguments const& a) {
     int const piece = a.pieces == 1 ? 0 : b.block() % a.pieces;
-    int const part = a.pieces == 1 ? b.block() : b.block() / a.pieces, parts = a.pieces == 1 ? b.blocks() : b.blocks() / a.pieces;
+    int const share = a.pieces == 1 ? b.block() : b.block() / a.pieces, shares = a.pieces == 1 ? b.blocks() : b.blocks() / a.pieces;
     int const teams = a.teams;
-    row_body<F, Block> body(b, a, part, piece);
+    row_body<F, Block> body(b, a, share, piece);
     if constexpr (sums) {
-      std::int64_t const begin = a.first + share_begin(a.last - a.first, part, parts), end = a.first + share_begin(a.last - a.first, part + 1, parts);
+      std::int64_t const begin = a.first + share_begin(a.last - a.first, share, shares), end = a.first + share_begin(a.last - a.first, share + 1, shares);
       body.clear_sums();
       body.rows(begin, end, teams);
-      row_sums_of<F, Block>(b, a, part, parts, piece).add(end - begin < teams ? end - begin : teams);
+      row_sums_of<F, Block>(b, a, share, shares, piece).add(end - begin < teams ? end - begin : teams);
     } else {
-      body.rows(a.first + std::int64_t{part} * teams, a.last, std::int64_t{parts} * teams);
+      body.rows(a.first + std::int64_t{share} * teams, a.last, std::int64_t{shares} * teams);
     }
   }
 

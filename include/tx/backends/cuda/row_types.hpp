@@ -54,16 +54,16 @@ struct row_types<exec::fused<Exact, exec::ins<In...>, exec::lets<Let...>, exec::
 };
 
 template <class F, int Sweep>
-inline constexpr exec::sweep_demand demand_in = exec::demand_of(exec::signatures_of<F>{}, exec::row_schedule_of<F>, Sweep);
+inline constexpr exec::sweep_demand demand_in = exec::demand_of(exec::signatures_of<F>{}, exec::row_sweeps_of<F>, Sweep);
 
-// Of value V, as exec::row_schedule has it.
+// Of value V, as exec::row_sweeps has it.
 template <class F, int V>
 struct value_facts {
-  static constexpr auto const& schedule = exec::row_schedule_of<F>;
-  static constexpr bool by_column = schedule.by_column[V];
-  static constexpr int sweep = schedule.sweep[V];
-  static constexpr int stash = schedule.stash[V];
-  static constexpr int sum = schedule.sum[V];
+  static constexpr auto const& sweeping = exec::row_sweeps_of<F>;
+  static constexpr bool by_column = sweeping.by_column[V];
+  static constexpr int sweep = sweeping.sweep[V];
+  static constexpr int stash = sweeping.stash[V];
+  static constexpr int sum = sweeping.sum[V];
 };
 
 // In what type a product may be handed to the group: of halves, where all that is made of it is made of what it is as those; else that of its sums.
@@ -113,13 +113,13 @@ inline constexpr int row_added_to_product<exec::fused<Exact, exec::ins<In...>, e
 // As kept_row of target.hpp, for device code.
 template <class F>
 TX_DEVICE std::int64_t kept_row_of(std::int64_t cols) {
-  return (cols + 31) / 32 * 32 * exec::row_schedule_of<F>.element;
+  return (cols + 31) / 32 * 32 * exec::row_sweeps_of<F>.element;
 }
 
 // Neighbouring columns that a thread computes at once: 16 bytes of them where all are f32, or all are halves.
 template <class F>
 inline constexpr int columns_at_once = !row_types<F>::exact                       ? 1
-                                       : exec::row_schedule_of<F>.element == 8 ? 2
+                                       : exec::row_sweeps_of<F>.element == 8 ? 2
                                        : row_types<F>::halves_alone            ? 8
                                                                                : 4;
 

@@ -15,7 +15,7 @@ constexpr int shares_of(std::int64_t rows) {
   std::int64_t const shares = (rows + rows_of_share - 1) / rows_of_share;
   return static_cast<int>(shares < 1 ? 1 : shares < most_shares ? shares : most_shares);
 }
-constexpr std::int64_t share_begin(std::int64_t n, int part, int parts) { return n * part / parts; }
+constexpr std::int64_t share_begin(std::int64_t n, int share, int shares) { return n * share / shares; }
 
 // One row of kept values: whole transactions of a warp, 32 elements.
 constexpr std::int64_t kept_row(std::int64_t cols, std::int64_t element) { return (cols + 31) / 32 * 32 * element; }

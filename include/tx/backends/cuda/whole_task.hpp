@@ -42,7 +42,7 @@ struct whole_task<Rule, exec::elements<Out...>, exec::ins<In...>> {
         one(i, a, std::make_integer_sequence<int, sizeof...(In)>{});
       return;
     }
-    share(b.block() * b.threads() + b.thread(), b.blocks() * b.threads(), a, std::make_integer_sequence<int, sizeof...(Out)>{},
+    one_share(b.block() * b.threads() + b.thread(), b.blocks() * b.threads(), a, std::make_integer_sequence<int, sizeof...(Out)>{},
           std::make_integer_sequence<int, sizeof...(In)>{});
   }
 
@@ -52,8 +52,8 @@ struct whole_task<Rule, exec::elements<Out...>, exec::ins<In...>> {
     get<0>(a.out).data[i] = Rule::element(i, a.at, get<0>(a.out), get<K>(a.in)...);
   }
   template <int... O, int... K>
-  static TX_DEVICE void share(int part, int parts, arguments const& a, std::integer_sequence<int, O...>, std::integer_sequence<int, K...>) {
-    Rule::run(part, parts, a.at, get<O>(a.out)..., in_step(a, get<K>(a.in))...);
+  static TX_DEVICE void one_share(int share, int shares, arguments const& a, std::integer_sequence<int, O...>, std::integer_sequence<int, K...>) {
+    Rule::run(share, shares, a.at, get<O>(a.out)..., in_step(a, get<K>(a.in))...);
   }
   template <class T>
   static TX_DEVICE T const& in_step(arguments const&, T const& operand) {

@@ -54,7 +54,7 @@ struct kernel<exec::gemm<D, Epilogue>> {
   static void run(exec::frame const& f, exec::call const& c, exec::operand_ref const* operands) {
     cpu::row_operands const o{f, c, operands + 2, operands + 1 + inputs};
     std::int64_t const first = f.first_row(c), rows = f.end_row(c) - first, each = f.matrix_rows(c), depth = c.depth;
-    std::int64_t const row_bytes = cpu::row_scratch(exec::row_schedule_of<Epilogue>, c.cols);
+    std::int64_t const row_bytes = cpu::row_scratch(exec::row_sweeps_of<Epilogue>, c.cols);
     std::int64_t const panel = cpu::panel_rows(each, c.cols, sizeof(T));
     bool const whole = cpu::swaps(c, operands[0], operands[1], each);  // then there is room for all rows, else for a panel of each share
     auto* const room = reinterpret_cast<T*>(f.scratch(c) + cpu::shares * row_bytes);
