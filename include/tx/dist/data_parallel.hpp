@@ -1,4 +1,4 @@
-// Options of a step that divide the batch. The loss is recorded for one shard, and so are its arguments' types;
+// data_parallel<Ranks>, virtual_shards<N>: options of a step that divide the batch. The loss is recorded for one shard, and so are its arguments' types;
 // gradients, loss and other results are averaged over all shards.
 //
 //   train_step<model, loss, adamw, data_parallel<4>>                      4 ranks, each with its shard

@@ -1,4 +1,5 @@
-// Parameters of a module that are chosen by name, whatever its members' types say of them:
+// frozen_where<Module, patterns...>, trained_where<Module, patterns...>, rate_where<Module, factor, patterns...>:
+// parameters of a module that are chosen by name, whatever its members' types say of them:
 //
 //   frozen_where<net, "embeddings.*", "encoder.layer.*.attention.*">   these are not trained: no gradient, no state
 //   trained_where<net, "classifier.*", "*.bias">                       nothing else is trained

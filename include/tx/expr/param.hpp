@@ -1,4 +1,5 @@
-// A parameter: a tensor that is trained. How it starts and which group it belongs to are part of its type.
+// param<Tensor, Init, Group>: a tensor of a model that is trained, or with the group `frozen` or in a frozen_module<Module> is not; how it starts and which group it
+// belongs to are part of its type.
 #pragma once
 
 #include <tx/expr/tensor.hpp>

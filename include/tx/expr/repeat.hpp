@@ -1,4 +1,4 @@
-// repeat<N, Block>: N blocks of equal shape and own parameters, one after the other, recorded and compiled once.
+// repeat<N, Block>: N blocks of equal shape and own parameters, one after the other, recorded and compiled once. [...] -> the same.
 #pragma once
 
 #include <tx/expr/model_walk.hpp>

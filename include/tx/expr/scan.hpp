@@ -1,4 +1,5 @@
 // scan<N>(f, carry, slices...): N iterations of f, one after the other, recorded and compiled once, as jax.lax.scan.
+// carry [batch, hidden], slices [N, batch, in] -> last [batch, hidden], stacked [N, batch, out].
 //
 //   auto const [last, all] = tx::scan<16>([&](auto h, auto x) { auto const next = cell(h, x); return tx::scanned{next, next}; }, h0, xs);
 //   // h0 [batch, hidden], xs [16, batch, in] -> last [batch, hidden], all [16, batch, hidden]

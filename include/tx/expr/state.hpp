@@ -1,4 +1,4 @@
-// A state: a tensor of a model that is not trained and lives from run to run, as running statistics or what has been read so far.
+// state<Tensor, Init>: a tensor of a model that is not trained and lives from run to run, as running statistics or what has been read so far.
 //
 //   struct counted {
 //     tx::state<tx::tensor<float>> seen;                        // zero at first

@@ -1,4 +1,4 @@
-// The typed handle: element type and extents are template arguments, so a wrong shape fails where it is written.
+// tensor<T, dims...>: the typed handle; element type and extents are template arguments, so a wrong shape fails where it is written.
 #pragma once
 
 #include <tx/expr/var.hpp>

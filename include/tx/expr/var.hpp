@@ -1,4 +1,4 @@
-// The untyped handle: a node of a graph under construction. Gradients, passes and optimizers compute with it.
+// var: the untyped handle, a node of a graph under construction. Gradients, passes and optimizers compute with it.
 #pragma once
 
 #include <tx/graph/graph.hpp>

@@ -1,5 +1,6 @@
 // answer_loss(logits, offsets, first, last): how well the ends of answers are told in packed texts, as Hugging Face's ...ForQuestionAnswering is trained: the
-// cross entropy of the first token and of the last among the tokens of each text, their mean.
+// cross entropy of the first token and of the last among the tokens of each text, their mean. logits [tokens, 2], offsets [texts + 1], first, last [texts] ->
+// scalar.
 //   logits   [tokens, 2]: of being an answer's first token, and its last
 //   offsets  [texts + 1]: where texts begin; each has at least one token
 //   first, last  [texts], i32: among all tokens; where there is no answer, the text's first token

@@ -1,5 +1,5 @@
 // self_attention_loss(student, teacher, texts_at<Longest>(offsets)): a small model learns which tokens a larger one's last layer attends to (MiniLM, Wang et al.,
-// arXiv 2002.10957, equations 6 to 9). Of each head of both, over the keys of a query's own text,
+// arXiv 2002.10957, equations 6 to 9). attention_inputs of [tokens, H], offsets [texts + 1] -> scalar. Of each head of both, over the keys of a query's own text,
 //
 //   A = softmax(Q K^T / sqrt(head))      R = softmax(V V^T / sqrt(head))
 //   loss = the mean over heads and tokens of KL(A_teacher || A_student) + KL(R_teacher || R_student)

@@ -1,5 +1,5 @@
-// bert<Config>: BERT (Devlin et al., arXiv 1810.04805) with the names of Hugging Face's BertModel, so that its files load. A configuration is a
-// struct, see bert_base. With first_position = 2 and types = 1 it is RoBERTa (Liu et al., arXiv 1907.11692), see roberta.hpp.
+// bert<Config>: BERT (Devlin et al., arXiv 1810.04805) with the names of Hugging Face's BertModel, so that its files load. ids [batch, seq] -> [batch, seq,
+// hidden]. A configuration is a struct, see bert_base. With first_position = 2 and types = 1 it is RoBERTa (Liu et al., arXiv 1907.11692), see roberta.hpp.
 #pragma once
 
 #include <tx/core/fixed_string.hpp>

@@ -1,6 +1,6 @@
-// bert_embeddings<Config>: the vectors of tokens, of their places and of their types, added, a norm and dropout, as BERT (Devlin et al., arXiv 1810.04805)
-// and what came of it have them. Members are named as Hugging Face names them. Config: vocabulary, positions, types (0: tokens have none), hidden, and
-// perhaps
+// bert_embeddings<Config>: the vectors of tokens, of their places and of their types, added, a norm and dropout, as BERT (Devlin et al., arXiv 1810.04805) and
+// what came of it have them. ids [batch, seq] -> [batch, seq, width]. Members are named as Hugging Face names them. Config: vocabulary, positions, types (0:
+// tokens have none), hidden, and perhaps
 //   first_position   the row of a text's first token; RoBERTa's is 2, behind that of its padding
 //   embedding        the width of these vectors, where it is not `hidden` (ELECTRA)
 #pragma once

@@ -1,4 +1,5 @@
-// bert_encoder<Config, Layer, Layers, Peel>: Config::layers layers; none is allowed. Peel the last one where not all rows are read. [batch, seq, hidden] -> [batch, seq, hidden]
+// bert_encoder<Config, Layer, Layers, Peel>: Config::layers layers; none is allowed. [batch, seq, hidden] -> the same. Peel the last one where not all rows are
+// read.
 #pragma once
 
 #include <tx/expr/repeat.hpp>

@@ -1,4 +1,4 @@
-// bert_layer<Config>: an encoder layer of BERT (Devlin et al., arXiv 1810.04805), norms after the residual additions.
+// bert_layer<Config>: an encoder layer of BERT (Devlin et al., arXiv 1810.04805), norms after the residual additions. [batch, seq, hidden] -> the same.
 // Members are named as Hugging Face names them. Config: hidden, heads, ffn, and perhaps layer_norm_epsilon, a std::ratio.
 #pragma once
 

@@ -1,5 +1,5 @@
 // bert_masked_lm_head<Config>: from hidden states to words, the last layers of BERT's masked language model (Devlin et al., arXiv 1810.04805), named as
-// in Hugging Face's BertForMaskedLM. The last product is with the table of words.
+// in Hugging Face's BertForMaskedLM. [N, hidden], the table of words [vocabulary, hidden] -> logits [N, vocabulary]. The last product is with the table of words.
 #pragma once
 
 #include <tx/nn/layer_norm_of.hpp>

@@ -1,5 +1,6 @@
 // bert_pretraining<Config>: what BERT (Devlin et al., arXiv 1810.04805) is trained from nothing by: words that are masked, and whether one text follows the
-// other. Named as Hugging Face's BertForPreTraining. The head for words is computed for the masked tokens alone.
+// other. places [N], ids [tokens] of packed texts -> logits of words [N, vocabulary], of texts [texts, 2]. Named as Hugging Face's BertForPreTraining. The head
+// for words is computed for the masked tokens alone.
 #pragma once
 
 #include <tx/nn/bert.hpp>

@@ -1,5 +1,5 @@
 // distilbert<Config>: DistilBERT (Sanh et al., arXiv 1910.01108), BERT's layers under other names and without types of tokens, as Hugging Face's
-// DistilBertModel: Config has types = 0. distilbert_family: its heads with the names of DistilBertFor....
+// DistilBertModel: Config has types = 0. ids [batch, seq] -> [batch, seq, hidden]. distilbert_family: its heads with the names of DistilBertFor....
 #pragma once
 
 #include <tx/nn/bert.hpp>

@@ -1,5 +1,6 @@
 // distillation_loss(student, teacher, temperature), hidden_state_loss(student, teacher): a small model learns from a larger one's logits (Hinton et al., arXiv
-// 1503.02531) and from its hidden states (Jiao et al., arXiv 1909.10351). The teacher is a constant of both.
+// 1503.02531) and from its hidden states (Jiao et al., arXiv 1909.10351). logits [texts, labels] or states [layers, ..., H] of both -> scalar. The teacher is a
+// constant of both.
 //
 //   auto const taught = tx::inference([&](auto const&... x) { return m.teacher.body.packed_with_states<128>(x...); })(ids, positions, offsets);
 //   auto const own = m.student.packed_with_states<128>(ids, positions, offsets);

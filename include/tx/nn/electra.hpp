@@ -1,5 +1,5 @@
 // electra<Config>: the encoder of ELECTRA (Clark et al., arXiv 2003.10555), BERT's layers on vectors of words of a width of their own, Config::embedding, named
-// as Hugging Face's ElectraModel. electra_family: its heads with the names of ElectraFor....
+// as Hugging Face's ElectraModel. ids [batch, seq] -> [batch, seq, hidden]. electra_family: its heads with the names of ElectraFor....
 #pragma once
 
 #include <tx/nn/bert.hpp>

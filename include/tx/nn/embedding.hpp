@@ -1,4 +1,4 @@
-// embedding<V, H>: a table of V rows of width H.
+// embedding<V, H>: a table of V rows of width H. ids [...] -> [..., H]; bags of ids [..., L] -> [..., H].
 #pragma once
 
 #include <tx/expr/param.hpp>

@@ -1,6 +1,6 @@
-// mask_keys(scores, mask): scores [batch, heads, queries, keys], those of keys that a mask [batch, keys] leaves out so low that softmax
-// makes 0 of them. Masks are bool (true: the key takes part), integers (positive: it takes part, as Hugging Face's attention_mask), or
-// floating point (added to the scores: 0 takes part, -infinity does not).
+// mask_keys(scores, mask): scores [batch, heads, queries, keys], mask [batch, keys] -> the scores, those of keys that the mask leaves out so low that softmax
+// makes 0 of them. Masks are bool (true: the key takes part), integers (positive: it takes part, as Hugging Face's attention_mask), or floating point (added to
+// the scores: 0 takes part, -infinity does not).
 #pragma once
 
 #include <tx/ops/add.hpp>

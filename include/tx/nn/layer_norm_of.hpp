@@ -1,5 +1,5 @@
 // layer_norm_of<Config>: the layer norm of a configuration, over its hidden values, with the epsilon that it names: a type, as
-// `using layer_norm_epsilon = std::ratio<1, 100'000>`, 1e-12 unless said.
+// `using layer_norm_epsilon = std::ratio<1, 100'000>`, 1e-12 unless said. [..., hidden] -> the same.
 #pragma once
 
 #include <tx/nn/layer_norm.hpp>

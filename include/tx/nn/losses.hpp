@@ -1,4 +1,5 @@
 // logistic_loss(logits, labels), in_batch_softmax_loss(queries, documents): losses of models that match two texts.
+// logits [batch], labels [batch] -> scalar; queries [batch, H], documents [batch, H] -> scalar.
 #pragma once
 
 #include <tx/ops/binary_cross_entropy.hpp>

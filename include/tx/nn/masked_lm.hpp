@@ -1,6 +1,6 @@
 // masked_lm<Family, Config>: a masked language model (Devlin et al., arXiv 1810.04805) on the encoder of a family, bert_family, roberta_family,
-// distilbert_family or electra_family, named as Hugging Face's ...ForMaskedLM. The head, whose product with the vocabulary is the largest of all, is
-// computed for the masked tokens alone. bert_masked_lm<Config> is that of BERT.
+// distilbert_family or electra_family, named as Hugging Face's ...ForMaskedLM. places [N], ids [batch, seq] -> logits [N, vocabulary]. The head, whose product
+// with the vocabulary is the largest of all, is computed for the masked tokens alone. bert_masked_lm<Config> is that of BERT.
 #pragma once
 
 #include <tx/expr/named_module.hpp>

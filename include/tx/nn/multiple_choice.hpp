@@ -1,5 +1,5 @@
-// multiple_choice<Family, Config, Choices>: which of some endings goes with a text: each choice is a text of its own, with one logit. Named as Hugging Face's
-// ...ForMultipleChoice.
+// multiple_choice<Family, Config, Choices>: which of some endings goes with a text: each choice is a text of its own, with one logit. ids [batch * Choices,
+// seq] -> logits [batch, Choices]. Named as Hugging Face's ...ForMultipleChoice.
 #pragma once
 
 #include <tx/expr/named_module.hpp>

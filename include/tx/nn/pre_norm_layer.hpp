@@ -1,5 +1,5 @@
 // pre_norm_layer<Config>: norms inside the residual branches (Xiong et al., arXiv 2002.04745), whose last projections
-// start at zero: a stack of fresh layers is the identity, and the first steps train what lies below it. Config: hidden,
+// start at zero: a stack of fresh layers is the identity, and the first steps train what lies below it. [batch, seq, hidden] -> the same. Config: hidden,
 // heads, ffn.
 #pragma once
 

@@ -1,6 +1,6 @@
-// roberta<Config>: RoBERTa (Liu et al., arXiv 1907.11692), BERT with another first position and one type of tokens: Config has
-// first_position = 2 and types = 1. roberta_family: its heads with the names of Hugging Face's RobertaFor.... Key masks must leave out the padding, and
-// padding stands behind a text: then positions are those of Hugging Face for every token that is seen.
+// roberta<Config>: RoBERTa (Liu et al., arXiv 1907.11692), BERT with another first position and one type of tokens: Config has first_position = 2 and types =
+// 1. ids [batch, seq] -> [batch, seq, hidden]. roberta_family: its heads with the names of Hugging Face's RobertaFor.... Key masks must leave out the padding,
+// and padding stands behind a text: then positions are those of Hugging Face for every token that is seen.
 #pragma once
 
 #include <tx/nn/bert.hpp>

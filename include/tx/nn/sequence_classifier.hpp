@@ -1,6 +1,6 @@
 // sequence_classifier<Family, Config, Labels>: logits of a whole text's labels, on the encoder of a family (bert_family, roberta_family, distilbert_family,
-// electra_family), named as Hugging Face's ...ForSequenceClassification. With one label it is a regression, with the mean squared error for a loss.
-// bert_classifier<Config, Labels> is that of BERT.
+// electra_family), named as Hugging Face's ...ForSequenceClassification. ids [batch, seq] -> logits [batch, Labels]. With one label it is a regression, with
+// the mean squared error for a loss. bert_classifier<Config, Labels> is that of BERT.
 #pragma once
 
 #include <tx/expr/named_module.hpp>

@@ -1,4 +1,5 @@
 // wordpiece, tri_letter<Slots>: how texts reach a model: what ids look like, which of their places hold a word, and the vectors of the words.
+// ids [batch, words] or [batch, words, Slots] -> bool [batch, words], vectors [batch, words, hidden].
 #pragma once
 
 #include <tx/ops/less.hpp>

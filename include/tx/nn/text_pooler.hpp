@@ -1,5 +1,5 @@
-// One vector for each text, of the hidden states of its tokens: first_token<Config>, that of its first token; mean_token<Config>, the mean of all its
-// tokens, as sentence-transformers' pooling has it; no_pooler for who wants none.
+// first_token<Config>, mean_token<Config>, no_pooler: one vector for each text, the hidden state of its first token, or the mean of those of all its tokens as
+// sentence-transformers' pooling has it, or none. [batch, seq, hidden] -> [batch, hidden].
 //   pooler(x [batch, seq, hidden], key mask [batch, seq])     the mask may be left out      -> [batch, hidden]
 //   pooler.packed(x [tokens, hidden], offsets [texts + 1])    packed texts                  -> [texts, hidden], 0 of a text without tokens
 // Of a text that has no token by its mask, the mean is 0 and the first is that of its padding.

@@ -1,5 +1,6 @@
-// token_classifier<Family, Config, Labels>: logits of each token's labels, named as Hugging Face's ...ForTokenClassification. question_answering<Family, Config>:
-// where an answer begins and ends, two logits for each token, named as ...ForQuestionAnswering.
+// token_classifier<Family, Config, Labels>: logits of each token's labels, named as Hugging Face's ...ForTokenClassification. ids [batch, seq] -> logits
+// [batch, seq, Labels]. question_answering<Family, Config>: where an answer begins and ends, two logits for each token, named as ...ForQuestionAnswering. ids
+// [batch, seq] -> logits [batch, seq, 2].
 #pragma once
 
 #include <tx/expr/named_module.hpp>

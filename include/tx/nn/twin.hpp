@@ -1,5 +1,5 @@
-// twin<Tower, shared>: an encoder of queries and one of documents, with the same weights or their own. A shared tower
-// is used twice: queries and documents keep their own lengths.
+// twin<Tower, shared>: an encoder of queries and one of documents, with the same weights or their own. query(ids), document(ids): [batch, words] -> [batch,
+// hidden], or what Tower gives. A shared tower is used twice: queries and documents keep their own lengths.
 #pragma once
 
 #include <tx/expr/tensor.hpp>

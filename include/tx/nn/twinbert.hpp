@@ -1,5 +1,5 @@
 // twinbert<Config>: a query and a document, each encoded on its own, and how well they match
-// (Lu et al., arXiv 2002.06275).
+// (Lu et al., arXiv 2002.06275). queries [batch, words], documents [batch, words] -> logits [batch].
 //
 //   struct small : tx::nn::twinbert_config { static constexpr int layers = 2; using crossing = tx::nn::residual; };
 //   using model = tx::nn::twinbert<small>;

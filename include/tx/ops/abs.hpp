@@ -1,4 +1,4 @@
-// abs(x); the gradient at 0 is 0.
+// abs(x); the gradient at 0 is 0. [...] -> the same.
 #pragma once
 
 #include <tx/ops/elementwise.hpp>

@@ -1,4 +1,5 @@
 // binary_cross_entropy_with_logits<reduction>(x, y): log(1 + exp(x)) - x y for targets y in [0, 1], without overflow; by default the mean.
+// [...], [...] -> scalar; with reduction::none [...].
 // Errors: tensors of two shapes.
 #pragma once
 

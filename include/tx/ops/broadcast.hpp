@@ -1,4 +1,4 @@
-// broadcast_to<dims...>(x): repeats axes of extent 1, and adds leading axes, as numpy does.
+// broadcast_to<dims...>(x): repeats axes of extent 1, and adds leading axes, as numpy does. [5, 1] -> [2, 5, 3] for broadcast_to<2, 5, 3>.
 #pragma once
 
 #include <tx/ops/reshape.hpp>

@@ -1,4 +1,4 @@
-// cast<T>(x): elements converted to T; the gradient passes between floating-point types. To bool: is it other than 0?
+// cast<T>(x): elements converted to T; the gradient passes between floating-point types. [...] -> [...] of T. To bool: is it other than 0?
 // Integers lose the bits that T has no room for. Float to integer drops the fraction; i8, i16 and u8 keep the low bits
 // of what i32 holds. Of what i32 (for i64: i64) does not hold, as NaN and infinities, is made some integer, which
 // backends need not agree on: instructions differ, and a check of each element would cost what the conversion does.

@@ -1,4 +1,4 @@
-// clamp(x, low, high): x, or the bound it is beyond; tensors or numbers, with numpy broadcasting. `high` where low >
+// clamp(x, low, high): x, or the bound it is beyond; tensors or numbers, with numpy broadcasting. [4, 3], [4, 1], [3] -> [4, 3]. `high` where low >
 // high. NaN stays. The gradient goes to x from bound to bound, these included, else to the bound.
 #pragma once
 

@@ -1,4 +1,4 @@
-// cos(x), x in radians; NaN at +-infinity. f32: within 1 ulp at any magnitude, see backends/cpu/vector_math.hpp.
+// cos(x), x in radians; NaN at +-infinity. f32: within 1 ulp at any magnitude, see backends/cpu/vector_math.hpp. [...] -> the same.
 #pragma once
 
 #include <tx/ops/elementwise.hpp>

@@ -1,4 +1,4 @@
-// cumsum<Axis>(x): each element and those before it along an axis, added in order; with FromEnd, those behind it. The
+// cumsum<Axis>(x): each element and those before it along an axis, added in order; with FromEnd, those behind it. [...] -> the same. The
 // gradient is the running sum the other way round.
 // Halves are added in f32.
 // Errors: bool; an axis there is not.

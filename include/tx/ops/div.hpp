@@ -1,4 +1,4 @@
-// a / b, with numpy broadcasting. Of integers the quotient is cut towards zero, as in C++, and 0 where b is 0.
+// a / b, with numpy broadcasting. [4, 1], [3] -> [4, 3]. Of integers the quotient is cut towards zero, as in C++, and 0 where b is 0.
 #pragma once
 
 #include <tx/ops/elementwise.hpp>

@@ -1,5 +1,5 @@
 // dropout(x): each element is 0 with the rate run.settings["dropout"], 0.1 at first, else x / (1 - rate). dropout(x, rate): with a rate of its own, a number or
-// a tensor without extents, such as an argument: there a rate below 0 counts as 0, one above 1 as 1, where nothing is left. Inference
+// a tensor without extents, such as an argument: there a rate below 0 counts as 0, one above 1 as 1, where nothing is left. [...] -> the same. Inference
 // records nothing. The numbers are those of random.hpp.
 #pragma once
 

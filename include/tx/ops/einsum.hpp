@@ -1,4 +1,4 @@
-// einsum<"ij,jk->ik">(a, b): sums of products over named axes (numpy's einsum). Each letter is an axis; letters that
+// einsum<"ij,jk->ik">(a, b): sums of products over named axes (numpy's einsum). [2, 3], [3, 5] -> [2, 5] for this one. Each letter is an axis; letters that
 // the result does not name are summed over. Any number of operands, met from left to right: axes that one operand alone
 // has are summed first, what two share and nobody else needs becomes the depth of a batched product, and where nothing
 // is summed they are multiplied.

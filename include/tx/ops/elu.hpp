@@ -1,4 +1,4 @@
-// elu(x, alpha): x above 0, else alpha (exp(x) - 1) (Clevert et al., arXiv 1511.07289). The gradient at 0 is alpha.
+// elu(x, alpha): x above 0, else alpha (exp(x) - 1) (Clevert et al., arXiv 1511.07289). [...] -> the same. The gradient at 0 is alpha.
 #pragma once
 
 #include <tx/ops/expm1.hpp>

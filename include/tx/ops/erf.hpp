@@ -1,4 +1,4 @@
-// erf(x), the error function.
+// erf(x), the error function. [...] -> the same.
 #pragma once
 
 #include <tx/ops/elementwise.hpp>

@@ -1,4 +1,4 @@
-// exp(x)
+// exp(x). [...] -> the same.
 #pragma once
 
 #include <tx/ops/elementwise.hpp>

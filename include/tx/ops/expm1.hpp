@@ -1,4 +1,4 @@
-// expm1(x): exp(x) - 1, accurate near 0.
+// expm1(x): exp(x) - 1, accurate near 0. [...] -> the same.
 #pragma once
 
 #include <tx/ops/elementwise.hpp>

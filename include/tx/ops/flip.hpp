@@ -1,4 +1,4 @@
-// flip<Axes...>(x): the elements along some axes in reverse order. The gradient is flipped back.
+// flip<Axes...>(x): the elements along some axes in reverse order. [...] -> the same. The gradient is flipped back.
 // It moves elements: strides of views never are negative, which fusion, storage orders and packed products rely on.
 #pragma once
 

@@ -1,4 +1,4 @@
-// floor(x): the largest integer that is not above x; ceil(x): the smallest that is not below. Neither has a slope:
+// floor(x): the largest integer that is not above x; ceil(x): the smallest that is not below. [...] -> the same. Neither has a slope:
 // gradients stop here, as at stop_gradient.
 #pragma once
 

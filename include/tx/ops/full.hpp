@@ -1,4 +1,4 @@
-// full(x, number), zeros(x), ones(x): a tensor of x's shape and type that holds one number everywhere, as torch.full_like. Takes no memory.
+// full(x, number), zeros(x), ones(x): a tensor of x's shape and type that holds one number everywhere, as torch.full_like. [...] -> the same. Takes no memory.
 // zeros<tensor<f32, 8, 64>>(x): of that type instead; x tells which program it is part of.
 #pragma once
 

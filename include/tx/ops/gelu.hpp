@@ -1,4 +1,4 @@
-// gelu(x) = x Phi(x), exact; gelu_tanh(x), its tanh approximation (Hendrycks and Gimpel, arXiv 1606.08415).
+// gelu(x) = x Phi(x), exact; gelu_tanh(x), its tanh approximation (Hendrycks and Gimpel, arXiv 1606.08415). [...] -> the same.
 #pragma once
 
 #include <tx/ops/add.hpp>

@@ -1,4 +1,4 @@
-// greater(a, b): a > b, a bool tensor. False where either is NaN.
+// greater(a, b): a > b, a bool tensor. [4, 1], [3] -> bool [4, 3]. False where either is NaN.
 #pragma once
 
 #include <tx/ops/less.hpp>

@@ -1,6 +1,6 @@
 // huber<reduction>(prediction, target, delta): of each error e, e^2 / 2 up to |e| = delta, delta (|e| - delta / 2)
 // beyond (Huber, Robust Estimation of a Location Parameter, 1964). smooth_l1<reduction>(prediction, target, beta) is
-// that over beta, with delta = beta. By default the mean.
+// that over beta, with delta = beta. [...], [...] -> scalar; with reduction::none [...]. By default the mean.
 // Errors: tensors of two shapes; delta or beta not above 0.
 #pragma once
 

@@ -1,4 +1,4 @@
-// in_range(x, first, end): x, integers of which the caller promises first <= x < end; in_range(x, first, end, also): or x == also.
+// in_range(x, first, end): x, integers of which the caller promises first <= x < end; in_range(x, first, end, also): or x == also. [...] -> the same.
 // Where x is an argument of the program, or shows elements of one (slices, other shapes and orders, conversions between
 // integers, concat of such), the promise is checked before each run for all that x shows, read or not; value_error names
 // the argument, the position and the element. What is computed in the program (where, arithmetic, take) is not checked.

@@ -1,4 +1,4 @@
-// iota<Axis>(like): the position along an axis, as i32, in the shape of another tensor.
+// iota<Axis>(like): the position along an axis, as i32, in the shape of another tensor. [2, 5] -> i32 [2, 5].
 #pragma once
 
 #include <tx/ops/cast.hpp>

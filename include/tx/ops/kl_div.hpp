@@ -1,5 +1,5 @@
 // kl_div<reduction>(log_probabilities, target): p (log p - log_probabilities) of each target probability p, by default
-// the mean over all elements; reduction::batch_mean is the divergence of Kullback and Leibler (1951) per row.
+// the mean over all elements; reduction::batch_mean is the divergence of Kullback and Leibler (1951) per row. [...], [...] -> scalar; with reduction::none [...].
 // A term whose p is 0 is 0, and so are its gradients, also where its log-probability is -infinity.
 // Errors: tensors of two shapes.
 #pragma once

@@ -1,4 +1,4 @@
-// leaky_relu(x, slope): x above 0, else slope x. The gradient at 0 is the slope.
+// leaky_relu(x, slope): x above 0, else slope x. [...] -> the same. The gradient at 0 is the slope.
 #pragma once
 
 #include <tx/ops/less.hpp>

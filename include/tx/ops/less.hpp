@@ -1,4 +1,4 @@
-// less(a, b): a < b, a bool tensor.
+// less(a, b): a < b, a bool tensor. [4, 1], [3] -> bool [4, 3].
 #pragma once
 
 #include <tx/ops/elementwise.hpp>

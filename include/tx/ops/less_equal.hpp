@@ -1,4 +1,4 @@
-// less_equal(a, b): a <= b, a bool tensor.
+// less_equal(a, b): a <= b, a bool tensor. [4, 1], [3] -> bool [4, 3].
 #pragma once
 
 #include <tx/ops/elementwise.hpp>

@@ -1,4 +1,4 @@
-// log(x), natural.
+// log(x), natural. [...] -> the same.
 #pragma once
 
 #include <tx/ops/elementwise.hpp>

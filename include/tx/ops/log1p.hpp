@@ -1,4 +1,4 @@
-// log1p(x): log(1 + x), accurate near 0.
+// log1p(x): log(1 + x), accurate near 0. [...] -> the same.
 #pragma once
 
 #include <tx/ops/elementwise.hpp>

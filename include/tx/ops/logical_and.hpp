@@ -1,4 +1,4 @@
-// logical_and(a, b) of bool tensors.
+// logical_and(a, b) of bool tensors. bool [4, 1], [3] -> bool [4, 3].
 #pragma once
 
 #include <tx/ops/elementwise.hpp>

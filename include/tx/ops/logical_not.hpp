@@ -1,4 +1,4 @@
-// logical_not(a) of a bool tensor.
+// logical_not(a) of a bool tensor. bool [...] -> the same.
 #pragma once
 
 #include <tx/ops/elementwise.hpp>

@@ -1,6 +1,5 @@
-// logsumexp<axes...>(x): log of the sum of exp(x) over axes, which stay with extent 1; without axes over all, giving a
-// scalar. The largest element is taken off first, so nothing overflows. -infinity where all elements are, with
-// gradients of 0.
+// logsumexp<axes...>(x): log of the sum of exp(x) over axes, which stay with extent 1; without axes over all, giving a scalar. [2, 5, 3] -> [2, 1, 3] for
+// logsumexp<1>. The largest element is taken off first, so nothing overflows. -infinity where all elements are, with gradients of 0.
 #pragma once
 
 #include <tx/ops/abs.hpp>

@@ -1,4 +1,4 @@
-// max<axes...>(x): the largest element over axes, which stay with extent 1. Ties share the gradient.
+// max<axes...>(x): the largest element over axes, which stay with extent 1. [2, 5, 3] -> [2, 1, 3] for max<1>. Ties share the gradient.
 // NaN beside numbers is passed over; -infinity where there is nothing else. Of conditions: does any hold?
 // Errors: an axis there is not, or an empty one. Of a bounded one that has no elements in a run it is as of nothing but -infinity.
 #pragma once

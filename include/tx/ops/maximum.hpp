@@ -1,4 +1,4 @@
-// maximum(a, b): the larger of each pair; at a tie the gradient goes to both in halves.
+// maximum(a, b): the larger of each pair; at a tie the gradient goes to both in halves. [4, 1], [3] -> [4, 3].
 // The first where either is NaN, as std::max: maximum(x, 0) keeps a NaN in x and maximum(0, x) drops it.
 #pragma once
 

@@ -1,4 +1,4 @@
-// mean<axes...>(x): the average over axes, which stay with extent 1; without axes over all, giving a scalar.
+// mean<axes...>(x): the average over axes, which stay with extent 1; without axes over all, giving a scalar. [2, 5, 3] -> [2, 1, 3] for mean<1>.
 // Of a bounded axis over the rows that there are; of none of them it is 0. Errors: bool; an axis there is not; a tensor without elements.
 #pragma once
 

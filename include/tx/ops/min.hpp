@@ -1,4 +1,4 @@
-// min<axes...>(x): the smallest element over axes, which stay with extent 1; without axes over all, giving a scalar.
+// min<axes...>(x): the smallest element over axes, which stay with extent 1; without axes over all, giving a scalar. [2, 5, 3] -> [2, 1, 3] for min<1>.
 // Ties share the gradient. NaN beside numbers is passed over; infinity where there is nothing else. Of conditions:
 // do all hold?
 // Errors: an axis there is not, an empty or a bounded one.

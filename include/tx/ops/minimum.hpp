@@ -1,4 +1,4 @@
-// minimum(a, b): the smaller of each pair; at a tie the gradient goes to both in halves.
+// minimum(a, b): the smaller of each pair; at a tie the gradient goes to both in halves. [4, 1], [3] -> [4, 3].
 // The first where either is NaN, as std::min: minimum(x, 0) keeps a NaN in x and minimum(0, x) drops it.
 #pragma once
 

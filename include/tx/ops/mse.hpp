@@ -1,4 +1,4 @@
-// mse<reduction>(prediction, target): (prediction - target)^2, by default their mean.
+// mse<reduction>(prediction, target): (prediction - target)^2, by default their mean. [...], [...] -> scalar; with reduction::none [...].
 // Errors: tensors of two shapes.
 #pragma once
 

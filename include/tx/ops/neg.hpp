@@ -1,4 +1,4 @@
-// -x
+// -x. [...] -> the same.
 #pragma once
 
 #include <tx/ops/elementwise.hpp>

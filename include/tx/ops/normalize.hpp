@@ -1,4 +1,4 @@
-// normalize(x): rows of length 1 over the last axis, x / sqrt(sum x^2 + 1e-12); cosine_similarity(a, b) -> [..., 1].
+// normalize(x): rows of length 1 over the last axis, x / sqrt(sum x^2 + 1e-12); [..., C] -> the same. cosine_similarity(a, b): [..., C], [..., C] -> [..., 1].
 #pragma once
 
 #include <tx/ops/add.hpp>

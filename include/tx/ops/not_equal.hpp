@@ -1,4 +1,4 @@
-// not_equal(a, b): a != b, a bool tensor. True where either is NaN, so not_equal(x, x) finds the NaN in x.
+// not_equal(a, b): a != b, a bool tensor. [4, 1], [3] -> bool [4, 3]. True where either is NaN, so not_equal(x, x) finds the NaN in x.
 #pragma once
 
 #include <tx/ops/equal.hpp>

@@ -1,4 +1,4 @@
-// pow(x, y): x to the power y, tensors or numbers, with numpy broadcasting; special values are std::pow's.
+// pow(x, y): x to the power y, tensors or numbers, with numpy broadcasting; special values are std::pow's. [4, 1], [3] -> [4, 3].
 // Gradients at x = 0 are their limits: to x that of pow(x, 0) is 0 and that of pow(x, 1) is 1, to y it is 0 where y >= 0.
 // Where x is below 0 the gradient to y is NaN, as log(x) is. Second derivatives are right where they are finite; at
 // x = 0 some others (to x and y, y being 0 or 1) are finite though their limits are not.

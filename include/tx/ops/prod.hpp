@@ -1,4 +1,4 @@
-// prod<axes...>(x): multiplies over axes and keeps them with extent 1; without axes over all, giving a scalar. The
+// prod<axes...>(x): multiplies over axes and keeps them with extent 1; without axes over all, giving a scalar. [2, 5, 3] -> [2, 1, 3] for prod<1>. The
 // gradient of an element is the product of the others, not a quotient, so that it is right beside zeros. It has none of its
 // own: where it is differentiated again, a compile error names products_of_others. Halves are multiplied in f32.
 // Errors: bool; an axis there is not; a bounded axis multiplied over.

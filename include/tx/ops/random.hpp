@@ -1,5 +1,5 @@
 // uniform(like): numbers in [0, 1) that depend on (seed, step, stream, iteration, row, column) only: the same on every backend,
-// tile and rank, in forward and backward. The formula: core/philox.hpp; how rows are counted over parts, shards and ranks: run/frame.hpp.
+// tile and rank, in forward and backward. [...] -> f32 [...]. The formula: core/philox.hpp; how rows are counted over parts, shards and ranks: run/frame.hpp.
 #pragma once
 
 #include <tx/ops/lift.hpp>

@@ -1,4 +1,4 @@
-// reciprocal(x): 1 / x; +-infinity at +-0.
+// reciprocal(x): 1 / x; +-infinity at +-0. [...] -> the same.
 #pragma once
 
 #include <tx/ops/div.hpp>

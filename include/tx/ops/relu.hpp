@@ -1,4 +1,4 @@
-// relu(x): x above 0, else 0; NaN stays. The gradient at 0 is 0.
+// relu(x): x above 0, else 0; NaN stays. [...] -> the same. The gradient at 0 is 0.
 #pragma once
 
 #include <tx/ops/less_equal.hpp>

@@ -1,4 +1,4 @@
-// reshape<dims...>(x): the same elements in row-major order under other extents. One extent may be -1.
+// reshape<dims...>(x): the same elements in row-major order under other extents. [2, 6] -> [3, 4] for reshape<3, 4>. One extent may be -1.
 #pragma once
 
 #include <tx/ops/lift.hpp>

@@ -1,4 +1,4 @@
-// rsqrt(x): 1 / sqrt(x)
+// rsqrt(x): 1 / sqrt(x). [...] -> the same.
 #pragma once
 
 #include <tx/ops/elementwise.hpp>

@@ -1,4 +1,4 @@
-// sigmoid(x): 1 / (1 + exp(-x))
+// sigmoid(x): 1 / (1 + exp(-x)). [...] -> the same.
 #pragma once
 
 #include <tx/ops/elementwise.hpp>

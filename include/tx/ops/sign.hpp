@@ -1,4 +1,4 @@
-// sign(x): 1 above 0, -1 below, x itself where it is neither: +-0 and NaN. It has no slope: gradients stop here.
+// sign(x): 1 above 0, -1 below, x itself where it is neither: +-0 and NaN. [...] -> the same. It has no slope: gradients stop here.
 // (PyTorch's sign of NaN is 0, which hides it.)
 #pragma once
 

@@ -1,4 +1,4 @@
-// silu(x): x sigmoid(x), also known as swish (Elfwing et al., arXiv 1702.03118). NaN at -infinity, where it is 0 times
+// silu(x): x sigmoid(x), also known as swish (Elfwing et al., arXiv 1702.03118). [...] -> the same. NaN at -infinity, where it is 0 times
 // infinity.
 #pragma once
 

@@ -1,4 +1,4 @@
-// sin(x), x in radians; NaN at +-infinity. f32: within 1 ulp at any magnitude, see backends/cpu/vector_math.hpp.
+// sin(x), x in radians; NaN at +-infinity. f32: within 1 ulp at any magnitude, see backends/cpu/vector_math.hpp. [...] -> the same.
 #pragma once
 
 #include <tx/ops/elementwise.hpp>

@@ -1,4 +1,4 @@
-// slice<axis, start, count, step>(x): every step-th element of an axis, from start. The gradient pads with zeros.
+// slice<axis, start, count, step>(x): every step-th element of an axis, from start. [2, 9] -> [2, 4] for slice<1, 0, 4, 2>. The gradient pads with zeros.
 // Of a bounded axis, so many must be there: a run that has fewer is refused.
 #pragma once
 

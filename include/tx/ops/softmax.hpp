@@ -1,4 +1,4 @@
-// softmax(x) and log_softmax(x) over the last axis, softmax<Axis>(x) and log_softmax<Axis>(x) over another: the shape stays. The
+// softmax(x) and log_softmax(x) over the last axis, softmax<Axis>(x) and log_softmax<Axis>(x) over another. [...] -> the same. The
 // largest element is subtracted first; NaN where all are -infinity.
 #pragma once
 

@@ -1,4 +1,4 @@
-// softplus(x): log(1 + exp(x)), without overflow, and accurate where it is small.
+// softplus(x): log(1 + exp(x)), without overflow, and accurate where it is small. [...] -> the same.
 #pragma once
 
 #include <tx/ops/elementwise.hpp>

@@ -1,5 +1,6 @@
-// split<Axis, Parts>(x): an array of equal parts of an axis. split_sizes<Axis, Sizes...>(x): a tuple of parts of these
-// extents. They are slices, so nothing moves: auto const [q, k, v] = split<-1, 3>(x) takes [n, 3 h] to three of [n, h].
+// split<Axis, Parts>(x): an array of equal parts of an axis. split_sizes<Axis, Sizes...>(x): a tuple of parts of these extents. [2, 6] -> three of [2, 2] for
+// split<1, 3>; [2, 1], [2, 2] and [2, 3] for split_sizes<1, 1, 2, 3>. They are slices, so nothing moves: auto const [q, k, v] = split<-1, 3>(x) takes [n, 3 h]
+// to three of [n, h].
 // Errors: an extent that the parts do not divide or the sizes do not add up to.
 #pragma once
 

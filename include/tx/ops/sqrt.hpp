@@ -1,4 +1,4 @@
-// sqrt(x)
+// sqrt(x). [...] -> the same.
 #pragma once
 
 #include <tx/ops/elementwise.hpp>

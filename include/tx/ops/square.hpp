@@ -1,4 +1,4 @@
-// square(x): x * x.
+// square(x): x * x. [...] -> the same.
 #pragma once
 
 #include <tx/ops/mul.hpp>

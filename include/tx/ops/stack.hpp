@@ -1,4 +1,4 @@
-// stack<Axis>(x...): tensors of one shape along a new axis. Two of [3, 5] -> [2, 3, 5] for Axis 0, [3, 5, 2] for -1.
+// stack<Axis>(x...): tensors of one shape along a new axis. [3, 5], [3, 5] -> [2, 3, 5] for Axis 0, [3, 5, 2] for -1.
 // Errors: what concat refuses; a rank that is already the largest.
 #pragma once
 

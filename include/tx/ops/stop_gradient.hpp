@@ -1,4 +1,4 @@
-// stop_gradient(x): x in the forward pass, nothing in the backward pass.
+// stop_gradient(x): x in the forward pass, nothing in the backward pass. [...] -> the same.
 #pragma once
 
 #include <tx/ops/reshape.hpp>

@@ -1,4 +1,4 @@
-// a - b, with numpy broadcasting.
+// a - b, with numpy broadcasting. [4, 1], [3] -> [4, 3].
 #pragma once
 
 #include <tx/ops/elementwise.hpp>

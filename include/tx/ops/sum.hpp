@@ -1,4 +1,4 @@
-// sum<axes...>(x): adds over axes and keeps them with extent 1; without axes over all, giving a scalar.
+// sum<axes...>(x): adds over axes and keeps them with extent 1; without axes over all, giving a scalar. [2, 5, 3] -> [2, 1, 3] for sum<1>.
 // Errors: bool; an axis there is not.
 #pragma once
 

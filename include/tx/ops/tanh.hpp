@@ -1,4 +1,4 @@
-// tanh(x)
+// tanh(x). [...] -> the same.
 #pragma once
 
 #include <tx/ops/elementwise.hpp>

@@ -1,4 +1,4 @@
-// transpose<axes...>(x): axis i of the result is axis axes[i] of x. Without axes: the last two change places.
+// transpose<axes...>(x): axis i of the result is axis axes[i] of x. [2, 3, 5] -> [5, 2, 3] for transpose<2, 0, 1>. Without axes: the last two change places.
 #pragma once
 
 #include <tx/ops/reshape.hpp>

@@ -1,5 +1,5 @@
 // tril<K>(x) and triu<K>(x): the elements of the last two axes on and below, or on and above, diagonal K, which holds
-// column row + K; 0 (or false) elsewhere. lower_triangle<K>(like), upper_triangle<K>(like): where these are, a bool
+// column row + K; 0 (or false) elsewhere. [..., M, N] -> the same. lower_triangle<K>(like), upper_triangle<K>(like): where these are, a bool
 // tensor of that shape; lower_triangle over scores [..., queries, keys] is a causal mask.
 // Errors: fewer than two axes.
 #pragma once

@@ -1,5 +1,5 @@
 // variance<axes...>(x, correction): sum (x - mean)^2 / (elements - correction) over axes, which stay with extent 1;
-// without axes over all, giving a scalar. Correction 1 is the estimate from a sample, 0 the variance of the elements.
+// without axes over all, giving a scalar. [2, 5, 3] -> [2, 1, 3] for variance<1>. Correction 1 is the estimate from a sample, 0 the variance of the elements.
 // Of a bounded axis over the rows that there are; 0 where they are no more elements than the correction takes off.
 // Errors: a fixed number of elements that is no more than that.
 #pragma once

@@ -1,4 +1,4 @@
-// where(condition, a, b): a where the condition holds, b elsewhere, with numpy broadcasting.
+// where(condition, a, b): a where the condition holds, b elsewhere, with numpy broadcasting. bool [4, 1], [4, 3], [3] -> [4, 3].
 #pragma once
 
 #include <tx/ops/elementwise.hpp>

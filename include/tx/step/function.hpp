@@ -1,4 +1,4 @@
-// function<F, Model>: inference. F(model, x...) or F(x...) becomes a program that returns what F returns.
+// function<F, Model>: inference, where F(model, x...) or F(x...) becomes a program that returns what F returns.
 #pragma once
 
 #include <tx/backends/cpu/target.hpp>

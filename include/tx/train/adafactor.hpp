@@ -1,4 +1,4 @@
-// Adafactor (Shazeer and Stern, arXiv 1804.04235, algorithms 4 and 5): gradients by the root of a mean of their squares, of which a tensor of two and
+// adafactor: Adafactor (Shazeer and Stern, arXiv 1804.04235, algorithms 4 and 5): gradients by the root of a mean of their squares, of which a tensor of two and
 // more axes keeps one number for each row and one for each column, whose product over the rows' mean stands for the rest. A weight of 3,072 x 768
 // has 3,840 numbers where Adam has 4.7 million. The mean starts with the first step's squares and moves ever more slowly. Updates of a tensor are
 // scaled down to a root mean square of `clip`. Decay is decoupled, by rate and decay alone. Blocks of a repeat are tensors each.

@@ -1,4 +1,4 @@
-// Adagrad (Duchi, Hazan and Singer, 2011), weight decay as part of the gradient; rate decay as PyTorch defines it.
+// adagrad: Adagrad (Duchi, Hazan and Singer, 2011), weight decay as part of the gradient; rate decay as PyTorch defines it.
 // State: the sum of squared gradients, without what it starts from.
 //
 //   train_step<model, loss, adagrad>

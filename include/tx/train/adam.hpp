@@ -1,4 +1,4 @@
-// Adam (Kingma and Ba, arXiv 1412.6980), weight decay as part of the gradient. States: mean, mean of squares.
+// adam: Adam (Kingma and Ba, arXiv 1412.6980), weight decay as part of the gradient. States: mean, mean of squares.
 //
 //   train_step<model, loss, adam>
 //   train_step<model, loss, adam_with<adam_options{.beta1 = 0.5}>>

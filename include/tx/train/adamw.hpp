@@ -1,4 +1,4 @@
-// AdamW: Adam with decoupled weight decay (Loshchilov and Hutter, arXiv 1711.05101). States: mean, mean of squares.
+// adamw: AdamW, Adam with decoupled weight decay (Loshchilov and Hutter, arXiv 1711.05101). States: mean, mean of squares.
 //
 //   train_step<model, loss, adamw>
 //   train_step<model, loss, adamw_with<adam_options{.beta2 = 0.98}>>

@@ -1,4 +1,4 @@
-// LAMB (You et al., arXiv 1904.00962, algorithm 2): Adam's direction with decoupled decay, scaled for each tensor so
+// lamb: LAMB (You et al., arXiv 1904.00962, algorithm 2): Adam's direction with decoupled decay, scaled for each tensor so
 // that the step is as long as the tensor times the rate. Blocks of a repeat are tensors each. Where either norm is zero
 // the direction is not scaled; without always_adapt also where decay is 0, as the recipes for BERT have it for biases and
 // norms, which stay where they are else: a vector that begins near zero may only take steps as short as itself.

@@ -1,4 +1,4 @@
-// Lion (Chen et al., Symbolic Discovery of Optimization Algorithms, arXiv 2302.06675, algorithm 2): the sign of a mean of gradients, with decoupled
+// lion: Lion (Chen et al., Symbolic Discovery of Optimization Algorithms, arXiv 2302.06675, algorithm 2): the sign of a mean of gradients, with decoupled
 // decay. Rates are a third to a tenth of Adam's, decay as much larger. State: the mean.
 //
 //   train_step<model, loss, lion>

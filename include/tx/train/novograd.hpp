@@ -1,4 +1,4 @@
-// NovoGrad (Ginsburg et al., arXiv 1905.11286): gradients of a tensor by the root of a mean of their squared norms, and a mean of those with the decay.
+// novograd: NovoGrad (Ginsburg et al., arXiv 1905.11286): gradients of a tensor by the root of a mean of their squared norms, and a mean of those with the decay.
 // Blocks of a repeat are tensors each. States: the mean; the mean of squared norms, one number for each tensor.
 //
 //   train_step<model, loss, novograd>

@@ -1,4 +1,5 @@
-// What a train_step can be told beyond its loss and optimizer; tx/dist has more. An option is a type, in any order.
+// clip_gradient, gradient_norm, mixed<Half>, recompute<Bytes>, accumulate<N>, layer_decay<patterns...>, compiled_with<options>: what a train_step can be told
+// beyond its loss and optimizer; tx/dist has more. An option is a type, in any order.
 #pragma once
 
 #include <tx/core/fixed_string.hpp>

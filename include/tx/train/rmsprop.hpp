@@ -1,4 +1,4 @@
-// RMSprop (Hinton, 2012, lecture 6 of Neural Networks for Machine Learning) as PyTorch defines it: weight decay as part
+// rmsprop: RMSprop (Hinton, 2012, lecture 6 of Neural Networks for Machine Learning) as PyTorch defines it: weight decay as part
 // of the gradient, epsilon outside the root. States: the mean of squares, then velocity and mean of the gradient where
 // they are asked for.
 //

@@ -1,4 +1,4 @@
-// Gradient descent, weight decay as part of the gradient (0.01 unless said, where PyTorch has 0), with momentum m as PyTorch defines it: velocity = m velocity
+// sgd: gradient descent, weight decay as part of the gradient (0.01 unless said, where PyTorch has 0), with momentum m as PyTorch defines it: velocity = m velocity
 // + gradient; the step is rate * velocity, or with Nesterov's (as in Sutskever et al., 2013) rate * (gradient + m
 // velocity). Without momentum there is no state.
 //

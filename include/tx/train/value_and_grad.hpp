@@ -1,4 +1,4 @@
-// value_and_grad<F, Model>: for those who keep their own loop and optimizer. F(model, x...) becomes a program that
+// value_and_grad<F, Model>: for those who keep their own loop and optimizer, where F(model, x...) becomes a program that
 // returns what F returns, as `value`, and the gradient of it (of its first member, where F returns an aggregate) as
 // `gradient`:
 //
