@@ -135,16 +135,8 @@ constexpr graph trained(graph g, finish const& end) {
   }
   if (!any) throw tx::invalid("nothing is trained");
   bool const in_parts = end.mode == training::accumulated || (end.mode == training::sharded && end.optimizer > 2);
-  if (in_parts) {
-    graph whole{};
-    tx::detail::append_parts(whole, g, 1 + end.shards);
-    g = whole;
-  }
-  if (end.mode == training::sharded) {
-    graph whole{};
-    tx::dist::append_shards(whole, {end.several_ranks ? 2 : 1, end.shards, true}, g, flat);
-    g = whole;
-  }
+  if (in_parts) g = tx::detail::averaged_over_parts(g, 1 + end.shards);
+  if (end.mode == training::sharded) g = tx::dist::averaged_over_shards(g, {end.several_ranks ? 2 : 1, end.shards, true}, flat);
   if (end.mode == training::clipped || (end.mode == training::sharded && end.optimizer % 2 == 0)) {
     var const norm = tx::detail::norm_of_gradients(g);
     g.outputs.push_back({norm.id, tx::output_kind::result, -1});

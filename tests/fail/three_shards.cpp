@@ -2,4 +2,4 @@
 // expect: virtual_shards on several ranks must be 1, 2, 4 or 8
 #include <tx/dist/data_parallel.hpp>
 
-static_assert(tx::dist::division_of<tx::data_parallel<2>, tx::virtual_shards<3>>.parts() == 6);
+constexpr tx::step_options options = tx::options_of<tx::data_parallel<2>, tx::virtual_shards<3>>();

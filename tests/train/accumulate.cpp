@@ -1,4 +1,6 @@
 // accumulate<N>: a batch in parts is the batch.
+#include "own_option.hpp"
+
 #include <tx/backends/cpu.hpp>
 #include <tx/backends/reference.hpp>
 #include <tx/expr/repeat.hpp>
@@ -102,6 +104,20 @@ static_assert(in_parts::memory.gradients >= in_parts::memory.parameters, "gradie
 TEST_CASE("parts of a batch train as the batch does", "[accumulate]") {
   close(trained<in_parts>(0), trained<step<whole>>(0), 2e-4);
   close(trained<step<part, tx::accumulate<2>, tx::clip_gradient>>(0), trained<step<whole, tx::clip_gradient>>(0), 2e-4);
+}
+
+TEST_CASE("an option of one's own is one beside tx's", "[accumulate]") {
+  using own_step = step<part, own::clipped_in_parts<2>, tx::gradient_norm>;
+  static_assert(own_step::options.clips && own_step::options.tells_norm && own_step::parts == 2 && !own_step::division.given);
+  static_assert(tx::is_step_option<own::clipped_in_parts<2>> && tx::is_step_option<tx::virtual_shards<2>> && !tx::is_step_option<tx::adamw>);
+  CHECK(trained<own_step>(0.1f, 2) == trained<step<part, tx::gradient_norm, tx::clip_gradient, tx::accumulate<2>>>(0.1f, 2));
+}
+
+TEST_CASE("divisions of a batch in any order", "[accumulate]") {
+  constexpr tx::step_options one = tx::options_of<tx::virtual_shards<4>, tx::data_parallel<2>>(), other = tx::options_of<tx::data_parallel<2>, tx::virtual_shards<4>>();
+  static_assert(one.division.given && one.division.ranks == 2 && one.division.shards == 4 && one.division.parts() == 8);
+  static_assert(other.division.given && other.division.ranks == 2 && other.division.shards == 4);
+  static_assert(!tx::options_of<tx::clip_gradient>().division.given && tx::options_of<tx::data_parallel<1>>().division.given);
 }
 
 TEST_CASE("gradients are means over the batch, also where they are clipped", "[accumulate]") {

@@ -13,6 +13,7 @@
 #include <tx/dist/shard.hpp>
 #include <tx/dist/shard_add.hpp>
 #include <tx/ops/mul.hpp>
+#include <tx/step/options.hpp>
 
 namespace tx {
 
@@ -25,31 +26,32 @@ struct virtual_shards {
   static_assert(Shards >= 1 && Shards <= 8, "tx::virtual_shards: 1 to 8 shards a rank. FIX: virtual_shards<N> with such an N, and more ranks");
 };
 
-namespace dist {
+namespace dist::detail {
+constexpr void divide(batch_division& division, int ranks, int shards) {
+  if (ranks > 1 && (shards & (shards - 1)) != 0)
+    throw invalid("virtual_shards on several ranks must be 1, 2, 4 or 8, so that their sums are a part of the tree over all. FIX: another division");
+  division = {ranks, shards, true};
+}
+}  // namespace dist::detail
 
-struct division {
-  int ranks = 1;
-  int shards = 1;      // of each rank
-  bool given = false;  // else the step is recorded as it is
-
-  constexpr int parts() const { return ranks * shards; }
-};
-
-namespace detail {
-
-template <class Option>
-struct apply_division {
-  static constexpr bool unknown = true;  // here; it may be one of train/
-  static constexpr void to(division&) {}
-};
 template <int Ranks>
-struct apply_division<data_parallel<Ranks>> {
-  static constexpr void to(division& d) { d = {Ranks, d.shards, true}; }
+struct step_option<data_parallel<Ranks>> {
+  static constexpr void set(step_options& o) {
+    static_assert(sizeof(data_parallel<Ranks>) > 0);  // its own assertion, as in train/options.hpp
+    dist::detail::divide(o.division, Ranks, o.division.shards);
+  }
 };
 template <int Shards>
-struct apply_division<virtual_shards<Shards>> {
-  static constexpr void to(division& d) { d = {d.ranks, Shards, true}; }
+struct step_option<virtual_shards<Shards>> {
+  static constexpr void set(step_options& o) {
+    static_assert(sizeof(virtual_shards<Shards>) > 0);
+    dist::detail::divide(o.division, o.division.ranks, Shards);
+  }
 };
+
+namespace dist {
+
+namespace detail {
 
 template <int Shards, class T>
 struct joined {
@@ -99,23 +101,15 @@ class running_sum {
 
 }  // namespace detail
 
-template <class... Options>
-inline constexpr division division_of = [] {
-  division d{};
-  (detail::apply_division<Options>::to(d), ...);
-  if (d.ranks > 1 && (d.shards & (d.shards - 1)) != 0)
-    throw invalid("virtual_shards on several ranks must be 1, 2, 4 or 8, so that their sums are a part of the tree over all. FIX: another division");
-  return d;
-}();
-
 // The arguments of a step, from those of one shard.
 template <int Shards, class Tuple>
 using arguments_of_shards = typename detail::joined_arguments<Shards, Tuple>::type;
 
-// Appends the shards of a rank to g, each recorded as `one`: g's outputs become means over all shards, of results, of what states become and
-// of gradients. gather(g, outputs) may join gradients of a shard before they are added up.
+// The graph of a rank with all of its shards, each recorded as `one`: its outputs are means over the shards of all ranks, of results, of what states
+// become and of gradients. gather(g, outputs) may join gradients of a shard before they are added up.
 template <class Gather>
-constexpr void append_shards(graph& g, division d, graph const& one, Gather const& gather) {
+constexpr graph averaged_over_shards(graph const& one, batch_division d, Gather const& gather) {
+  graph g{};
   vec<int> values{};
   for (output const& o : one.outputs) {
     values.push_back(o.value);
@@ -147,6 +141,7 @@ constexpr void append_shards(graph& g, division d, graph const& one, Gather cons
     outputs[k].value = (x.type() == g.info(outputs[k].value).type ? x : cast(x, g.info(outputs[k].value).type)).id;
     g.outputs.push_back(outputs[k]);
   }
+  return g;
 }
 
 }  // namespace dist

@@ -24,15 +24,6 @@ constexpr memory_use memory_in_all(memory_use m, state_kinds states, target cons
 }
 }  // namespace exec
 
-namespace detail {
-// What a model computes, before anything is differentiated.
-template <class Model, auto F>
-constexpr void record_forward(graph& g) {
-  trace<Model, F>(g);
-  g = passes::narrow(g);
-}
-}  // namespace detail
-
 // A callable that returns a tensor alone hands back an aggregate with this one member.
 template <class T>
 struct single_result {
@@ -54,9 +45,11 @@ struct function {
       return exec::compile(g, to, Options, seen);
     }
   };
+  // The list of passes over what is recorded; exec::compile goes on from there.
   static constexpr void record(graph& g) {
     g.training = false;
-    detail::record_forward<Model, F>(g);
+    trace<Model, F>(g);
+    g = passes::narrow(g);
   }
   template <target const& To = cpu_target>
   using program = exec::program<source, To>;

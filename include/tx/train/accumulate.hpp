@@ -30,8 +30,9 @@ constexpr int argument_of_parts(graph& g, node const& one, int parts) {
 // The state that an output of `one` is stored over; -1: it is a result or a gradient, which are added up.
 constexpr int state_of(output const& o) { return o.kind == output_kind::assign ? o.target : -1; }
 
-// Appends `one`, the loss of a part with its gradients as outputs, to g as a loop over the parts; the outputs of g are those of the batch.
-constexpr void append_parts(graph& g, graph const& one, int parts) {
+// From `one`, the loss of a part with its gradients as outputs, the graph of a batch: a loop over the parts. Its outputs are those of the batch.
+constexpr graph averaged_over_parts(graph const& one, int parts) {
+  graph g{};
   passes::body_of_graph part(g, one);
   part.body().iterations = parts;
   part.body().parts = true;
@@ -72,6 +73,7 @@ constexpr void append_parts(graph& g, graph const& one, int parts) {
     if (o.target >= 0) o.target = emit_leaf(g, *one[o.target].op, one.info(o.target), one[o.target].at).id;
     g.outputs.push_back(o);
   }
+  return g;
 }
 
 }  // namespace tx::detail

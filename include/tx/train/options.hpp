@@ -1,9 +1,9 @@
 // clip_gradient, gradient_norm, mixed<Half>, recompute<Bytes>, accumulate<N>, layer_decay<patterns...>, compiled_with<options>: what a train_step can be told
-// beyond its loss and optimizer; tx/dist has more. An option is a type, in any order.
+// beyond its loss and optimizer; dist/data_parallel.hpp has more. An option is a type, in any order; step/options.hpp says how to add one.
 #pragma once
 
 #include <tx/core/fixed_string.hpp>
-#include <tx/plan/compile.hpp>
+#include <tx/step/options.hpp>
 
 namespace tx {
 
@@ -48,26 +48,6 @@ struct layer_decay {
 template <compile_options Options>
 struct compiled_with {};
 
-namespace detail {
-
-struct step_options {
-  compile_options compile{};
-  bool clips = false;
-  bool tells_norm = false;
-  bool mixes = false;
-  dtype half = dtype::bf16;
-  std::int64_t activations = -1;  // bytes; -1: no budget
-  int parts = 1;                  // of a batch
-  bool decays_by_layer = false;
-  std::string_view const* below = nullptr;  // patterns of what lies below all layers
-  int below_count = 0;
-};
-
-template <class Option>
-struct step_option {
-  static constexpr bool unknown = true;  // here; it may be one of dist/
-  static constexpr void set(step_options&) {}
-};
 template <>
 struct step_option<clip_gradient> {
   static constexpr void set(step_options& o) { o.clips = true; }
@@ -111,12 +91,7 @@ struct step_option<compiled_with<Options>> {
   static constexpr void set(step_options& o) { o.compile = Options; }
 };
 
-template <class... Options>
-constexpr step_options options_of() {
-  step_options o{};
-  (step_option<Options>::set(o), ...);
-  return o;
-}
+namespace detail {
 
 // Both numbers stand in the name of what does not compile.
 template <std::int64_t Budget, std::int64_t Smallest>

@@ -1,30 +1,22 @@
-// What programs with gradients share: the loss as it is recorded, its gradients, and compiling within a budget of
-// activations.
+// What programs with gradients share: compiling within a budget of activations.
 #pragma once
 
 #include <tx/autodiff/recompute.hpp>
 #include <tx/dist/data_parallel.hpp>
 #include <tx/passes/mixed.hpp>
 #include <tx/step/function.hpp>
-#include <tx/train/options.hpp>
 #include <tx/train/gradients.hpp>
+#include <tx/train/options.hpp>
 
 #include <limits>
 
 namespace tx::detail {
 
-// One of options.hpp, of dist/, or a user's own.
-template <class Option>
-concept is_step_option = !requires { step_option<Option>::unknown; } || !requires { dist::detail::apply_division<Option>::unknown; };
-
-// The loss of a model, and what its backward pass computes again for about so many bytes of activations; -1: everything
-// is kept that is worth it.
-template <class Model, auto Loss>
-constexpr recomputation record_loss(graph& g, step_options const& options, std::int64_t activations) {
-  record_forward<Model, Loss>(g);
-  if (options.mixes) g = passes::mixed(g, options.half);
+// What the backward pass of a loss, the first result, computes again for about so many bytes of activations; -1: everything is kept that is worth it.
+template <class Model>
+constexpr recomputation recomputed_within(graph const& forward, std::int64_t activations) {
   if (activations < 0) return {};
-  return choose_recomputed(g, g.outputs[0].value, parameter_leaves<Model>(g), activations);
+  return choose_recomputed(forward, forward.outputs[0].value, parameter_leaves<Model>(forward), activations);
 }
 
 // Step::record(graph, target, activations), as a program within the step's budget.

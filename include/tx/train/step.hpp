@@ -33,18 +33,18 @@ template <class Model, auto Loss, class Optimizer, class... Options>
 struct train_step {
   static_assert(tx::optimizer<Optimizer>, "tx::train_step: the third argument is no optimizer. FIX: one of train/, as tx::adamw, or a struct with `states` and `update`, see train/optimizer.hpp");
   static_assert(Optimizer::states >= 0 && Optimizer::states <= max_states, "tx::train_step: an optimizer has 0 to 4 states. FIX: keep two numbers in one, or compute one anew");
-  static_assert((detail::is_step_option<Options> && ...),
+  static_assert((is_step_option<Options> && ...),
                 "tx::train_step: a type behind the optimizer is no option. FIX: those of train/options.hpp and dist/data_parallel.hpp, or a step_option of it");
   using model = Model;
   using optimizer = Optimizer;
   using call = callable<std::remove_cvref_t<decltype(Loss)>, Model>;
-  static constexpr dist::division division = dist::division_of<Options...>;
   static constexpr state_kinds states = Optimizer::states;
   static_assert(states.only_elements() || detail::sees_whole_tensors<Optimizer>,
                 "tx::train_step: an optimizer keeps a state per row, column or tensor, but may be shown many tensors at once. FIX: whole_tensors = true in the optimizer");
   // What the states mean; see optimizer.hpp.
   static std::string optimizer_identity() { return detail::optimizer_identity<Optimizer>(); }
-  static constexpr detail::step_options options = detail::options_of<Options...>();
+  static constexpr step_options options = options_of<Options...>();
+  static constexpr batch_division division = options.division;
   using told = std::conditional_t<typed_handle<typename call::result>, loss_result<typename call::result>, typename call::result>;
   using result = std::conditional_t<options.tells_norm, with_gradient_norm<told, element_t<layout<Model>::type>>, told>;
   static constexpr int parts = options.parts;
@@ -53,29 +53,35 @@ struct train_step {
   // The whole step as a graph for a target, with activations of about so many bytes; -1: everything is kept that is worth it. The list of passes over
   // what is recorded is this function; exec::compile goes on from there.
   static constexpr recomputation record(graph& g, target const& to = cpu_target, std::int64_t activations = -1) {
-    recomputation const again = detail::record_loss<Model, Loss>(g, options, activations);
+    trace<Model, Loss>(g);
+    g = passes::narrow(g);
+    if (options.mixes) g = passes::mixed(g, options.half);
+
+    recomputation const again = detail::recomputed_within<Model>(g, activations);
     detail::differentiate<Model>(g, again.again);
     if (g.no_gradient.op != nullptr) return again;
-    constexpr auto together = [](int group) { return detail::updates_together<Model, Optimizer>(options, group); };
+
+    // From here on gradients are outputs of g. Those that all exist before the first update, as clipped ones do, are updated together, a group at a time.
+    constexpr auto small = [](int group) { return detail::updates_together<Model, Optimizer>(options, group); };
+    auto const ready_together = [&](int group) { return options.clips || to.gathers_gradients || small(group); };
     if constexpr (parts > 1) {
-      g.outputs = detail::gathered<Model>(g, g.outputs, together);
-      graph const one = static_cast<graph&&>(g);
-      detail::append_parts(g = {}, one, parts);
+      g.outputs = detail::gathered<Model>(g, g.outputs, small);
+      g = detail::averaged_over_parts(g, parts);
     }
     if constexpr (division.given) {
-      graph const one = static_cast<graph&&>(g);
-      dist::append_shards(g = {}, division, one, [](graph& all, vec<output> const& outputs) {
-        return detail::gathered<Model>(all, outputs, [](int) { return true; });
+      g = dist::averaged_over_shards(g, division, [](graph& all, vec<output> const& of_shard) {
+        return detail::gathered<Model>(all, of_shard, [](int) { return true; });
       });
     } else {
-      // Gradients that all exist before the first update, as clipped ones do, are updated together, a group at a time.
-      g.outputs = detail::gathered<Model>(g, g.outputs, [&](int k) { return options.clips || to.gathers_gradients || together(k); });
+      g.outputs = detail::gathered<Model>(g, g.outputs, ready_together);
     }
+
     if constexpr (options.clips || options.tells_norm) {
       var const norm = detail::norm_of_gradients(g);
       if (options.tells_norm) g.outputs.push_back(output{norm.id, output_kind::result, -1});
       if (options.clips) detail::clip(g, norm);
     }
+
     detail::update_parameters<Model, Optimizer>(g, options);
     passes::sink(g);
     return again;

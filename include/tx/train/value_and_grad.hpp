@@ -46,6 +46,26 @@ struct value_and_gradient {
   gradient_of<Model> gradient;
 };
 
+namespace detail {
+// All gradients become one result, laid out as the parameters are.
+template <class Model>
+constexpr void hand_out_gradients(graph& g) {
+  vec<output> results{};
+  vec<int> ids{};
+  vec<std::int64_t> first{};
+  for (output const& o : g.outputs) {
+    if (o.kind != output_kind::gradient) {
+      results.push_back(o);
+      continue;
+    }
+    ids.push_back(o.value);
+    first.push_back(parameter_first(g[o.target].at));
+  }
+  results.push_back({flat_gradient(g, ids, first, layout<Model>::trained).id, output_kind::result, -1});
+  g.outputs = results;
+}
+}  // namespace detail
+
 template <auto F, class Model, class... Options>
 struct value_and_grad {
   using model = Model;
@@ -53,34 +73,26 @@ struct value_and_grad {
   using arguments = typename call::arguments;
   using result = value_and_gradient<typename call::result, Model>;
   static constexpr int states = 0;
-  static constexpr detail::step_options options = detail::options_of<Options...>();
-  static_assert((detail::is_step_option<Options> && ...),
+  static constexpr step_options options = options_of<Options...>();
+  static_assert((is_step_option<Options> && ...),
                 "tx::value_and_grad: a type behind the model is no option. FIX: those of train/options.hpp and dist/data_parallel.hpp, or a step_option of it");
   static_assert(call::has_model && layout<Model>::trained > 0,
                 "tx::value_and_grad: there is no parameter to differentiate by. FIX: value_and_grad<F, Model>, where F "
                 "takes the model first");
-  static_assert(!options.clips && !options.tells_norm && options.parts == 1 && !dist::division_of<Options...>.given,
+  static_assert(!options.clips && !options.tells_norm && options.parts == 1 && !options.division.given,
                 "tx::value_and_grad: clipping, parts and shards of a batch belong to a step. FIX: tx::train_step, or "
                 "leave the option out");
   static_assert(!options.decays_by_layer, "tx::value_and_grad: rates of layers belong to a step. FIX: tx::train_step, or leave the option tx::layer_decay out");
 
+  // The list of passes over what is recorded; exec::compile goes on from there.
   static constexpr recomputation record(graph& g, target const& = cpu_target, std::int64_t activations = -1) {
-    recomputation const again = detail::record_loss<Model, F>(g, options, activations);
+    trace<Model, F>(g);
+    g = passes::narrow(g);
+    if (options.mixes) g = passes::mixed(g, options.half);
+    recomputation const again = detail::recomputed_within<Model>(g, activations);
     detail::differentiate<Model>(g, again.again);
     if (g.no_gradient.op != nullptr) return again;
-    vec<output> results{};
-    vec<int> ids{};
-    vec<std::int64_t> first{};
-    for (output const& o : g.outputs) {
-      if (o.kind != output_kind::gradient) {
-        results.push_back(o);
-        continue;
-      }
-      ids.push_back(o.value);
-      first.push_back(parameter_first(g[o.target].at));
-    }
-    results.push_back({detail::flat_gradient(g, ids, first, layout<Model>::trained).id, output_kind::result, -1});
-    g.outputs = results;
+    detail::hand_out_gradients<Model>(g);
     return again;
   }
   using source = detail::recorded_source<value_and_grad>;

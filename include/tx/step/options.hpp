@@ -1,0 +1,64 @@
+// What a step can be told beyond its loss and optimizer. An option is a type, given in any order, and a step_option for it, beside it: those of
+// train/options.hpp, of dist/data_parallel.hpp, and of one's own. What options there are is plain data, which the passes over a step read.
+//
+//   struct clipped_in_parts {};
+//   template <>
+//   struct tx::step_option<clipped_in_parts> {
+//     static constexpr void set(tx::step_options& o) { o.clips = true, o.parts = 4; }
+//   };
+//   using step = tx::train_step<model, loss, tx::adamw, clipped_in_parts>;
+#pragma once
+
+#include <tx/core/dtype.hpp>
+#include <tx/plan/compile_options.hpp>
+
+#include <concepts>
+#include <cstdint>
+#include <string_view>
+
+namespace tx {
+
+// Ranks that a batch is for, each with shards of it.
+struct batch_division {
+  int ranks = 1;
+  int shards = 1;      // of each rank
+  bool given = false;  // else the step is recorded as it is
+
+  constexpr int parts() const { return ranks * shards; }
+};
+
+struct step_options {
+  compile_options compile{};
+  bool clips = false;
+  bool tells_norm = false;
+  bool mixes = false;
+  dtype half = dtype::bf16;
+  std::int64_t activations = -1;  // bytes; -1: no budget
+  int parts = 1;                  // of a batch, one after the other
+  batch_division division{};
+  bool decays_by_layer = false;
+  std::string_view const* below = nullptr;  // patterns of what lies below all layers
+  int below_count = 0;
+};
+
+// static constexpr void set(step_options&): what an option changes. Of a type that is no option there is none.
+template <class Option>
+struct step_option;
+
+template <class Option>
+concept is_step_option = requires(step_options& o) {
+  { step_option<Option>::set(o) } -> std::same_as<void>;
+};
+
+// Types that are no options are passed over: whoever takes options says so of its own.
+template <class... Options>
+constexpr step_options options_of() {
+  step_options o{};
+  auto const set = [&]<class Option>() {
+    if constexpr (is_step_option<Option>) step_option<Option>::set(o);
+  };
+  (set.template operator()<Options>(), ...);
+  return o;
+}
+
+}  // namespace tx
