@@ -17,6 +17,7 @@ struct coverage {
     auto const feature = [&](std::string const& name, int times = 1) { features[name] += times; };
     static char const* const modes[] = {"no training", "update at once", "clipped", "accumulated", "sharded"};
     feature(modes[static_cast<int>(p.end.mode)]);
+    if (int const runs = detail::runs_of(p.end); runs > 1) feature("an update of " + std::to_string(runs) + " runs");
     if (p.end.mode != training::none) feature("optimizer " + std::to_string(p.end.optimizer));
     if (p.end.narrows) feature("narrowed");
     if (p.end.halves != 0) feature("mixed precision");

@@ -9,6 +9,7 @@
 #include <tx/passes/narrow.hpp>
 #include <tx/passes/sink.hpp>
 #include <tx/train/accumulate.hpp>
+#include <tx/train/accumulate_runs.hpp>
 #include <tx/train/adafactor.hpp>
 #include <tx/train/adagrad.hpp>
 #include <tx/train/adamw.hpp>
@@ -47,23 +48,29 @@ struct by_rows {
 };
 using by_norm = tx::novograd_with<tx::adam_options{.beta1 = 0.95, .beta2 = 0.98, .epsilon = 0.1}>;
 
-constexpr void update_by(int optimizer, graph& g, var leaf, var gradient, std::int64_t first, int rank) {
+constexpr void update_by(int optimizer, graph& g, var leaf, var gradient, std::int64_t first, int rank, int runs) {
   using namespace tx;
   tx::detail::state_starts const starts{{first, first}};  // where a number for each element would begin: there is room, but for a tensor of none
   if (optimizer > 5 && leaf.info().count() == 0) optimizer = 2;
   switch (optimizer) {
-    case 0: return tx::detail::append_update<sgd>(g, leaf, gradient, first, 0, rank);
-    case 1: return tx::detail::append_update<sgd_with<sgd_options{.momentum = 0.5}>>(g, leaf, gradient, first, 0, rank);
-    case 2: return tx::detail::append_update<adamw>(g, leaf, gradient, first, 0, rank);
-    case 3: return tx::detail::append_update<lamb>(g, leaf, gradient, first, 0, rank);
-    case 4: return tx::detail::append_update<rmsprop>(g, leaf, gradient, first, 0, rank);
-    case 5: return tx::detail::append_update<adagrad>(g, leaf, gradient, first, 0, rank);
-    case 6: return tx::detail::append_update<factored>(g, leaf, gradient, first, 0, rank, {}, starts);
-    case 7: return tx::detail::append_update<by_rows>(g, leaf, gradient, first, 0, rank);
-    default: return tx::detail::append_update<by_norm>(g, leaf, gradient, first, 0, rank, {}, starts);
+    case 0: return tx::detail::append_update<sgd>(g, leaf, gradient, first, 0, rank, {}, {}, runs);
+    case 1: return tx::detail::append_update<sgd_with<sgd_options{.momentum = 0.5}>>(g, leaf, gradient, first, 0, rank, {}, {}, runs);
+    case 2: return tx::detail::append_update<adamw>(g, leaf, gradient, first, 0, rank, {}, {}, runs);
+    case 3: return tx::detail::append_update<lamb>(g, leaf, gradient, first, 0, rank, {}, {}, runs);
+    case 4: return tx::detail::append_update<rmsprop>(g, leaf, gradient, first, 0, rank, {}, {}, runs);
+    case 5: return tx::detail::append_update<adagrad>(g, leaf, gradient, first, 0, rank, {}, {}, runs);
+    case 6: return tx::detail::append_update<factored>(g, leaf, gradient, first, 0, rank, {}, starts, runs);
+    case 7: return tx::detail::append_update<by_rows>(g, leaf, gradient, first, 0, rank, {}, {}, runs);
+    default: return tx::detail::append_update<by_norm>(g, leaf, gradient, first, 0, rank, {}, starts, runs);
   }
 }
 constexpr bool sees_whole_tensors(int optimizer) { return optimizer == 3 || optimizer > 5; }
+
+// Of an update; the numbers of a run say that it is the third, which is the last of three and not of two.
+constexpr int runs_of(finish const& end) {
+  bool const can = end.mode == training::at_once || end.mode == training::clipped;
+  return can && end.shards == 3 ? 2 + end.optimizer % 2 : 1;
+}
 
 constexpr vec<int> parameters_of(graph const& g) {
   vec<int> leaves{};
@@ -137,6 +144,8 @@ constexpr graph trained(graph g, finish const& end) {
   bool const in_parts = end.mode == training::accumulated || (end.mode == training::sharded && end.optimizer > 2);
   if (in_parts) g = tx::detail::averaged_over_parts(g, 1 + end.shards);
   if (end.mode == training::sharded) g = tx::dist::averaged_over_shards(g, {end.several_ranks ? 2 : 1, end.shards, true}, flat);
+  int const runs = runs_of(end);
+  if (runs > 1) tx::detail::add_to_earlier_runs(g, runs, 2);  // no optimizer here has more states
   if (end.mode == training::clipped || (end.mode == training::sharded && end.optimizer % 2 == 0)) {
     var const norm = tx::detail::norm_of_gradients(g);
     g.outputs.push_back({norm.id, tx::output_kind::result, -1});
@@ -152,13 +161,13 @@ constexpr graph trained(graph g, finish const& end) {
     bool const rows = g[o.target].op == &tx::block_info;
     if (rows && sees_whole_tensors(end.optimizer)) {
       for (placed const& t : tensors)
-        update_by(end.optimizer, g, tx::emit_leaf(g, tx::parameter_info, t.info, t.at), tx::detail::part_of_flat(gradient, t.first, t.info.dims), t.first, t.info.dims.rank);
+        update_by(end.optimizer, g, tx::emit_leaf(g, tx::parameter_info, t.info, t.at), tx::detail::part_of_flat(gradient, t.first, t.info.dims), t.first, t.info.dims.rank, runs);
       continue;
     }
     int own = -1;
     for (placed const& t : tensors)
       if (!rows && t.first == g[o.target].at.v[0] && t.info == g.info(o.target)) own = t.own_rank;
-    update_by(end.optimizer, g, leaf, gradient, rows ? 0 : g[o.target].at.v[0], own);
+    update_by(end.optimizer, g, leaf, gradient, rows ? 0 : g[o.target].at.v[0], own, runs);
   }
   return g;
 }

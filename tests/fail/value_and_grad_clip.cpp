@@ -1,5 +1,5 @@
 // An option that belongs to a step.
-// expect: tx::value_and_grad: clipping, parts and shards of a batch belong to a step. FIX: tx::train_step
+// expect: tx::value_and_grad: clipping, parts and shards of a batch, and runs of an update, belong to a step. FIX: tx::train_step
 #include <tx/ops/sum.hpp>
 #include <tx/train/value_and_grad.hpp>
 

@@ -35,6 +35,7 @@ struct step_options {
   dtype half = dtype::bf16;
   std::int64_t activations = -1;  // bytes; -1: no budget
   int parts = 1;                  // of a batch, one after the other
+  int runs = 1;                   // for one update
   batch_division division{};
   bool decays_by_layer = false;
   std::string_view const* below = nullptr;  // patterns of what lies below all layers
@@ -54,7 +55,7 @@ concept is_step_option = requires(step_options& o) {
 template <class... Options>
 constexpr step_options options_of() {
   step_options o{};
-  auto const set = [&]<class Option>() {
+  [[maybe_unused]] auto const set = [&]<class Option>() {
     if constexpr (is_step_option<Option>) step_option<Option>::set(o);
   };
   (set.template operator()<Options>(), ...);

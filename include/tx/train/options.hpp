@@ -1,4 +1,4 @@
-// clip_gradient, gradient_norm, mixed<Half>, recompute<Bytes>, accumulate<N>, layer_decay<patterns...>, compiled_with<options>: what a train_step can be told
+// clip_gradient, gradient_norm, mixed<Half>, recompute<Bytes>, accumulate<N>, accumulate_runs<N>, layer_decay<patterns...>, compiled_with<options>: what a train_step can be told
 // beyond its loss and optimizer; dist/data_parallel.hpp has more. An option is a type, in any order; step/options.hpp says how to add one.
 #pragma once
 
@@ -35,6 +35,14 @@ struct recompute {
 template <int N>
 struct accumulate {
   static_assert(N >= 1, "tx::accumulate takes a number of parts. FIX: 1 or more");
+};
+
+// One update for N runs: the mean of their gradients, which a state of the step sums up, so that checkpoints have it between two updates. Each run hands back
+// its own results, with gradient_norm that of the sum so far over N; parameters change in every N-th. It takes what accumulate<N> does not, batches
+// of bounded extents; their means count alike, whatever they are of.
+template <int N>
+struct accumulate_runs {
+  static_assert(N >= 1, "tx::accumulate_runs takes a number of runs. FIX: 1 or more");
 };
 
 // Rates that fall from layer to layer: layer i of a repeat of n blocks takes run.settings["layer_decay"]^(n - i) of its rate, 0.9 at first, what a
@@ -76,6 +84,13 @@ struct step_option<accumulate<N>> {
   static constexpr void set(step_options& o) {
     static_assert(sizeof(accumulate<N>) > 0);
     o.parts = N;
+  }
+};
+template <int N>
+struct step_option<accumulate_runs<N>> {
+  static constexpr void set(step_options& o) {
+    static_assert(sizeof(accumulate_runs<N>) > 0);
+    o.runs = N;
   }
 };
 template <fixed_string... Below>

@@ -5,6 +5,7 @@
 #include <tx/expr/handed_back.hpp>
 #include <tx/passes/sink.hpp>
 #include <tx/train/accumulate.hpp>
+#include <tx/train/accumulate_runs.hpp>
 #include <tx/train/adamw.hpp>
 #include <tx/train/clip.hpp>
 #include <tx/train/recorded.hpp>
@@ -38,11 +39,16 @@ struct train_step {
   using model = Model;
   using optimizer = Optimizer;
   using call = callable<std::remove_cvref_t<decltype(Loss)>, Model>;
-  static constexpr state_kinds states = Optimizer::states;
+  static_assert(options_of<Options...>().runs == 1 || Optimizer::states < max_states,
+                "tx::train_step: the optimizer has so many states that none is left for the sum over runs. FIX: accumulate_runs with an optimizer of fewer states");
+  static constexpr state_kinds states = options_of<Options...>().runs > 1 ? state_kinds(Optimizer::states).and_one(per::element) : state_kinds(Optimizer::states);
   static_assert(states.only_elements() || detail::sees_whole_tensors<Optimizer>,
                 "tx::train_step: an optimizer keeps a state per row, column or tensor, but may be shown many tensors at once. FIX: whole_tensors = true in the optimizer");
   // What the states mean; see optimizer.hpp.
-  static std::string optimizer_identity() { return detail::optimizer_identity<Optimizer>(); }
+  static std::string optimizer_identity() {
+    std::string const own = detail::optimizer_identity<Optimizer>();
+    return options.runs > 1 ? own + ", every " + std::to_string(options.runs) + " runs" : own;
+  }
   static constexpr step_options options = options_of<Options...>();
   static constexpr batch_division division = options.division;
   using told = std::conditional_t<typed_handle<typename call::result>, loss_result<typename call::result>, typename call::result>;
@@ -76,6 +82,7 @@ struct train_step {
       g.outputs = detail::gathered<Model>(g, g.outputs, ready_together);
     }
 
+    if constexpr (options.runs > 1) detail::add_to_earlier_runs(g, options.runs, Optimizer::states);
     if constexpr (options.clips || options.tells_norm) {
       var const norm = detail::norm_of_gradients(g);
       if (options.tells_norm) g.outputs.push_back(output{norm.id, output_kind::result, -1});

@@ -11,6 +11,7 @@
 #include <tx/ops/broadcast.hpp>
 #include <tx/ops/cast.hpp>
 #include <tx/ops/constant.hpp>
+#include <tx/train/accumulate_runs.hpp>
 #include <tx/train/gradients.hpp>
 #include <tx/train/layer_decay.hpp>
 #include <tx/train/optimizer.hpp>
@@ -26,9 +27,9 @@ struct state_starts {
 };
 
 // The optimizer's update of a leaf: elements from `first` on, of a parameter group. own_rank: axes of a tensor, without those of repeats,
-// -1 for rows of many. share: of the group's rate, a number or one for each block of a repeat; not valid: all of it.
+// -1 for rows of many. share: of the group's rate, a number or one for each block of a repeat; not valid: all of it. runs: of which the last one updates.
 template <class Optimizer>
-constexpr void append_update(graph& g, var leaf, var gradient, std::int64_t first, int group, int own_rank, var share = {}, state_starts const& starts = {}) {
+constexpr void append_update(graph& g, var leaf, var gradient, std::int64_t first, int group, int own_rank, var share = {}, state_starts const& starts = {}, int runs = 1) {
   constexpr state_kinds kinds = Optimizer::states;
   g.when = phase::update;
   auto scalar_of = [&](scalar s, int k = 0) { return cast(run_time_scalar(g, s, k), leaf.type()); };
@@ -48,13 +49,14 @@ constexpr void append_update(graph& g, var leaf, var gradient, std::int64_t firs
   u.rate = scalar_of(scalar::group_rates, 2 * group);
   if (share.valid()) u.rate = u.rate * cast(share, leaf.type());
   u.decay = scalar_of(scalar::group_rates, 2 * group + 1);
-  u.step = scalar_of(scalar::step);
+  place_among_runs const place = place_of_run(g, runs);
+  u.step = cast(place.update, leaf.type());
   if (sees_whole_tensors<Optimizer>) u.own_rank = own_rank;
   auto fits = [&](var const& next, var const& like) { return next.valid() && next.info() == like.info(); };
   var const next = Optimizer::update(u);
   if (!fits(next, leaf))
     throw invalid("an optimizer's update returns another shape or type than the parameter's. FIX: the parameter's next value, computed element by element; what norm() gives broadcasts");
-  g.outputs.push_back({next.id, output_kind::assign, leaf.id});
+  g.outputs.push_back({changed_by_update(place, next, leaf).id, output_kind::assign, leaf.id});
   for (int s = 0; s < Optimizer::states; ++s) {
     if (u.state.none[s]) continue;
     bool const kept = fits(u.state[s], {&g, state[s]});
@@ -62,7 +64,7 @@ constexpr void append_update(graph& g, var leaf, var gradient, std::int64_t firs
     if (!kept && kinds.of(s) == per::element)
       throw invalid("an optimizer's update stores a state of another shape or type than the parameter's. FIX: a number for each element in each u.state[k]");
     if (!kept) throw invalid("an optimizer's update stores a state of another shape or type than it keeps. FIX: in u.state[k] the extents that it had");
-    g.outputs.push_back({u.state[s].id, output_kind::assign, state[s]});
+    g.outputs.push_back({changed_by_update(place, u.state[s], {&g, state[s]}).id, output_kind::assign, state[s]});
   }
 }
 
@@ -114,7 +116,7 @@ constexpr void update_parameters(graph& g, step_options const& options) {
     int const k = parameter_entry(g[leaf.id].at);
     layout_entry const& e = of_model::entries[k];
     std::int64_t const first = parameter_first(g[leaf.id].at);
-    append_update<Optimizer>(g, leaf, gradient, first, e.group, e.rank, shares.of(g, leaf, k), starts_of_states<Model, Optimizer>(k, first));
+    append_update<Optimizer>(g, leaf, gradient, first, e.group, e.rank, shares.of(g, leaf, k), starts_of_states<Model, Optimizer>(k, first), options.runs);
     std::int64_t const count = g.info(leaf.id).count();
     updated[k] = {updated[k].count == 0 || first < updated[k].first ? first : updated[k].first, updated[k].count + count};
   };
@@ -127,7 +129,7 @@ constexpr void update_parameters(graph& g, step_options const& options) {
     for (int k = 0; k < of_model::groups.size(); ++k) {
       layout_group const& group = of_model::groups[k];
       if (group.first != block_first(g[leaf].at) || group.count != g.info(leaf).count()) continue;
-      if (!apart) append_update<Optimizer>(g, {&g, leaf}, gradient, group.first, k, -1);
+      if (!apart) append_update<Optimizer>(g, {&g, leaf}, gradient, group.first, k, -1, {}, {}, options.runs);
       for (int e = 0; e < of_model::entries.size(); ++e) {
         layout_entry const& entry = of_model::entries[e];
         if (entry.group != k) continue;

@@ -79,8 +79,8 @@ struct value_and_grad {
   static_assert(call::has_model && layout<Model>::trained > 0,
                 "tx::value_and_grad: there is no parameter to differentiate by. FIX: value_and_grad<F, Model>, where F "
                 "takes the model first");
-  static_assert(!options.clips && !options.tells_norm && options.parts == 1 && !options.division.given,
-                "tx::value_and_grad: clipping, parts and shards of a batch belong to a step. FIX: tx::train_step, or "
+  static_assert(!options.clips && !options.tells_norm && options.parts == 1 && options.runs == 1 && !options.division.given,
+                "tx::value_and_grad: clipping, parts and shards of a batch, and runs of an update, belong to a step. FIX: tx::train_step, or "
                 "leave the option out");
   static_assert(!options.decays_by_layer, "tx::value_and_grad: rates of layers belong to a step. FIX: tx::train_step, or leave the option tx::layer_decay out");
 
