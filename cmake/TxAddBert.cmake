@@ -1,5 +1,6 @@
 # tx_add_bert(NAME CONFIG [HEADS HEAD...] [LENGTHS LEARNED [OTHER]] [BATCH TEXTS] [PREDICTIONS WORDS]
-#   [LORA RANK ALPHA [DROPOUT] [LAYER...]] [TRAINED PATTERN...] [FROZEN PATTERN...] [LAYER_DECAY] [BF16 [WHERE_FAST]] [TEACHER CONFIG [HIDDEN_STATES] [ATTENTION]])
+#   [LORA RANK ALPHA [DROPOUT] [LAYER...]] [TRAINED PATTERN...] [FROZEN PATTERN...] [LAYER_DECAY] [BF16 [WHERE_FAST]] [OPTIMIZER NAME] [ACCUMULATE STEPS]
+#   [TEACHER CONFIG [HIDDEN_STATES] [ATTENTION]])
 #
 # Adds the program NAME: examples/bert, compiled for the encoder that CONFIG describes, a config.json of Hugging Face's of a BERT, RoBERTa,
 # DistilBERT or ELECTRA, looked up beside the calling CMakeLists.txt.
@@ -14,6 +15,8 @@
 #   FROZEN   the same of tensors that are not trained
 #   LAYER_DECAY  rates may fall from layer to layer, --layer-decay says how
 #   BF16     training multiplies in bf16, parameters and sums stay in f32; with WHERE_FAST if this machine's processor has instructions for that
+#   OPTIMIZER  adamw, lamb, adafactor, lion or novograd; unless said lamb for pretrain, adamw for all else
+#   ACCUMULATE  one update for so many steps, by the mean of their gradients, where memory has no room for a larger batch; 1 unless said
 #   TEACHER  the config.json of a model with the same head, from which `distil` has this one learn; of any of these kinds and any size
 #   HIDDEN_STATES  it learns from the teacher's hidden states too
 #   ATTENTION  it learns from the attention of the teacher's last layer too, which has as many heads
@@ -205,14 +208,23 @@ function(tx_bert_tuning NAME FAMILY)
   elseif(arg_WHERE_FAST)
     message(FATAL_ERROR "tx_add_bert(${NAME}): WHERE_FAST says where BF16 is wanted. FIX: BF16 WHERE_FAST")
   endif()
-  foreach(value lora_rank lora_alpha lora_dropout lora_layers trained frozen layer_decay bf16)
+  set(optimizer_header adamw)
+  set(optimizer void)
+  if(arg_OPTIMIZER)
+    if(NOT arg_OPTIMIZER MATCHES "^(adamw|lamb|adafactor|lion|novograd)$")
+      message(FATAL_ERROR "tx_add_bert(${NAME}): OPTIMIZER ${arg_OPTIMIZER} is not known. FIX: adamw, lamb, adafactor, lion or novograd")
+    endif()
+    set(optimizer_header ${arg_OPTIMIZER})
+    set(optimizer tx::${arg_OPTIMIZER})
+  endif()
+  foreach(value optimizer optimizer_header lora_rank lora_alpha lora_dropout lora_layers trained frozen layer_decay bf16)
     set(${value} "${${value}}" PARENT_SCOPE)
   endforeach()
 endfunction()
 
 function(tx_add_bert NAME CONFIG)
-  cmake_parse_arguments(PARSE_ARGV 2 arg "HIDDEN_STATES;ATTENTION;LAYER_DECAY;BF16;WHERE_FAST" "BATCH;PREDICTIONS;TEACHER" "HEADS;LENGTHS;LORA;TRAINED;FROZEN")
-  set(words "HEADS, LENGTHS, BATCH, PREDICTIONS, LORA, TRAINED, FROZEN, LAYER_DECAY, BF16, WHERE_FAST, TEACHER, HIDDEN_STATES and ATTENTION")
+  cmake_parse_arguments(PARSE_ARGV 2 arg "HIDDEN_STATES;ATTENTION;LAYER_DECAY;BF16;WHERE_FAST" "BATCH;PREDICTIONS;OPTIMIZER;ACCUMULATE;TEACHER" "HEADS;LENGTHS;LORA;TRAINED;FROZEN")
+  set(words "HEADS, LENGTHS, BATCH, PREDICTIONS, LORA, TRAINED, FROZEN, LAYER_DECAY, BF16, WHERE_FAST, OPTIMIZER, ACCUMULATE, TEACHER, HIDDEN_STATES and ATTENTION")
   if(arg_KEYWORDS_MISSING_VALUES)
     message(FATAL_ERROR "tx_add_bert(${NAME}): there is nothing behind ${arg_KEYWORDS_MISSING_VALUES}. FIX: a value, or leave it out")
   endif()
@@ -270,15 +282,18 @@ function(tx_add_bert NAME CONFIG)
     set(arg_LENGTHS 128)
   endif()
   list(LENGTH arg_LENGTHS lengths)
-  foreach(number IN LISTS arg_LENGTHS arg_BATCH arg_PREDICTIONS)
+  foreach(number IN LISTS arg_LENGTHS arg_BATCH arg_PREDICTIONS arg_ACCUMULATE)
     if(NOT number MATCHES "^[1-9][0-9]*$" OR lengths GREATER 2)
-      message(FATAL_ERROR "tx_add_bert(${NAME}): ${arg_LENGTHS}; ${arg_BATCH}; ${arg_PREDICTIONS}. FIX: LENGTHS are one number or two, BATCH and PREDICTIONS one each, all from 1 on")
+      message(FATAL_ERROR "tx_add_bert(${NAME}): ${arg_LENGTHS}; ${arg_BATCH}; ${arg_PREDICTIONS}; ${arg_ACCUMULATE}. FIX: LENGTHS are one number or two, BATCH, PREDICTIONS and ACCUMULATE one each, all from 1 on")
     endif()
   endforeach()
   list(GET arg_LENGTHS 0 train_longest)
   list(GET arg_LENGTHS -1 longest)
   if(NOT arg_BATCH)
     set(arg_BATCH 32)
+  endif()
+  if(NOT arg_ACCUMULATE)
+    set(arg_ACCUMULATE 1)
   endif()
   if(longest GREATER model_room OR train_longest GREATER longest)
     message(FATAL_ERROR "tx_add_bert(${NAME}): LENGTHS ${arg_LENGTHS}. FIX: texts that are learned from are no longer than others, and these than the model's ${model_room} positions")
@@ -287,6 +302,9 @@ function(tx_add_bert NAME CONFIG)
   tx_bert_tuning(${NAME} ${model_family})
   if((arg_LORA OR arg_TRAINED OR arg_FROZEN OR arg_LAYER_DECAY) AND NOT (labels OR tags OR answerer_wanted OR contrastive_wanted))
     message(FATAL_ERROR "tx_add_bert(${NAME}): HEADS ${arg_HEADS}: nothing is trained of which LORA, TRAINED, FROZEN and LAYER_DECAY could choose a part. FIX: HEADS sequence=N, regression, token=N, answer or contrast")
+  endif()
+  if((arg_OPTIMIZER OR arg_ACCUMULATE GREATER 1) AND NOT (labels OR tags OR answerer_wanted OR contrastive_wanted OR predictions))
+    message(FATAL_ERROR "tx_add_bert(${NAME}): HEADS ${arg_HEADS}: nothing is trained, by OPTIMIZER or with ACCUMULATE. FIX: HEADS sequence=N, regression, token=N, answer, contrast or pretrain")
   endif()
   if((arg_LORA OR arg_TRAINED OR arg_FROZEN) AND (arg_TEACHER OR predictions))
     message(FATAL_ERROR "tx_add_bert(${NAME}): LORA, TRAINED and FROZEN are of finetune, tag, answer and contrast; distil and pretrain train all. FIX: another program for TEACHER, HEADS pretrain")

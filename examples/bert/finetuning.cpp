@@ -112,8 +112,9 @@ tx::train::loop_result finetuned(trained_run& run, options const& given, finetun
   o.measure = e.measure;
   o.patience = given.integer("patience", 0, 1);
   o.improved = e.improved;
-  tx::train::length const lasts = given.has("steps") ? tx::train::length{.steps = given.integer("steps", 1, 1)}
-                                                     : tx::train::in_epochs(given.number("epochs", 3, 1e-3, 1e6), e.count, batch);
+  tx::train::length lasts = given.has("steps") ? tx::train::length{.steps = given.integer("steps", 1, 1)}
+                                               : tx::train::in_epochs(given.number("epochs", 3, 1e-3, 1e6), e.count, batch);
+  lasts.steps = whole_updates(lasts.steps);
   std::int64_t const validations = given.integer("validations", 3, 1, 100'000);
   o.common = {{"--seed", std::to_string(f.seed)}, {"--data", sum_of(f.data)}, {"--dev", sum_of(f.dev)}, {"--steps", std::to_string(lasts.steps)},
               {"--rate", exact(f.settings.rate)}, {"--warmup", exact(f.warmup)}, {"--decay", exact(f.settings.decay)}, {"--dropout", exact(f.settings.dropout)},

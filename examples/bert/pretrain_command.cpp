@@ -115,7 +115,7 @@ void pretrain_command(std::span<std::string const> arguments) {
                static_cast<unsigned long long>(unseen->documents()), words.size());
 
   std::int64_t const validations = given.integer("validations", 4, 1, 100'000);
-  tx::train::length const lasts{.steps = given.integer("steps", 10'000, 1), .seconds = given.number("seconds", 0, 0, 1e9), .fixed = true};
+  tx::train::length const lasts{.steps = whole_updates(given.integer("steps", 10'000, 1)), .seconds = given.number("seconds", 0, 0, 1e9), .fixed = true};
   pretrainer::told last;
   auto o = loop_options(given, out);
   o.validate = [&] { return (last = dev.judged(run)).loss; };

@@ -1,5 +1,7 @@
 #include "training.hpp"
 
+#include "engine.hpp"
+
 #include <tx/io/crc64.hpp>
 #include <tx/text/write_token_shards.hpp>
 
@@ -35,6 +37,11 @@ tx::train::loop_options loop_options(command_line::options const& given, std::fi
 
 std::string trace_of(command_line::options const& given, tx::train::moment const& now) {
   return given.has("profile") && now.is_to_profile() ? given.text("profile") : "";
+}
+
+std::int64_t whole_updates(std::int64_t steps) {
+  std::int64_t const each = compiled().tuning.accumulate;
+  return (steps + each - 1) / each * each;
 }
 
 std::string sum_of(std::string const& file) { return std::to_string(tx::io::sum_file(file).crc64); }

@@ -7,6 +7,8 @@
 #include <tx/train/loop/options.hpp>
 #include <tx/train/loop/run_folder.hpp>
 
+#include <cstdint>
+
 namespace bert {
 
 // A command's own options, and those.
@@ -17,6 +19,8 @@ tx::train::run_folder_options folder_options(command_line::options const& given)
 tx::train::loop_options loop_options(command_line::options const& given, std::filesystem::path const& out);
 // For a Chrome trace of the step with this number, or of the last where there are fewer; empty where none is wanted.
 std::string trace_of(command_line::options const& given, tx::train::moment const& now);
+// So many steps, or a few more where an update takes several.
+std::int64_t whole_updates(std::int64_t steps);
 // Of a file's bytes: what a run and one that resumes it must have in common.
 std::string sum_of(std::string const& file);
 // The same of a model's configuration and its tokenizer.

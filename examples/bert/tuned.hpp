@@ -42,10 +42,16 @@ template <class Network, class Head = tx::names<>>
 using tuned = typename decltype(tuned_as<Network, Head, model::tuning>())::type;
 using sequence_head = tx::names<"*classifier.*">;  // DistilBERT's has two layers, of which one is pre_classifier
 
-// A step with products of the type that they are wanted in.
-template <class Network, auto Loss, class Optimizer, class... Options>
-using step_of = std::conditional_t<model::tuning::bf16, tx::train_step<Network, Loss, Optimizer, Options..., tx::mixed<tx::bf16>>,
-                                   tx::train_step<Network, Loss, Optimizer, Options...>>;
+// A step by the optimizer that was named, or else by this one, with products of the type that they are wanted in, and as many for an update as there are to be.
+template <class Network, auto Loss, class Otherwise, class... Options>
+constexpr auto step_as() {
+  using optimizer = std::conditional_t<std::is_void_v<model::tuning::optimizer>, Otherwise, model::tuning::optimizer>;
+  using accumulated = tx::accumulate_runs<model::tuning::accumulate>;
+  if constexpr (model::tuning::bf16) return std::type_identity<tx::train_step<Network, Loss, optimizer, Options..., accumulated, tx::mixed<tx::bf16>>>{};
+  else return std::type_identity<tx::train_step<Network, Loss, optimizer, Options..., accumulated>>{};
+}
+template <class Network, auto Loss, class Otherwise, class... Options>
+using step_of = typename decltype(step_as<Network, Loss, Otherwise, Options...>())::type;
 
 template <class Network, auto Loss>
 using tuned_step = std::conditional_t<model::tuning::layer_decay, step_of<Network, Loss, tx::adamw, tx::layer_decay<model::tuning::below>>, step_of<Network, Loss, tx::adamw>>;

@@ -28,6 +28,8 @@ struct tuning {
   using trained = tx::names<>;
   using frozen = tx::names<"bert.embeddings.position_embeddings.*">;
   static constexpr bool bf16 = false;
+  using optimizer = void;
+  static constexpr int accumulate = 1;
   static constexpr bool layer_decay = true;
   static constexpr tx::fixed_string below = "bert.embeddings*";
 };

@@ -233,3 +233,26 @@ TEST_CASE_METHOD(bert_test, "the help tells what is trained, and a head that wou
   CHECK(refused.code == 1);
   CHECK_THAT(refused.error, Catch::Contains("lacks bert.pooler.dense.") && Catch::Contains("and this program does not train it. FIX: "));
 }
+
+TEST_CASE_METHOD(bert_test, "an update takes as many steps as the program accumulates", "[lora]") {
+  std::string const command = "finetune --model @folder --data @train.tsv --dev @dev.tsv --dropout 0 --threads 1 --validations 1 --warmup 0 ";
+  CHECK_THAT((*this)("finetune --help").out, Catch::Contains("an update every 2 steps"));
+  ran const train = (*this)(command + "--rate 0.02 --steps 3 --out @model");
+  INFO(train.error);
+  REQUIRE(train.code == 0);
+  CHECK_THAT(train.out, Catch::Contains("4 steps in"));  // two whole updates
+
+  // Between two updates nothing but the sum changes: the loss of a text stays, which of drawn texts those two steps are.
+  std::vector<double> losses;
+  for (auto const& line : ran{0, read("model/metrics.jsonl"), ""}.lines())
+    if (auto const told = nlohmann::json::parse(line); told.contains("loss")) losses.push_back(told.at("loss").get<double>());
+  REQUIRE(losses.size() == 4);
+  REQUIRE((*this)(command + "--rate 0 --steps 3 --out @still").code == 0);
+  std::vector<double> still;
+  for (auto const& line : ran{0, read("still/metrics.jsonl"), ""}.lines())
+    if (auto const told = nlohmann::json::parse(line); told.contains("loss")) still.push_back(told.at("loss").get<double>());
+  REQUIRE(still.size() == 4);
+  CHECK(losses[0] == still[0]);
+  CHECK(losses[1] == still[1]);
+  CHECK(losses[2] != still[2]);
+}

@@ -26,6 +26,8 @@ struct tuning {
   using trained = tx::names<>;
   using frozen = tx::names<>;
   static constexpr bool bf16 = false;
+  using optimizer = void;
+  static constexpr int accumulate = 2;
   static constexpr bool layer_decay = true;
   static constexpr tx::fixed_string below = "bert.embeddings*";
 };

@@ -49,6 +49,8 @@ writes "$of LORA 4 0.5 dense TRAINED classifier.* bert.pooler.* LAYER_DECAY" "in
 writes "distilled.json HEADS sequence=2 LENGTHS 30 LORA 8 16" 'using adapted = tx::names<"*.layer.*.q_lin", "*.layer.*.v_lin">;' 'below = "distilbert.embeddings*";'
 writes "$of" "bool bf16 = false;"
 writes "$of BF16" "bool bf16 = true;"
+writes "$of" "using optimizer = void;" "int accumulate = 1;"
+writes "$of OPTIMIZER lion ACCUMULATE 4" "#include <tx/train/lion.hpp>" "using optimizer = tx::lion;" "int accumulate = 4;"
 refuses "$of WHERE_FAST" "WHERE_FAST says where BF16 is wanted. FIX: BF16 WHERE_FAST"
 writes "$of FROZEN bert.embeddings.*" 'using frozen = tx::names<"bert.embeddings.*">;'
 writes "$of TEACHER distilled.json HIDDEN_STATES ATTENTION" "bool hidden_states = true;" "bool attention = true;"
@@ -78,6 +80,9 @@ refuses "small.json HEADS sequence=2 regression" "regression is one for whole te
 refuses "small.json LENGTHS 10 20 30" "LENGTHS are one number or two"
 refuses "small.json LENGTHS 10 BATCH many" "all from 1 on"
 refuses "small.json HEADS pretrain LENGTHS 10 PREDICTIONS 0" "all from 1 on"
+refuses "$of ACCUMULATE 0" "all from 1 on"
+refuses "$of OPTIMIZER adam" "OPTIMIZER adam is not known. FIX: adamw, lamb"
+refuses "small.json HEADS embed LENGTHS 30 ACCUMULATE 2" "nothing is trained, by OPTIMIZER or with ACCUMULATE"
 refuses "small.json LENGTHS 20 10" "texts that are learned from are no longer than others"
 refuses "small.json LENGTHS 60" "the model's 40 positions"
 refuses "small.json LAYERS 3" "LAYERS;3 is not known"
