@@ -11,7 +11,8 @@
 // tokens before the first text and behind the last.
 // Keys of packed texts may lie apart from queries, as those of other texts: then k and v are [key tokens, key_heads * head], and behind the queries'
 // offsets stand those of keys [texts + 1], i32, `key_longest` of each text at most. A text without keys gives 0.
-// Its gradient is an op too, which computes probabilities again from these; one that is to be differentiated again is written out. nn/attend.hpp is the front end of models.
+// Its gradient is an op too, which computes probabilities again from these; one that is to be differentiated again is written out.
+// nn/attend.hpp is the front end of models.
 // A query that sees no key has equal probabilities for all. Errors: shapes and types that do not fit each other.
 #pragma once
 

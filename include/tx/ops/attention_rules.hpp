@@ -168,8 +168,8 @@ struct scores {
 struct attention {
   // A share has rows of scores: their out, and their two numbers.
   template <class T, class L, class... Behind>
-  static TX_HD void run(int share, int shares, attributes const& at, whole_operand<T> out, whole_operand<L> greatest, whole_operand<L> log_sum, whole_operand<T const> q,
-                        whole_operand<T const> k, whole_operand<T const> v, Behind const&... behind) {
+  static TX_HD void run(int share, int shares, attributes const& at, whole_operand<T> out, whole_operand<L> greatest, whole_operand<L> log_sum,
+                        whole_operand<T const> q, whole_operand<T const> k, whole_operand<T const> v, Behind const&... behind) {
     attention_parts::scores<T, Behind...> const s(at, q, k);
     std::int64_t const rows = s.texts(behind...) * s.f.heads * s.queries;
     for (std::int64_t r = rows * share / shares; r < rows * (share + 1) / shares; ++r) {

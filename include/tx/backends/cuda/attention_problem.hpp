@@ -67,7 +67,8 @@ struct attention_place {
 // What dropout multiplies probabilities with: none, or at random.
 class kept_probabilities {
  public:
-  TX_DEVICE explicit kept_probabilities(attention_problem const& p) : p_(p), rate_(p.rate == nullptr ? 0 : *p.rate), scale_(rate_ >= 1 ? 0 : 1 / (1 - rate_)), stream_(p.stream) {
+  TX_DEVICE explicit kept_probabilities(attention_problem const& p)
+      : p_(p), rate_(p.rate == nullptr ? 0 : *p.rate), scale_(rate_ >= 1 ? 0 : 1 / (1 - rate_)), stream_(p.stream) {
     if (p.rate != nullptr) stream_.high += *p.step;
   }
   TX_DEVICE bool any() const { return p_.rate != nullptr; }
