@@ -1,24 +1,13 @@
 // A scan is the same model as its iterations written out: values and gradients, of carries, slices and whatever its body reads.
 #include "../interpreter/passes.hpp"
-
-#include <tx/expr/repeat.hpp>
-#include <tx/expr/scan.hpp>
+#include "written_out.hpp"
 
 #include <tx/autodiff/grad.hpp>
-#include <tx/backends/cpu.hpp>
 #include <tx/ops/concat.hpp>
 #include <tx/ops/matmul.hpp>
 #include <tx/ops/mul.hpp>
-#include <tx/ops/slice.hpp>
 #include <tx/ops/sum.hpp>
 #include <tx/ops/tanh.hpp>
-#include <tx/run/executor.hpp>
-#include <tx/train/value_and_grad.hpp>
-
-#include <catch2/catch.hpp>
-
-#include <algorithm>
-#include <array>
 
 namespace {
 
@@ -74,12 +63,6 @@ constexpr auto slope = [](cell const& m, inputs x, tx::tensor<double, steps> wei
   return tx::sum(by_x * by_x);
 };
 
-std::vector<double> numbers(std::size_t count, double first) {
-  std::vector<double> v;
-  for (std::size_t i = 0; i < count; ++i) v.push_back(first + 0.25 * static_cast<double>(i * 7 % 11) - 0.5);
-  return v;
-}
-
 // Layers, each with own parameters, each a scan over time: a loop in a loop. [steps, batch, hidden] all the way.
 constexpr int layers = 3;
 using sequence = tx::tensor<double, steps, batch, hidden>;
@@ -127,27 +110,6 @@ constexpr auto layers_written_out = [](wide const& m, sequence x, state shared) 
   }
   return tx::sum(at * at) + sums[0] + sums[1] + sums[2];
 };
-
-struct outcome {
-  double value;
-  std::vector<double> gradient;
-};
-// Parameters by name, from numbers that depend on the name alone.
-template <auto F, class Model, class... X>
-outcome differentiated(X const&... x) {
-  tx::executor<tx::value_and_grad<F, Model>, tx::cpu> run{tx::seed(3)};
-  double first = 0;
-  for (auto const& t : run.tensors()) std::ranges::copy(numbers(t.data.size(), first += 0.03), t.data.begin());
-  auto const r = run(x...);
-  outcome out{r.value, {}};
-  for (auto const& t : r.gradient.tensors()) out.gradient.insert(out.gradient.end(), t.data.begin(), t.data.end());
-  return out;
-}
-void check_equal(outcome const& a, outcome const& b) {
-  CHECK(a.value == Approx(b.value).epsilon(1e-12));
-  REQUIRE(a.gradient.size() == b.gradient.size());
-  for (std::size_t i = 0; i < a.gradient.size(); ++i) CHECK(a.gradient[i] == Approx(b.gradient[i]).epsilon(1e-10).margin(1e-12));
-}
 
 }  // namespace
 

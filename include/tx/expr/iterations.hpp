@@ -16,6 +16,14 @@ struct scanned {
 template <class Carry, class Out>
 scanned(Carry, Out) -> scanned<Carry, Out>;
 
+// Of this, [N, extents...], each of N iterations is given its slice [extents...].
+template <class X>
+struct each {
+  X all;
+};
+template <class X>
+each(X) -> each<X>;
+
 namespace detail {
 
 // A bundle's type with handles in place of parameters.
@@ -95,8 +103,40 @@ constexpr bool is_like() {
   }
 }
 
-template <class S, int N>
-concept slices_of = typed_handle<S> && S::info.dims.rank > 0 && S::info.dims.dim[0] == N && !S::info.dims.is_bounded(0);
+template <class X>
+inline constexpr bool is_each = false;
+template <class X>
+inline constexpr bool is_each<each<X>> = true;
+
+template <class X, int N>
+concept slices_of = typed_handle<X> && X::info.dims.rank > 0 && X::info.dims.dim[0] == N && !X::info.dims.is_bounded(0);
+// Has it a slice for each of N iterations? What is the same for all has.
+template <class X, int N>
+inline constexpr bool has_slices = true;
+template <class X, int N>
+inline constexpr bool has_slices<each<X>, N> = slices_of<X, N>;
+
+template <class X>
+constexpr int slice_in(body_recorder& body, X const& behind) {
+  if constexpr (is_each<X>) return body.slice(behind.all.id);
+  else return -1;
+}
+template <class X>
+constexpr X const& as_seen(X const& same, int) {
+  return same;
+}
+template <class X>
+constexpr auto as_seen(each<X> const& xs, int slice) {
+  return tensor_of<unstacked(X::info)>{xs.all.g, slice};
+}
+// What an iteration returns of its carry and of what stands behind it.
+template <class F, class Carry, class... Behind>
+constexpr auto iteration_of(body_recorder& body, F const& f, Carry const& carry, Behind const&... behind) {
+  return [&]<int... K>(std::integer_sequence<int, K...>) {
+    [[maybe_unused]] int const slices[] = {slice_in(body, behind)..., -1};  // in braces: in this order
+    return f(carry, as_seen(behind, slices[K])...);
+  }(std::make_integer_sequence<int, sizeof...(Behind)>{});
+}
 
 template <class... Bundle>
 constexpr graph& graph_of_all(Bundle const&... bundles) {
@@ -113,6 +153,7 @@ constexpr void append_ids(Bundle const& bundle, vec<int>& ids) {
 // The carry as an iteration sees it.
 template <class Carry>
 constexpr auto carried_into(body_recorder& body, Carry const& carry) {
+  static_assert(typed_handle<Carry> || is_tuple<Carry> || is_struct<Carry>, "tx::scan, tx::repeat: a carry is no tensor. FIX: a tensor, or a struct or std::tuple of tensors");
   typename plain<Carry>::type inside = carry;
   for_each_tensor(inside, [&](auto& t) { t.id = body.carry(t.id); });
   return inside;

@@ -17,36 +17,6 @@
 
 namespace tx {
 
-// Of this, [N, extents...], each of N blocks is given its slice [extents...].
-template <typed_handle X>
-struct each {
-  X all;
-};
-template <class X>
-each(X) -> each<X>;
-
-namespace detail {
-template <class X>
-inline constexpr bool is_each = false;
-template <class X>
-inline constexpr bool is_each<each<X>> = true;
-
-template <class X, int N>
-inline constexpr bool has_slices = true;
-template <class X, int N>
-inline constexpr bool has_slices<each<X>, N> = slices_of<X, N>;
-
-// What a block is given of what stands behind the carry.
-template <class X>
-constexpr X const& given_to_block(body_recorder&, X const& same) {
-  return same;
-}
-template <class X>
-constexpr auto given_to_block(body_recorder& body, each<X> const& xs) {
-  return tensor_of<unstacked(X::info)>{xs.all.g, body.slice(xs.all.id)};
-}
-}  // namespace detail
-
 // Where the last iteration is written out after the scan, so that what reads only part of its result can shrink it.
 enum class peel : std::uint8_t { none, last };
 
@@ -114,7 +84,7 @@ struct repeat {
   }
 
   template <class Given>
-  static constexpr Given peeled(Given const& given) {
+  static constexpr auto peeled(Given const& given) {
     static_assert(!detail::is_scanned<Given>, "tx::repeat: a peeled one does not stack what its blocks give away. FIX: peel::none, or outputs()");
     return given;
   }
@@ -129,8 +99,7 @@ struct repeat {
     Block own = stacked_block;
     auto take_slice = [&](auto& p, detail::surroundings const&) { p.id = body.slice(p.id); };
     detail::for_each_parameter<detail::whatever_is_attached>(own, take_slice);
-    std::tuple<decltype(detail::given_to_block(body, same))...> const behind{detail::given_to_block(body, same)...};  // in braces: in this order
-    auto const given = std::apply([&](auto const&... x) { return own(inside, x...); }, behind);
+    auto const given = detail::iteration_of(body, own, inside, same...);
     using handed_on = std::remove_cvref_t<decltype(detail::carry_of(given))>;
     if constexpr (typed_handle<Carry>)
       static_assert(detail::is_like<handed_on, typename Carry::tensor_type>(),

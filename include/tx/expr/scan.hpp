@@ -27,8 +27,7 @@ constexpr auto scan(F const& f, Carry const& carry, Slices const&... slices) {
   graph& g = detail::graph_of_all(carry, slices...);
   detail::body_recorder body(g, N, Way == direction::backward);
   auto const inside = detail::carried_into(body, carry);
-  std::tuple<tensor_of<detail::unstacked(Slices::info)>...> const own{{&g, body.slice(slices.id)}...};  // in braces: in this order
-  auto const given = std::apply([&](auto const&... slice) { return f(inside, slice...); }, own);
+  auto const given = detail::iteration_of(body, f, inside, each<Slices>{slices}...);
   static_assert(detail::is_like<std::remove_cvref_t<decltype(detail::carry_of(given))>, std::remove_const_t<decltype(inside)>>(),
                 "tx::scan: the body hands on another type or shape than it was given. FIX: cast or reshape the carry that it returns");
   return detail::close_iterations<N>(body, g, inside, given);
