@@ -67,7 +67,8 @@ constexpr auto of_scans = [](cell const& m, tx::tensor<double, steps, inner_step
   using pair = std::tuple<state, counter>;
   auto const [last, all] = Way::template scan<steps>(
       [&](pair const& outer, auto const& row) {
-        auto const& [h, n] = outer;
+        state const h = std::get<0>(outer);
+        counter const n = std::get<1>(outer);
         auto const outer_share = tx::cast<double>(n) * 0.1;
         auto const through = Way::template scan<inner_steps, tx::direction::backward>(
             [&](pair const& inner, auto const& now) {

@@ -30,7 +30,7 @@ constexpr auto behind_carry(X const& same) {
   return same;
 }
 template <int I, class X>
-constexpr auto behind_carry(tx::each<X> const& xs) {
+constexpr auto behind_carry(tx::each_of<X> const& xs) {
   return slice_of<I>(xs.all);
 }
 

@@ -16,13 +16,15 @@ struct scanned {
 template <class Carry, class Out>
 scanned(Carry, Out) -> scanned<Carry, Out>;
 
-// Of this, [N, extents...], each of N iterations is given its slice [extents...].
-template <class X>
-struct each {
+// Of each(xs), xs [N, extents...], each of N iterations is given its slice [extents...].
+template <typed_handle X>
+struct each_of {
   X all;
 };
-template <class X>
-each(X) -> each<X>;
+template <typed_handle X>
+constexpr each_of<X> each(X const& all) {
+  return {all};
+}
 
 namespace detail {
 
@@ -106,7 +108,7 @@ constexpr bool is_like() {
 template <class X>
 inline constexpr bool is_each = false;
 template <class X>
-inline constexpr bool is_each<each<X>> = true;
+inline constexpr bool is_each<each_of<X>> = true;
 
 template <class X, int N>
 concept slices_of = typed_handle<X> && X::info.dims.rank > 0 && X::info.dims.dim[0] == N && !X::info.dims.is_bounded(0);
@@ -114,7 +116,7 @@ concept slices_of = typed_handle<X> && X::info.dims.rank > 0 && X::info.dims.dim
 template <class X, int N>
 inline constexpr bool has_slices = true;
 template <class X, int N>
-inline constexpr bool has_slices<each<X>, N> = slices_of<X, N>;
+inline constexpr bool has_slices<each_of<X>, N> = slices_of<X, N>;
 
 template <class X>
 constexpr int slice_in(body_recorder& body, X const& behind) {
@@ -126,7 +128,7 @@ constexpr X const& as_seen(X const& same, int) {
   return same;
 }
 template <class X>
-constexpr auto as_seen(each<X> const& xs, int slice) {
+constexpr auto as_seen(each_of<X> const& xs, int slice) {
   return tensor_of<unstacked(X::info)>{xs.all.g, slice};
 }
 // What an iteration returns of its carry and of what stands behind it.

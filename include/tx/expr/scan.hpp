@@ -27,7 +27,7 @@ constexpr auto scan(F const& f, Carry const& carry, Slices const&... slices) {
   graph& g = detail::graph_of_all(carry, slices...);
   detail::body_recorder body(g, N, Way == direction::backward);
   auto const inside = detail::carried_into(body, carry);
-  auto const given = detail::iteration_of(body, f, inside, each<Slices>{slices}...);
+  auto const given = detail::iteration_of(body, f, inside, each(slices)...);
   static_assert(detail::is_like<std::remove_cvref_t<decltype(detail::carry_of(given))>, std::remove_const_t<decltype(inside)>>(),
                 "tx::scan: the body hands on another type or shape than it was given. FIX: cast or reshape the carry that it returns");
   return detail::close_iterations<N>(body, g, inside, given);
