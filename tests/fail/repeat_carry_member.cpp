@@ -1,6 +1,6 @@
 // A repeated block that hands back a member of its carry with another shape than it was given.
-// expect: member_of_carry<1, tx::tensor<float>, tx::tensor<float, 8> >
 // expect: tx::scan, tx::repeat: a member of a carry is handed on with another element type or shape than it was given
+// expect somewhere: member_of_carry<1, tx::tensor<float>, tx::tensor<float, 8>
 #include <tx/expr/repeat.hpp>
 #include <tx/ops/add.hpp>
 #include <tx/ops/sum.hpp>

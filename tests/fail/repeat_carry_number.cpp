@@ -1,5 +1,5 @@
 // A repeat that is given a number, which is no tensor.
-// expect: tx::scan, tx::repeat: a carry is no tensor. FIX:
+// expect: carry is no tensor. FIX: a tensor, or a struct or std::tuple of tensors
 #include <tx/expr/repeat.hpp>
 #include <tx/ops/mul.hpp>
 #include <tx/step/function.hpp>

@@ -1,6 +1,6 @@
 // A body of a scan that hands on a member of a struct with another element type than it was given.
 // expect: tx::scan, tx::repeat: a member of a carry is handed on with another element type or shape than it was given
-// expect somewhere: member_of_carry<1, tx::tensor<float>, tx::tensor<int> >
+// expect somewhere: member_of_carry<1, tx::tensor<float>, tx::tensor<int>
 #include <tx/expr/scan.hpp>
 #include <tx/ops/add.hpp>
 #include <tx/ops/cast.hpp>

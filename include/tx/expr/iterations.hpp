@@ -65,10 +65,15 @@ inline constexpr bool is_scanned = false;
 template <class Carry, class Out>
 inline constexpr bool is_scanned<scanned<Carry, Out>> = true;
 
-// The carry of what an iteration returned, which may be all of it.
+// The carry of what an iteration returned, which may be all of it, and what it gives away, which may be the carry.
 template <class Given>
 constexpr auto const& carry_of(Given const& given) {
   if constexpr (is_scanned<Given>) return given.carry;
+  else return given;
+}
+template <class Given>
+constexpr auto const& out_of(Given const& given) {
+  if constexpr (is_scanned<Given>) return given.out;
   else return given;
 }
 
@@ -165,10 +170,9 @@ constexpr auto carried_into(body_recorder& body, Carry const& carry) {
 template <int N, bool AllCarries = false, class Carried, class Given>
 constexpr auto close_iterations(body_recorder& body, graph& g, Carried last, Given const& given) {
   constexpr bool gives_away = is_scanned<Given> || AllCarries;
-  auto const& out = [&]() -> auto const& {
-    if constexpr (is_scanned<Given>) return given.out;
-    else return given;
-  }();
+  auto const& out = out_of(given);
+  using stacked_type = stacked_bundle<N, std::remove_cvref_t<decltype(out)>>;
+  if constexpr (gives_away) static_assert(sizeof(stacked_type) > 0);  // what is no tensor is told here
   vec<int> next{}, away{};
   append_ids(carry_of(given), next);
   if constexpr (gives_away) append_ids(out, away);
@@ -176,7 +180,7 @@ constexpr auto close_iterations(body_recorder& body, graph& g, Carried last, Giv
   int k = 0;
   for_each_tensor(last, [&](auto& t) { t.id = body.last(k++); });
   if constexpr (gives_away) {
-    scanned<Carried, typename stacked_bundle<N, std::remove_cvref_t<decltype(out)>>::type> all{last, {}};
+    scanned<Carried, typename stacked_type::type> all{last, {}};
     k = 0;
     for_each_tensor(all.out, [&](auto& t) {
       t.g = &g;
