@@ -1,6 +1,7 @@
 // bench_plan: what the compiler has planned for a BERT-base step (8 x 128) and a two-tower step, fused and not. Nothing is run.
 // bench_plan --target cuda [--device h100|h200]: kernels of a BERT-base step of 128 x 128 in bf16, planned for a device with cuBLASLt, and the time that
 // they take there at least (tx/inspect/roofline.hpp): calls, milliseconds of all of them, TFLOP and GB of one, GB that it moves.
+#include <tx/backends/cuda/kernel_cost.hpp>
 #include <tx/inspect/roofline.hpp>
 #include <tx/nn/sequence_classifier.hpp>
 #include <tx/nn/losses.hpp>

@@ -3,6 +3,7 @@
 
 #include "planned.hpp"
 
+#include <tx/backends/cuda/target.hpp>
 #include <tx/run/frame.hpp>
 
 #include <cstring>
@@ -21,8 +22,9 @@ class run_memory {
       for (int tag : {1, 2}) f.extents.now[tag] = planned.now_of(tag);
     }
     std::memset(lend(tx::exec::base_arena, arena_bytes), 0xff, static_cast<std::size_t>(arena_bytes));
-    std::byte* const scalars = lend(tx::exec::base_scalars, tx::exec::scalars_counters_and_step);
-    std::memset(scalars, 0, static_cast<std::size_t>(tx::exec::scalars_counters_and_step));  // devices add the step that lies there to that of the frame
+    std::int64_t const scalars_bytes = tx::exec::scalars_and_step + tx::cuda_target.counter_bytes();  // no target has more counters
+    std::byte* const scalars = lend(tx::exec::base_scalars, scalars_bytes);
+    std::memset(scalars, 0, static_cast<std::size_t>(scalars_bytes));  // devices add the step that lies there to that of the frame
     std::memcpy(scalars, scalars_.data(), scalars_.size() * sizeof(float));
     for (std::size_t b = 0; b < r.sizes.size(); ++b) {
       std::byte* const to = lend(tx::exec::base_block + static_cast<int>(b), r.sizes[b] * tx::size_of(r.type));

@@ -126,6 +126,26 @@ TEST_CASE("a target that has a kernel for attention runs it where it says so, wi
   CHECK(whole.front() > whole.back());
 }
 
+TEST_CASE("rows of a multiple of the columns that a target says have kernels of their own, all others one") {
+  constexpr auto twice = [](tx::tensor<float, 4, 24> x) { return x + x; };
+  constexpr auto of_any = [](tx::tensor<float, 4, tx::dyn<24>> x) { return x + x; };
+  auto const has_whole = [](auto source, std::int64_t columns) {
+    tx::target to = small_kernels;
+    to.whole_columns = columns;
+    tx::exec::lowered const l = decltype(source)::lower(to);
+    REQUIRE(l.kernels.size() == 1);
+    return l.kernels[0].exact;
+  };
+  tx::function<twice>::source const fixed{};
+  CHECK(has_whole(fixed, 8));
+  CHECK(has_whole(fixed, 1));
+  CHECK(!has_whole(fixed, 16));
+  CHECK(!has_whole(fixed, 0));
+  CHECK(!has_whole(tx::function<of_any>::source{}, 8));
+  CHECK(tx::cpu_target.has_whole_columns(768));
+  CHECK(!tx::cuda_target.has_whole_columns(770));
+}
+
 TEST_CASE("a step planned for two targets gives the same numbers") {
   std::vector<double> there, here;
   auto const a = trained<elsewhere>(there);

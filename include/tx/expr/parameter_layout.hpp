@@ -15,7 +15,7 @@ namespace tx {
 
 // Flat blocks are seen as rows of this many elements, so that an update over all of them is an ordinary row kernel.
 inline constexpr int block_row = 1024;
-// Parameters start at multiples of this many elements, and of a cache line.
+// Parameters start at multiples of this many elements and of this many bytes, of which every target reads and writes whole pieces.
 inline constexpr int parameter_alignment = 16;
 inline constexpr std::int64_t parameter_line = 64;  // bytes
 

@@ -35,12 +35,6 @@ constexpr std::int64_t elements_read(exec::operand_ref const& r, exec::access ho
   return (rows_differ ? rows : 1) * (how == access::row ? 1 : cols);
 }
 
-constexpr std::int64_t whole_elements(exec::operand_ref const& r) {
-  std::int64_t n = 1;
-  for (int i = 0; i < r.rank; ++i) n *= r.extent[i];
-  return n;
-}
-
 // One call of a program.
 TX_COLD inline profiled_kernel described(exec::kernel_event const& e, exec::called_kernel const& k) {
   exec::call const& c = k.c;
@@ -51,7 +45,7 @@ TX_COLD inline profiled_kernel described(exec::kernel_event const& e, exec::call
   }
   if (k.sees_whole()) {
     for (int i = 0; i < c.operands; ++i)
-      if (i >= k.inputs() || k.reads(i)) out.bytes += whole_elements(k.operand(i)) * size_of(k.operand(i).type);
+      if (i >= k.inputs() || k.reads(i)) out.bytes += exec::elements_of(k.operand(i)) * size_of(k.operand(i).type);
     return out;
   }
   if (k.has_product()) {

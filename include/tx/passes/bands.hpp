@@ -1,6 +1,6 @@
 // A band is a few matrices of a batched product. Where batched products hand each other large values, as attention's scores are, this pass puts
 // their kernels into a loop: all of them run on one band, then on the next. Such a value exists for one band only: all of it is never in memory,
-// and what there is stays in the cache. As many matrices as hand on target::band_bytes, one at least. (band_loop in groups.hpp; run/frame.hpp runs the loop.)
+// and the target can keep what there is at hand. As many matrices as hand on target::band_bytes, one at least. (band_loop in groups.hpp; run/frame.hpp runs the loop.)
 //
 //   before   s = matmul(q, k) + mask, then p = exp(s - max(s)) / sum, then o = matmul(p, v)     three kernels over 96 matrices
 //   after    for each band of 4 matrices: the same three kernels over these 4                  s and p: room for 4 matrices

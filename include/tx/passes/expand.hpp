@@ -1,5 +1,5 @@
-// Attention written as products (ops/written_attention.hpp), for targets that have no kernel for it, or none that is better for scores that stay in
-// the cache. After differentiation, so that its gradient is written out here too.
+// Attention written as products (ops/written_attention.hpp), for targets that have no kernel for it, or none that is better for scores that fit
+// into a band. After differentiation, so that its gradient is written out here too.
 //
 //   before   out, greatest, log_sum = attention(q, k, v), dq, dk, dv = attention_gradient(dout, out, greatest, log_sum, q, k, v)
 //   after    the products, softmax and sums that written_attention.hpp shows; out, ..., dq, dk and dv are what those give

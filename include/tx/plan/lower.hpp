@@ -13,7 +13,7 @@ namespace detail {
 class lowerer {
  public:
   constexpr lowerer(graph const& g, passes::fusion const& f, target const& to, inspection* seen)
-      : g_(g), f_(f), where_(g, f, out_.varying), t_(g, f), kernels_(out_, to), value_of_(g.size(), -1), seen_(seen) {}
+      : g_(g), f_(f), to_(to), where_(g, f, out_.varying), t_(g, f), kernels_(out_, to), value_of_(g.size(), -1), seen_(seen) {}
 
   constexpr lowered run() {
     find_stored();
@@ -210,7 +210,7 @@ class lowerer {
     kernel_sig sig{};
     sig.kind = has_product ? kernel_kind::gemm : kernel_kind::fused;
     call c{};
-    sig.exact = gr.cols % 16 == 0 && !gr.of_cols;
+    sig.exact = to_.has_whole_columns(gr.cols) && !gr.of_cols;
     c.rows = gr.rows;
     c.cols = gr.cols;
     c.first = out_.operands.size();
@@ -370,6 +370,7 @@ class lowerer {
 
   graph const& g_;
   passes::fusion const& f_;
+  target const& to_;
   lowered out_{};
   operand_refs where_;
   timeline t_;

@@ -7,9 +7,6 @@
 
 namespace tx::exec {
 
-// Words behind the run-time scalars of a device, by which blocks of a kernel count how many of them are done: 0 between kernels.
-inline constexpr std::int64_t counter_words = 64 * 17;
-
 // Bases that offsets count from: the arena, the run-time scalars, flat blocks (parameters, then states), the arguments.
 inline constexpr int base_arena = 0;
 inline constexpr int base_scalars = 1;
@@ -61,6 +58,13 @@ struct operand_ref {
   int varying = 0;
 };
 
+// Of a `whole` kernel's operand.
+constexpr std::int64_t elements_of(operand_ref const& r) {
+  std::int64_t n = 1;
+  for (int i = 0; i < r.rank; ++i) n *= r.extent[i];
+  return n;
+}
+
 struct call {
   int kernel = 0;
   int first = 0;            // operands[first ...): inputs, then outputs; products: left, right, then the epilogue's others
@@ -105,7 +109,7 @@ struct basic_kernel_sig {
   kernel_kind kind = kernel_kind::fused;
   Op op{};                      // whole, collective
   dtype type = dtype::f32;      // gemm: of the operands
-  bool exact = false;           // columns are a multiple of 16
+  bool exact = false;           // columns are a multiple of target::whole_columns
   int first_in = 0, ins = 0;
   int first_let = 0, lets = 0;
   int first_out = 0, outs = 0;

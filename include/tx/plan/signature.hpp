@@ -1,6 +1,6 @@
 // Kernels as types. A fused group is straight-line code with shared values and several results:
 //   fused<exact, ins<in<...>...>, lets<let<rule, ...>...>, outs<out<...>...>>
-// exact: the columns are a multiple of 16, so that no vector is cut short.
+// exact: the columns are a multiple of what the target says (target::whole_columns), so that no vector is cut short.
 // Values are numbered: inputs first, then lets. Equal groups are one type and one kernel, whatever their extents.
 #pragma once
 

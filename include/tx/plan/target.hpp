@@ -14,6 +14,8 @@ struct target {
   std::int64_t band_bytes;
   // What a kernel may hold.
   passes::kernel_limits kernel;
+  // Rows of a multiple of so many columns, whose number is fixed, have kernels of their own, which cut no vector short; 0: there are none.
+  std::int64_t whole_columns;
   // Bytes of scratch of a call, for what its rows keep of values of an earlier sweep and for partial sums.
   std::int64_t (*row_scratch)(exec::row_buffers const& kept, exec::call const& c);
   // Bytes beside those, where the call is a product: [rows, depth] x [depth, cols], c.batch of them.
@@ -27,6 +29,11 @@ struct target {
   bool rounds_ahead = false;
   bool gathers_gradients = false;
   bool has_own_memory = false;  // to which a run's arguments and scalars are copied
+  // Words behind those scalars by which the parts of a kernel that run at once count how many of them are done: 0 between kernels.
+  std::int64_t counter_words = 0;
+
+  constexpr bool has_whole_columns(std::int64_t cols) const { return whole_columns > 0 && cols % whole_columns == 0; }
+  constexpr std::int64_t counter_bytes() const { return counter_words * std::int64_t{sizeof(std::uint32_t)}; }
 };
 
 // Does a backend say what programs are planned for?

@@ -14,9 +14,9 @@ namespace tx::exec {
 
 class observer;
 
-// Bytes of the run-time scalars, behind which the counters of a device's kernels lie, and behind them the step.
+// Bytes of the run-time scalars, behind which in a memory of the backend's own the step lies, and behind it the counters (target::counter_words).
 inline constexpr std::int64_t scalar_bytes = aligned(scalar_count * std::int64_t{sizeof(float)});
-inline constexpr std::int64_t scalars_counters_and_step = scalar_bytes + (counter_words + 1) * std::int64_t{sizeof(std::uint32_t)};
+inline constexpr std::int64_t scalars_and_step = scalar_bytes + std::int64_t{sizeof(std::uint32_t)};
 
 // Where a run is in its loops.
 struct loop_position {
@@ -46,8 +46,8 @@ struct frame : loop_position {
     for (int k = 0; k < max_loops; ++k) at += r.step[k] * index[k];
     return at;
   }
-  std::uint32_t* counters() const { return reinterpret_cast<std::uint32_t*>(base[base_scalars] + scalar_bytes); }
-  std::uint32_t const* step_in_memory() const { return counters() + counter_words; }
+  std::uint32_t const* step_in_memory() const { return reinterpret_cast<std::uint32_t const*>(base[base_scalars] + scalar_bytes); }
+  std::uint32_t* counters() const { return reinterpret_cast<std::uint32_t*>(base[base_scalars] + scalars_and_step); }
   std::byte* scratch(call const& c) const { return base[base_arena] + c.scratch; }
   // The random stream of an op: its number, the step and the iteration it is drawn in, which parts do not count.
   philox_stream stream(operand_ref const& r) const {

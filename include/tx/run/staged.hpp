@@ -1,8 +1,9 @@
-// Where a run's arguments and scalars lie in a memory of the backend's own: one argument behind the other, then scalars, counters and the step.
+// Where a run's arguments and scalars lie in a memory of the backend's own: one argument behind the other, then scalars, the step and the counters.
 #pragma once
 
 #include <tx/core/alignment.hpp>
 #include <tx/core/fixed.hpp>
+#include <tx/plan/target.hpp>
 #include <tx/run/frame.hpp>
 
 #include <tuple>
@@ -22,7 +23,7 @@ struct staged<std::tuple<A...>> {
     return at;
   }();
   static constexpr std::int64_t scalars = offsets[count];
-  static constexpr std::int64_t bytes = scalars + scalars_counters_and_step;
+  static constexpr std::int64_t bytes_on(target const& to) { return scalars + scalars_and_step + to.counter_bytes(); }
 };
 
 }  // namespace tx::exec

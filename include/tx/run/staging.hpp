@@ -33,8 +33,8 @@ class staging<Step, Backend> {
   }();
 
  public:
-  staging() : device_(places::bytes), results_(static_cast<std::size_t>(result_offsets[program::results.size()])) {
-    Backend::clear(device_.data() + places::scalars + scalar_bytes, counter_words * 4);
+  staging() : device_(places::bytes_on(Backend::target)), results_(static_cast<std::size_t>(result_offsets[program::results.size()])) {
+    if constexpr (Backend::target.counter_words > 0) Backend::clear(device_.data() + places::scalars + scalars_and_step, Backend::target.counter_bytes());
   }
 
   std::byte* argument(int k, std::byte const* values, std::size_t bytes) { return sent(places::offsets[k], values, bytes); }
@@ -42,7 +42,7 @@ class staging<Step, Backend> {
   // What the frame has of it.
   std::uint32_t step(std::int64_t steps) {
     auto const now = static_cast<std::uint32_t>(steps);
-    sent(places::scalars + scalar_bytes + counter_words * 4, reinterpret_cast<std::byte const*>(&now), sizeof now);
+    sent(places::scalars + scalar_bytes, reinterpret_cast<std::byte const*>(&now), sizeof now);
     return 0;
   }
   std::byte const* result(int k, std::byte const* value) {

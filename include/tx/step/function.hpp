@@ -18,7 +18,7 @@ template <class Model, class Arguments>
 constexpr memory_use memory_in_all(memory_use m, state_kinds states, target const& to) {
   m.parameters = layout<Model>::size * size_of(layout<Model>::type);
   m.optimizer = tx::detail::state_elements<Model>(states, states) * size_of(layout<Model>::type);
-  m.arguments = to.has_own_memory ? staged<Arguments>::bytes : 0;
+  m.arguments = to.has_own_memory ? staged<Arguments>::bytes_on(to) : 0;
   m.peak = m.parameters + m.optimizer + m.arena + m.arguments;
   return m;
 }

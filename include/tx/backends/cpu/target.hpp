@@ -25,8 +25,10 @@ constexpr std::int64_t most_panel_bytes(std::int64_t rows, std::int64_t cols, st
   return most < all ? most : all;
 }
 
-// One row of a share's scratch: whole vectors of the widest kind, 16 elements.
-constexpr std::int64_t scratch_row(std::int64_t cols, std::int64_t element) { return (cols + 15) / 16 * 16 * element; }
+// Elements of the widest vectors.
+inline constexpr std::int64_t widest_vector = 16;
+// One row of a share's scratch: whole vectors.
+constexpr std::int64_t scratch_row(std::int64_t cols, std::int64_t element) { return (cols + widest_vector - 1) / widest_vector * widest_vector * element; }
 // Stashed rows of one share, then its partial sums.
 constexpr std::int64_t row_scratch(exec::row_buffers const& p, std::int64_t cols) {
   return (p.stashes + p.column_sums) * scratch_row(cols, p.element) + (p.row_sums > 0 ? aligned(p.row_sums * p.element) : 0);
@@ -101,6 +103,7 @@ inline constexpr target cpu_target{
     .name = "cpu",
     .band_bytes = backends::cpu::band_bytes,
     .kernel = {},
+    .whole_columns = backends::cpu::widest_vector,
     .row_scratch = [](exec::row_buffers const& kept, exec::call const& c) { return backends::cpu::shares * backends::cpu::row_scratch(kept, c.cols); },
     .product_scratch = [](exec::row_buffers const&, exec::call const& c, exec::operand_ref const& left, exec::operand_ref const& right) { return backends::cpu::product_scratch(c, left, right); },
     .runs_attention = backends::cpu::runs_attention,

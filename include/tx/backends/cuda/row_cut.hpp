@@ -24,7 +24,7 @@ struct row_cut {
 
 inline constexpr std::int64_t piece_columns = 2048;  // where rows are cut; more than max_pieces of them are longer
 inline constexpr int counters_of_piece = 1 + most_shares / share_group;
-inline constexpr int most_pieces = exec::counter_words / counters_of_piece;
+inline constexpr int most_pieces = counter_words / counters_of_piece;
 
 // Of `rows` rows, which a launch has, of `cols` columns.
 constexpr row_cut cut_rows(row_facts const& k, std::int64_t rows, std::int64_t cols) {
@@ -34,7 +34,7 @@ constexpr row_cut cut_rows(row_facts const& k, std::int64_t rows, std::int64_t c
   if (!k.whole_rows && cols > 2 * piece_columns) {
     std::int64_t const pieces = (cols + piece_columns - 1) / piece_columns;
     c.pieces = static_cast<int>(pieces < most_pieces ? pieces : most_pieces);
-    c.piece = ((cols + c.pieces - 1) / c.pieces + 15) / 16 * 16;  // whole ones of those that a thread computes at once
+    c.piece = ((cols + c.pieces - 1) / c.pieces + whole_columns - 1) / whole_columns * whole_columns;  // whole ones of those that a thread computes at once
     c.pieces = static_cast<int>((cols + c.piece - 1) / c.piece);
   }
   // Narrow rows share a warp, medium ones a block; a row is never shared by blocks.

@@ -7,6 +7,11 @@
 
 namespace tx::backends::cuda {
 
+// Blocks of a kernel count by these how many of them are done.
+inline constexpr std::int64_t counter_words = 64 * 17;
+// Columns that are a multiple of this are read and written several at a time (columns_at_once of row_types.hpp).
+inline constexpr std::int64_t whole_columns = 16;
+
 // Sums over columns: rows are cut into shares, a block each. What they give is added in groups, then that of the groups: a tree that does not
 // depend on the device.
 inline constexpr int most_shares = 512, share_group = 16;
@@ -54,7 +59,7 @@ constexpr std::int64_t tiles_of(int tile, std::int64_t matrix_rows, std::int64_t
 // of blocks that run at once is that of one kind of device everywhere, so that results are the same.
 inline constexpr int blocks_at_once = 264, most_parts = 16, part_depth = 256, step_of_sums = 250;
 constexpr int depth_parts(std::int64_t tiles, std::int64_t depth) {
-  if (tiles > exec::counter_words || tiles < 1) return 1;
+  if (tiles > counter_words || tiles < 1) return 1;
   int best = 1;
   std::int64_t least = (tiles + blocks_at_once - 1) / blocks_at_once * depth;
   for (int parts = 2; parts <= most_parts && depth / parts >= part_depth; ++parts) {
@@ -69,7 +74,7 @@ constexpr int depth_parts(std::int64_t tiles, std::int64_t depth) {
 constexpr std::int64_t parts_bytes(int tile, std::int64_t tiles, std::int64_t depth, bool varies, std::int64_t element) {
   std::int64_t most = depth_parts(tiles, depth) > 1 ? tiles * depth_parts(tiles, depth) : 0;
   if (varies)
-    for (std::int64_t fewer = 1; fewer <= tiles && fewer <= exec::counter_words; ++fewer)
+    for (std::int64_t fewer = 1; fewer <= tiles && fewer <= counter_words; ++fewer)
       if (depth_parts(fewer, depth) > 1 && most < fewer * most_parts) most = fewer * most_parts;
   return most * tile * tile * element;
 }
@@ -129,6 +134,7 @@ inline constexpr target cuda_target{
     .name = "cuda",
     .band_bytes = 0,  // a band would leave most multiprocessors idle, and what it saves fits no cache
     .kernel = {},
+    .whole_columns = backends::cuda::whole_columns,
     .row_scratch = backends::cuda::row_scratch,
     .product_scratch = backends::cuda::product_scratch<true>,
     .runs_attention = backends::cuda::runs_attention,
@@ -136,6 +142,7 @@ inline constexpr target cuda_target{
     .rounds_ahead = true,
     .gathers_gradients = true,
     .has_own_memory = true,
+    .counter_words = backends::cuda::counter_words,
 };
 
 // Of devices whose units for matrices no kernel here knows: products run on vectors, attention is written out as products.
