@@ -58,6 +58,7 @@ class sentencepiece {
   }
 
   std::size_t size() const { return model_.pieces.size(); }
+  std::int32_t unknown() const { return unknown_; }
   std::string const& text(std::int32_t id) const {
     if (id < 0 || static_cast<std::size_t>(id) >= size()) throw value_error("sentencepiece: no piece has the id " + std::to_string(id));
     return model_.pieces[static_cast<std::size_t>(id)].text;
@@ -77,6 +78,14 @@ class sentencepiece {
   // last has the character's range, the others are empty.
   template <bool Ranges>
   void append(std::string_view text, std::size_t begin, token_list& to) const {
+    each<Ranges>(text, begin, [&](std::int32_t id, std::string_view, text_range where) {
+      to.ids.push_back(id);
+      if constexpr (Ranges) to.ranges.push_back(where);
+    });
+  }
+  // Calls token(id, unknown, range) for them, in order; unknown: of the unknown piece the changed characters that it stands for, as long as the call lasts.
+  template <bool Ranges, class Token>
+  void each(std::string_view text, std::size_t begin, Token&& token) const {
     changed now{begin, {}, {}};
     change<Ranges>(text, now);
     std::string_view const all = now.bytes;
@@ -85,24 +94,16 @@ class sentencepiece {
       auto const& p = model_.pieces[static_cast<std::size_t>(id)];
       return p.type == sentencepiece_model::kind::user_defined ? static_cast<float>(0.1 * (static_cast<double>(bytes) - 1)) : p.score;
     });
-    bool after_unknown = false;
+    auto const range = [&](std::size_t from, std::size_t end) { return Ranges ? text_range{now.from[from], now.from[end]} : text_range{}; };
     std::size_t from = 0;
     for (std::size_t k = work.path.size(); k-- > 0;) {
+      std::int32_t const id = work.ends[work.path[k]].id;
+      bool const is_unknown = id == unknown_, of_bytes = is_unknown && model_.byte_fallback;
+      while (is_unknown && !of_bytes && k > 0 && work.ends[work.path[k - 1]].id == unknown_) --k;  // characters that have no piece are one token
       std::size_t const end = work.path[k];
-      std::int32_t const id = work.ends[end].id;
-      bool const is_unknown = id == unknown_;
-      if (is_unknown && model_.byte_fallback) {
-        for (std::size_t i = from; i < end; ++i) {
-          to.ids.push_back(bytes_[static_cast<unsigned char>(all[i])]);
-          if constexpr (Ranges) to.ranges.push_back({now.from[from], now.from[i + 1 == end ? end : from]});
-        }
-      } else if (is_unknown && after_unknown) {
-        if constexpr (Ranges) to.ranges.back().end = now.from[end];
-      } else {
-        to.ids.push_back(id);
-        if constexpr (Ranges) to.ranges.push_back({now.from[from], now.from[end]});
-      }
-      after_unknown = is_unknown;
+      if (of_bytes)
+        for (std::size_t i = from; i < end; ++i) token(bytes_[static_cast<unsigned char>(all[i])], std::string_view(), range(from, i + 1 == end ? end : from));
+      else token(id, is_unknown ? all.substr(from, end - from) : std::string_view(), range(from, end));
       from = end;
     }
   }

@@ -74,9 +74,17 @@ struct stripped_spaces {
 };
 
 struct lower_case {
+  std::vector<std::string> kept{};  // strings that stay as they are: at each place the first that is written there
+
   change_result apply(text_slice from, changed_text& to) const {
     to.clear();
     for (std::size_t i = 0; i < from.bytes.size();) {
+      if (std::size_t const length = kept_at(from.bytes.substr(i)); length > 0) {
+        to.bytes += from.bytes.substr(i, length);
+        if (from.origins != nullptr) to.origins.insert(to.origins.end(), from.origins + i, from.origins + i + length);
+        i += length;
+        continue;
+      }
       auto const c = io::decode_utf8(from.bytes, i);
       if (c.value == 0x130) to.bytes += "i\u0307";
       else io::append_utf8(to.bytes, lowered(c.value));
@@ -87,6 +95,11 @@ struct lower_case {
   }
 
  private:
+  std::size_t kept_at(std::string_view text) const {
+    for (std::string const& k : kept)
+      if (text.starts_with(k)) return k.size();
+    return 0;
+  }
   static char32_t lowered(char32_t c) {
     static paged_table<std::int32_t> const difference = [] {
       std::vector<std::int32_t> all(0x110000, 0);

@@ -15,6 +15,7 @@ struct template_part {
   enum class what : std::uint8_t { token, first, second } kind = what::first;
   std::int32_t id = 0;    // of a token
   std::int32_t type = 0;  // of all its tokens
+  bool once = false;      // the token is not put behind a text that ends with it
 };
 
 struct token_template {
@@ -31,6 +32,13 @@ struct token_template {
     using enum template_part::what;
     template_part const begin{token, opening, 0}, end{token, closing, 0};
     return {{begin, {}, end}, {begin, {}, end, end, {second, 0, 0}, end}};
+  }
+
+  // A </s>, and A </s> B </s>, all of type 0, where a text that ends with </s> gets none.
+  static token_template t5(std::int32_t closing) {
+    using enum template_part::what;
+    template_part const end{token, closing, 0, true};
+    return {{{}, end}, {{}, end, {second, 0, 0}, end}};
   }
 
   static std::size_t tokens_in(std::vector<template_part> const& parts) {

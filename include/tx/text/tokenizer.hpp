@@ -6,12 +6,13 @@
 //   coder.decode(e.ids);                                                            // "how old are you?"
 //
 // Known are WordPiece with BERT's splitting, byte pairs with GPT-2's, and Unigram as T5, XLM-R and DeBERTa have it, each with any normalizer of
-// text_change_json.hpp or BERT's; every other part of a file is refused by its name. What a file says of truncation and padding is not looked at: that is the
+// text_change_json.hpp or BERT's, and files of SentencePiece as those three models have them; every other part of a file is refused by its name. What a file says of truncation and padding is not looked at: that is the
 // caller's to say.
 #pragma once
 
 #include <tx/text/added_tokens.hpp>
 #include <tx/text/byte_pairs.hpp>
+#include <tx/text/named_pieces.hpp>
 #include <tx/text/range_trim.hpp>
 #include <tx/text/sentencepiece.hpp>
 #include <tx/text/token_decoder.hpp>
@@ -101,7 +102,7 @@ class tokenizer {
   }
 
  private:
-  using model = std::variant<wordpiece, byte_pairs, unigram_text, sentencepiece>;
+  using model = std::variant<wordpiece, byte_pairs, unigram_text, sentencepiece, named_pieces>;
 
   // What stands around a model.
   struct surroundings {
@@ -112,6 +113,7 @@ class tokenizer {
     token_template around{};
     std::vector<bool> trims{};  // of each part of the file that trims ranges, whether it takes a space for put before texts
     token_decoder decoder{};
+    bool odd_to_first = false;  // as kept() has it
   };
 
   tokenizer(model m, surroundings how) : model_(std::move(m)), how_(std::move(how)) {
@@ -125,6 +127,7 @@ class tokenizer {
     if constexpr (std::is_same_v<Model, wordpiece>) return has(m) ? std::optional(m.tokens()[static_cast<std::size_t>(id)]) : std::nullopt;
     else if constexpr (std::is_same_v<Model, byte_pairs>) return has(m) ? std::optional(m.name(id)) : std::nullopt;
     else if constexpr (std::is_same_v<Model, unigram_text>) return has(m.model()) ? std::optional(m.model().text(id)) : std::nullopt;
+    else if constexpr (std::is_same_v<Model, named_pieces>) return m.name(id);
     else return has(m) ? std::optional(m.text(id)) : std::nullopt;
   }
 
@@ -200,15 +203,18 @@ class tokenizer {
     std::size_t const room = o.most == 0 ? first.ids.size() + second.ids.size() : o.most - std::min(o.most, own);
     if (o.most != 0 && o.most < own && o.how != truncation::none)
       throw value_error("no room for the " + std::to_string(own) + " tokens around a text: at most " + std::to_string(o.most) + " are wanted");
-    auto const [of_first, of_second] = kept(first.ids.size(), second.ids.size(), room, o.how);
+    auto const [of_first, of_second] = kept(first.ids.size(), second.ids.size(), room, o.how, how_.odd_to_first);
     encoding out;
+    bool behind_text = false;  // at least a token of one
     for (template_part const& p : parts) {
       if (p.kind == template_part::what::token) {
-        if (o.special_tokens) out.ids.push_back(p.id);
+        if (o.special_tokens && !(p.once && behind_text && out.ids.back() == p.id)) out.ids.push_back(p.id);
+        behind_text = false;
       } else {
         auto const& from = p.kind == template_part::what::first ? first : second;
         auto const n = static_cast<std::ptrdiff_t>(p.kind == template_part::what::first ? of_first : of_second);
         out.ids.insert(out.ids.end(), from.ids.begin(), from.ids.begin() + n);
+        behind_text = n > 0;
         if (o.ranges) {
           out.ranges.insert(out.ranges.end(), from.ranges.begin(), from.ranges.begin() + n);
           out.sources.resize(out.ids.size(), p.kind == template_part::what::first ? token_source::first : token_source::second);

@@ -1,6 +1,7 @@
 // tokenizer::load: that of a model's folder, with a tokenizer.json or as older ones are.
 #pragma once
 
+#include <tx/text/named_pieces_folder.hpp>
 #include <tx/text/tokenizer.hpp>
 #include <tx/text/tokenizer_settings.hpp>
 
@@ -21,8 +22,15 @@ inline tokenizer tokenizer::load(std::filesystem::path const& path) {
     tokenizer_settings const said(path, {"Roberta", "GPT2"});
     return said.checked(of_byte_pairs(byte_pairs::load(file("vocab.json"), file("merges.txt")), said.prefix_space(), said.is_of("GPT2")));
   }
-  for (char const* const name : {"spiece.model", "spm.model", "sentencepiece.bpe.model"})
-    if (has(name)) return of_sentencepiece(sentencepiece::load(file(name)));
+  for (char const* const name : {"spiece.model", "spm.model", "sentencepiece.bpe.model"}) {
+    if (!has(name)) continue;
+    detail::named_pieces_folder const said(path);
+    if (!said.is_known()) return of_sentencepiece(sentencepiece::load(file(name)));
+    auto [pieces, around, added] = said.read();
+    token_decoder decoder = token_decoder::refused("a file of SentencePiece says nothing of decoding. FIX: a tokenizer.json of the model");
+    decoder.add(added);
+    return {std::move(pieces), {.around = std::move(around), .decoder = std::move(decoder), .odd_to_first = true}};
+  }
   throw io_error("no tokenizer in " + path.string() + ": neither tokenizer.json nor vocab.txt nor vocab.json with merges.txt nor a file of SentencePiece");
 }
 

@@ -48,9 +48,7 @@ class tokenizer_settings {
     return t;
   }
 
- private:
-  [[noreturn]] void fail(std::string const& what) const { throw format_error(folder_.string() + ": " + what + ". FIX: save a tokenizer.json, as the fast tokenizers of transformers do"); }
-
+  // Of a file; one that there is not is empty.
   static nlohmann::json object(std::filesystem::path const& path) {
     std::error_code none;
     if (!std::filesystem::exists(path, none)) return nlohmann::json::object();
@@ -58,6 +56,10 @@ class tokenizer_settings {
     if (!json.is_object()) throw format_error(path.string() + ": is no JSON object");
     return json;
   }
+
+ private:
+  [[noreturn]] void fail(std::string const& what) const { throw format_error(folder_.string() + ": " + what + ". FIX: save a tokenizer.json, as the fast tokenizers of transformers do"); }
+
   bool flag(char const* name, bool otherwise) const {
     auto const at = config_.find(name);
     return at != config_.end() && at->is_boolean() ? at->get<bool>() : otherwise;

@@ -18,9 +18,10 @@ enum class truncation : std::uint8_t {
   none,  // no token is lost, however many there are
 };
 
-// How many tokens of two texts of so many are kept where there is room for `room`; second is 0 where there is one text.
+// How many tokens of two texts of so many are kept where there is room for `room`; second is 0 where there is one text. odd_to_first: where both are cut to
+// the same length and one more token has room, it is of the first, as the tokenizers of transformers in Python have it, not of the longer text.
 // Throws value_error where the text that is to be cut is too short for it; where there is no room at all, both lose all, whichever is to be cut.
-inline std::pair<std::size_t, std::size_t> kept(std::size_t first, std::size_t second, std::size_t room, truncation how) {
+inline std::pair<std::size_t, std::size_t> kept(std::size_t first, std::size_t second, std::size_t room, truncation how, bool odd_to_first = false) {
   if (how == truncation::none || first + second <= room) return {first, second};
   if (room == 0) return {0, 0};
   std::size_t const over = first + second - room;
@@ -36,6 +37,7 @@ inline std::pair<std::size_t, std::size_t> kept(std::size_t first, std::size_t s
   if (shorter + longer > room) {
     shorter = room / 2;
     longer = shorter + room % 2;
+    if (odd_to_first) return {longer, shorter};
   }
   return first > second ? std::pair{longer, shorter} : std::pair{shorter, longer};
 }
