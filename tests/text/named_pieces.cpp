@@ -165,6 +165,12 @@ TEST_CASE("a file of SentencePiece of a class that is not known is refused by it
   t5({{"added_tokens_decoder", {{"300", {{"content", "x"}, {"single_word", true}}}}}}, "the token 'x' is a single_word, which is not known");
   t5({{"added_tokens_decoder", {{"300", {{"content", "<x<y>z"}}}, {"301", {{"content", "<y>"}}}}}}, "the added token '<y>' stands within '<x<y>z'");
   t5({{"added_tokens_decoder", nlohmann::json::array()}}, "the added_tokens_decoder is no object");
+  model_folder const of("spiece.model", "t5_pieces");
+  of.write("config.json", R"({"model_type": "t5"})");
+  of.write("special_tokens_map.json", R"({"sep_token": "<word>", "additional_special_tokens": ["<other>", "<word>"]})");
+  CHECK_NOTHROW(of.load());
+  of.write("added_tokens.json", R"({"<other>": 300})");
+  CHECK_THROWS_WITH(of.load(), Catch::Contains("the token '<word>' is the last of the additional_special_tokens and another special token"));
 }
 
 TEST_CASE("XLM-R's files have their unknown piece first", "[named_pieces]") {
