@@ -70,7 +70,7 @@ void learn_answers(command_line::options const& given) {
   answerer& run = *made;
   check_folder(model);
   auto const folder = tx::io::model_folder::open(model);
-  auto const words = load_tokenizer(model);
+  auto const words = load_tokenizer(model, given);
   asked_questions const learned(f.data, true, words, f.longest), unseen(f.dev, true, words, compiled().longest);
   f.check_count(learned.questions.size(), "questions");
 
@@ -107,7 +107,7 @@ void use_answers(command_line::options const& given, std::string const& file, bo
   std::string const model = given.text("model");
   auto const run = make_answerer(1, static_cast<int>(given.integer("threads", 0, 0, 1024)), false);
   load_trained(model, run->tensors(), "questions", "answer");
-  asked_questions const of(file, answered, load_tokenizer(model), compiled().longest);
+  asked_questions const of(file, answered, load_tokenizer(model, given), compiled().longest);
   bool const must = given.has("must-answer");
   if (answered) return tx::io::print(answer_line(scored_answers(*run, of, must), of.questions.size()) + '\n');
   auto const told = told_answers(*run, of, must);

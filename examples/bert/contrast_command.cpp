@@ -31,8 +31,8 @@ struct coded_pairs {
     if (!pairs.front().pair) throw tx::format_error(file + ":1: one text where two belong. FIX: text<TAB>text, or JSON lines with text and pair");
     std::vector<tx::text::labelled_text> one, other;
     for (auto const& p : pairs) one.push_back({"", p.text}), other.push_back({"", *p.pair});
-    first = encode(one, words, longest);
-    second = encode(other, words, longest);
+    first = encode(one, file, words, longest);
+    second = encode(other, file, words, longest);
   }
   std::size_t size() const { return first.size(); }
 };
@@ -74,7 +74,7 @@ void contrast_command(std::span<std::string const> arguments) {
   said.first_token = run.first_token();
   said.longest = f.longest;
   auto const folder = tx::io::model_folder::open(model);
-  auto const words = load_tokenizer(model);
+  auto const words = load_tokenizer(model, given);
   coded_pairs const learned(f.data, words, f.longest), unseen(f.dev, words, f.longest);
   f.check_count(learned.size(), "pairs");
 

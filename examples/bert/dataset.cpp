@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <filesystem>
 
 namespace bert {
 namespace {
@@ -16,13 +17,41 @@ std::optional<T> number_in(std::string const& text) {
   return value;
 }
 
+// What a tokenizer's files call its padding, or what tokenizers usually do; nothing where there is no such token.
+std::optional<std::string> padding_of(tx::io::model_folder const& folder, tx::text::tokenizer const& words) {
+  for (char const* const file : {"tokenizer_config.json", "special_tokens_map.json"}) {
+    if (!folder.has(file)) continue;
+    nlohmann::json const said = tx::io::read_json(folder.file(file));
+    nlohmann::json token = said.is_object() && said.contains("pad_token") ? said["pad_token"] : nlohmann::json();
+    if (token.is_object() && token.contains("content")) token = nlohmann::json(token["content"]);
+    if (token.is_string() && words.id(token.get<std::string>())) return token.get<std::string>();
+  }
+  for (char const* const name : {"[PAD]", "<pad>"})
+    if (words.id(name)) return name;
+  return std::nullopt;
+}
+
 }  // namespace
 
-tx::text::tokenizer load_tokenizer(std::string const& folder) {
+void check_table(std::string const& folder, std::size_t ids, std::size_t rows, bool may_be_few) {
+  // Tables are made larger than they need be, so that their rows are a multiple of a power of two.
+  std::size_t const most = (ids + 127) / 128 * 128 + 128;
+  std::string const both = folder + ": the tokenizer has " + std::to_string(ids) + " ids, the model's table " + std::to_string(rows);
+  if (ids > rows) throw tx::format_error(both + ". FIX: the tokenizer that the model was trained with");
+  if (rows > most && !may_be_few)
+    throw tx::format_error(both + " rows, more than tables are made larger by. FIX: the tokenizer that the model was trained with, or --fewer-ids where this is it");
+}
+
+tx::text::tokenizer load_tokenizer(std::string const& folder, command_line::options const& given) {
   auto words = tx::text::tokenizer::load(folder);
-  if (words.size() > static_cast<std::size_t>(compiled().vocabulary))
-    throw tx::format_error(folder + ": the tokenizer has " + std::to_string(words.size()) + " ids, the model's table " + std::to_string(compiled().vocabulary) +
-                           ". FIX: the tokenizer that the model was trained with");
+  check_table(folder, words.size(), static_cast<std::size_t>(compiled().vocabulary), given.has("fewer-ids"));
+  if (!std::filesystem::exists(std::filesystem::path(folder) / "config.json")) return words;
+  auto const model = tx::io::model_folder::open(folder);
+  auto const said = model.config().find("pad_token_id");
+  if (said == model.config().end() || !said->is_number_integer()) return words;
+  if (auto const name = padding_of(model, words); name && *said != *words.id(*name))
+    throw tx::format_error(folder + ": pad_token_id is " + said->dump() + " in config.json, and the tokenizer's " + *name + " is " + std::to_string(*words.id(*name)) +
+                           ". FIX: the tokenizer that the model was trained with, or its id in config.json");
   return words;
 }
 
@@ -45,16 +74,27 @@ std::vector<coded_text> coded_texts(std::span<tx::text::encoding const> texts) {
   return out;
 }
 
-std::vector<tx::text::encoding> encode(std::span<tx::text::labelled_text const> texts, tx::text::tokenizer const& words, int longest) {
+std::vector<tx::text::encoding> encode(std::span<tx::text::labelled_text const> texts, std::string const& source, tx::text::tokenizer const& words, int longest) {
   std::vector<tx::text::encoding> out;
   tx::text::encode_options const most{.most = static_cast<std::size_t>(longest)};
-  for (auto const& t : texts) out.push_back(t.pair ? words.encode(t.text, *t.pair, most) : words.encode(t.text, most));
+  std::size_t const around = words.encode("").ids.size();
+  for (std::size_t i = 0; i < texts.size(); ++i) {
+    auto const& t = texts[i];
+    auto const check = [&](std::string const& text, char const* which) {
+      if (words.ids_of(text).empty())
+        throw tx::format_error(source + ':' + std::to_string(i + 1) + ": the " + which + ' ' + tx::io::json_string(text) +
+                               " has no token of its own, as one of blanks alone. FIX: leave the line out");
+    };
+    out.push_back(t.pair ? words.encode(t.text, *t.pair, most) : words.encode(t.text, most));
+    if (t.pair) check(t.text, "text"), check(*t.pair, "second text");
+    else if (out.back().ids.size() <= around) check(t.text, "text");
+  }
   return out;
 }
 
 dataset encode(std::span<tx::text::labelled_text const> texts, std::string const& source, tx::text::tokenizer const& words, std::span<std::string const> labels,
                int longest) {
-  dataset out{encode(texts, words, longest), {}};
+  dataset out{encode(texts, source, words, longest), {}};
   for (std::size_t i = 0; i < texts.size(); ++i) {
     auto const& t = texts[i];
     auto const fail = [&](std::string const& what) { throw tx::format_error(source + ':' + std::to_string(i + 1) + ": the label " + tx::io::shown(t.label) + what); };

@@ -56,7 +56,7 @@ void distil_command(std::span<std::string const> arguments) {
 
   check_folder(from);
   auto const folder = tx::io::model_folder::open(from), teacher = tx::io::model_folder::open(wise);
-  auto const words = load_tokenizer(from), teachers_words = load_tokenizer(wise);
+  auto const words = load_tokenizer(from, given), teachers_words = load_tokenizer(wise, given);
   auto const texts = tx::text::read_labelled_texts(f.data), held_out = tx::text::read_labelled_texts(f.dev);
   auto const labels = d.regression() ? std::vector<std::string>{} : trained_labels(teacher, d.labels);
   dataset const learned = encode(texts, f.data, words, labels, f.longest), unseen = encode(held_out, f.dev, words, labels, f.longest);

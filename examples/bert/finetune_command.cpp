@@ -36,7 +36,7 @@ void finetune_command(std::span<std::string const> arguments) {
   classifier& run = *made;
   check_folder(model);
   auto const folder = tx::io::model_folder::open(model);
-  auto const words = load_tokenizer(model);
+  auto const words = load_tokenizer(model, given);
   auto const texts = tx::text::read_labelled_texts(f.data), held_out = tx::text::read_labelled_texts(f.dev);
   std::vector<std::string> labels;
   if (!d.regression()) labels = chosen_labels(label_names(texts), labels_of(folder), d.labels, f.data, "sequence");

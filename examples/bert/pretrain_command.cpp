@@ -86,7 +86,7 @@ void pretrain_command(std::span<std::string const> arguments) {
   std::string const from = given.has("model") ? given.text("model") : given.text("config"), out = given.text("out");
   check_folder(from);
   auto const folder = tx::io::model_folder::open(from);
-  auto const words = load_tokenizer(from);
+  auto const words = load_tokenizer(from, given);
   special_ids const special(words, from);
   auto const texts = texts_of(given, words, from);
   auto const unseen = documents_in_memory(read_documents(given.all("dev"), words));

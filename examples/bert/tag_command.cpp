@@ -59,7 +59,7 @@ void learn_tags(command_line::options const& given) {
   tagger& run = *made;
   check_folder(model);
   auto const folder = tx::io::model_folder::open(model);
-  auto const words = load_tokenizer(model);
+  auto const words = load_tokenizer(model, given);
   auto const texts = read_tagged_texts(f.data), dev_texts = read_tagged_texts(f.dev);
   auto const names = chosen_labels(tag_names(texts), labels_of(folder), d.tags, f.data, "token");
   bool const entities = marks_entities(names);
@@ -100,7 +100,7 @@ void use_tags(command_line::options const& given, std::string const& file, tx::t
   std::string const model = given.text("model");
   auto const run = make_tagger(1, static_cast<int>(given.integer("threads", 0, 0, 1024)), false);
   auto const folder = load_trained(model, run->tensors(), "labels of words", "tag");
-  auto const words = load_tokenizer(model);
+  auto const words = load_tokenizer(model, given);
   auto const names = trained_labels(folder, d.tags);
   auto const texts = read_tagged_texts(file, wanted);
   tagged_dataset const data = encode_words(texts, file, words, names, d.longest);

@@ -1,5 +1,6 @@
 #include "training.hpp"
 
+#include "dataset.hpp"
 #include "engine.hpp"
 
 #include <tx/io/crc64.hpp>
@@ -16,6 +17,7 @@ std::vector<command_line::option> with_common_options(std::vector<command_line::
       {"profile", "FILE", "write a Chrome trace of one step's kernels, with FLOPs, bytes and rates"},
       {"tensorboard", "", "write an event file for TensorBoard into DIR/events, beside metrics.jsonl"},
       {"resume", "", "go on from the state saved in DIR, with the same options and files; --threads may differ"},
+      fewer_ids_option,
       {"threads", "N", "(default: as many as the machine runs at once)"},
       {"help", "", "print this"}};
   own.insert(own.end(), common.begin(), common.end());

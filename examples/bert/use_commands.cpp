@@ -28,8 +28,9 @@ struct trained {
   tx::text::tokenizer words;
   std::vector<std::string> names;
 
-  explicit trained(options const& given) : trained(given.text("model"), threads_of(given)) {}
-  trained(std::string const& folder, int threads) : run(make_classifier(1, threads, false)), words((check_folder(folder), load_tokenizer(folder))) {
+  explicit trained(options const& given) : trained(given.text("model"), given) {}
+  trained(std::string const& folder, options const& given)
+      : run(make_classifier(1, threads_of(given), false)), words((check_folder(folder), load_tokenizer(folder, given))) {
     auto const of = load_trained(folder, run->tensors(), "labels", "finetune");
     if (!compiled().regression()) names = trained_labels(of, compiled().labels);
   }
@@ -40,6 +41,7 @@ struct trained {
 void predict_command(std::span<std::string const> arguments) {
   option const known[] = {model_option, {"text", "FILE", "a text a line, or two with a tab between them, or JSON lines"},
                           {"scores", "", "of pairs of texts and two labels: prints text<TAB>text<TAB>probability of the second label, which a student may learn from"},
+                          fewer_ids_option,
                           threads_option,
                           help_option};
   options const given(arguments, known);
@@ -58,7 +60,7 @@ void predict_command(std::span<std::string const> arguments) {
       if (t != nullptr && t->find_first_of("\t\n\r") != std::string::npos)
         throw tx::format_error(given.text("text") + ':' + std::to_string(i + 1) +
                                ": the text has a tab or an end of a line, which the lines that predict prints cannot hold. FIX: a space in its place");
-  auto const told = judged(model.run->logits(coded_texts(encode(texts, model.words, compiled().longest))), {});
+  auto const told = judged(model.run->logits(coded_texts(encode(texts, given.text("text"), model.words, compiled().longest))), {});
   std::string out;
   if (scores) {
     auto const second = told.second();
@@ -82,7 +84,7 @@ void predict_command(std::span<std::string const> arguments) {
 }
 
 void eval_command(std::span<std::string const> arguments) {
-  option const known[] = {model_option, {"data", "FILE", "label<TAB>text[<TAB>text], or JSON lines with label, text and perhaps pair"}, threads_option, help_option};
+  option const known[] = {model_option, {"data", "FILE", "label<TAB>text[<TAB>text], or JSON lines with label, text and perhaps pair"}, fewer_ids_option, threads_option, help_option};
   options const given(arguments, known);
   if (helped(given,
              "usage: bert eval --model DIR --data FILE\n"
@@ -120,6 +122,7 @@ void embed_command(std::span<std::string const> arguments) {
                           {"text", "FILE", "a text a line"},
                           {"pool", "mean|cls", "of its tokens' vectors (default: what the folder of sentence-transformers says, or mean)"},
                           {"normalize", "yes|no", "to length 1 (default: what the folder says, or no)"},
+                          fewer_ids_option,
                           threads_option,
                           help_option};
   options const given(arguments, known);
@@ -139,13 +142,13 @@ void embed_command(std::span<std::string const> arguments) {
   };
   auto const said = tx::io::sentence_modules::of(folder);
   bool const mean = choice("pool", "mean", "cls", !said.first_token), unit = choice("normalize", "yes", "no", said.normalize);
-  auto const words = load_tokenizer(folder);
+  auto const words = load_tokenizer(folder, given);
   auto const report = tx::io::load_pretrained(tx::io::model_folder::open(folder), run->tensors(), compiled().family);
   if (!report.fresh.empty()) throw tx::format_error(folder + " lacks " + report.fresh.front());
 
   auto const texts = tx::text::read_labelled_texts(given.text("text"), labels::none);
   int const longest = said.longest > 0 ? std::min(said.longest, compiled().longest) : compiled().longest;
-  auto const coded = encode(texts, words, longest);
+  auto const coded = encode(texts, given.text("text"), words, longest);
   auto const vectors = run->embed(coded_texts(coded), mean ? embedder::pooling::mean : embedder::pooling::first);
   auto const width = static_cast<std::size_t>(compiled().hidden);
   std::string out;
@@ -164,12 +167,12 @@ void embed_command(std::span<std::string const> arguments) {
 }
 
 void tokens_command(std::span<std::string const> arguments) {
-  option const known[] = {model_option, {"text", "FILE", "a text a line, or two with a tab between them"}, help_option};
+  option const known[] = {model_option, {"text", "FILE", "a text a line, or two with a tab between them"}, fewer_ids_option, help_option};
   options const given(arguments, known);
   if (helped(given, "usage: bert tokens --model DIR --text FILE\nPrints the ids of each text, a line for each.\n\n", known)) return;
-  auto const words = load_tokenizer(given.text("model"));
+  auto const words = load_tokenizer(given.text("model"), given);
   std::string out;
-  for (auto const& e : encode(tx::text::read_labelled_texts(given.text("text"), labels::none), words, compiled().longest)) {
+  for (auto const& e : encode(tx::text::read_labelled_texts(given.text("text"), labels::none), given.text("text"), words, compiled().longest)) {
     for (std::size_t i = 0; i < e.ids.size(); ++i) out += (i == 0 ? "" : " ") + std::to_string(e.ids[i]);
     out += '\n';
   }

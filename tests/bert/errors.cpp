@@ -1,4 +1,5 @@
 // What the program refuses, by its message; nothing is written then.
+#include "../../examples/bert/dataset.hpp"
 #include "run.hpp"
 
 TEST_CASE_METHOD(bert_test, "folders and files that are refused", "[bert]") {
@@ -47,10 +48,57 @@ TEST_CASE_METHOD(bert_test, "folders and files that are refused", "[bert]") {
   refused(with("@folder"), "the tokenizer has 143 ids, the model's table 142");
   write("folder/tokenizer.json", tokenizer);
 
+  write("folder/config.json", replaced(config, "\"pad_token_id\": 0", "\"pad_token_id\": 3"));
+  for (char const* const command : {"embed --model @folder --text @folder/texts.txt", "tokens --model @folder --text @folder/texts.txt"})
+    refused(command, "pad_token_id is 3 in config.json, and the tokenizer's [PAD] is 0. FIX: the tokenizer that the model was trained with");
+  write("folder/tokenizer_config.json", R"({"pad_token": {"content": "[MASK]"}})");
+  refused(with("@folder"), "pad_token_id is 3 in config.json, and the tokenizer's [MASK] is 4");
+  std::filesystem::remove(path / "folder/tokenizer_config.json");
+  write("folder/config.json", config);
+
   std::string weights = read("folder/model.safetensors");
   weights.replace(weights.size() - 4, 4, std::string("\x00\x00\xc0\x7f", 4));
   write("folder/model.safetensors", weights);
   refused(with("@folder"), "holds a NaN or an infinity");
+}
+
+TEST_CASE("a tokenizer's ids fit the model's table", "[bert]") {
+  auto const check = [](std::size_t ids, std::size_t rows, bool may_be_few = false) { bert::check_table("folder", ids, rows, may_be_few); };
+  CHECK_NOTHROW(check(30522, 30522));
+  CHECK_NOTHROW(check(32100, 32128));
+  CHECK_NOTHROW(check(50265, 50432));  // the next multiple of 128 and one more
+  CHECK_THROWS_WITH(check(50265, 50433), Catch::Contains("the tokenizer has 50265 ids, the model's table 50433 rows"));
+  CHECK_THROWS_WITH(check(160, 30522), Catch::Contains("folder: the tokenizer has 160 ids, the model's table 30522 rows") && Catch::Contains("FIX: ") &&
+                                           Catch::Contains("--fewer-ids"));
+  CHECK_NOTHROW(check(160, 30522, true));
+  CHECK_THROWS_WITH(check(143, 142, true), Catch::Contains("the tokenizer has 143 ids, the model's table 142. FIX: "));
+}
+
+TEST_CASE_METHOD(bert_test, "texts without a token of their own are refused by their line", "[bert]") {
+  auto const refused = [&](std::string const& command, std::string const& message) {
+    ran const r = (*this)(command);
+    INFO(command << ": " << r.error);
+    CHECK(r.code == 1);
+    CHECK(r.out == "");
+    CHECK_THAT(r.error, Catch::StartsWith("bert: ") && Catch::Contains(message) && Catch::Contains("has no token of its own") && Catch::Contains("FIX: "));
+    CHECK_FALSE(std::filesystem::exists(path / "model"));
+  };
+  for (std::string const blank : {"\\n", "\u200b", "\\u00a0\\r", "\u3000 \u200d"}) {
+    CAPTURE(blank);
+    std::string const line = R"("text": ")" + blank + "\"}\n", labelled_line = R"({"label": "counts", )" + line;
+    write("blank.json", labelled(0, 16) + labelled_line);
+    refused("finetune --model @folder --data @blank.json --dev @dev.tsv --out @model --steps 1 --threads 1", "blank.json:17: the text ");
+    refused("finetune --model @folder --data @train.tsv --dev @blank.json --out @model --steps 1 --threads 1", "blank.json:17: the text ");
+    write("blank.txt", "the words\n{" + line);
+    for (char const* const command : {"embed", "tokens"}) refused(std::string(command) + " --model @folder --text @blank.txt", "blank.txt:2: the text ");
+    write("pairs.txt", R"({"text": "the words", "pair": ")" + blank + "\"}\n");
+    refused("embed --model @folder --text @pairs.txt", "pairs.txt:1: the second text ");
+  }
+  REQUIRE(finetune().code == 0);
+  std::filesystem::rename(path / "model", path / "trained");
+  refused("eval --model @trained --data @blank.json --threads 1", "blank.json:17: the text ");
+  refused("predict --model @trained --text @blank.txt --threads 1", "blank.txt:2: the text ");
+  CHECK((*this)("predict --model @trained --text @folder/texts.txt --threads 1 --fewer-ids").code == 0);
 }
 
 TEST_CASE_METHOD(bert_test, "an existing folder is left alone", "[bert]") {

@@ -87,7 +87,10 @@ class named_pieces_folder {
     std::map<std::string, said_token> tokens;  // where files say nothing else
   };
   inline static std::vector<kind> const kinds{
-      {whose::t5, "T5", "spiece.model", {{"eos_token", said_token::special_one("</s>")}, {"unk_token", said_token::special_one("<unk>")}, {"pad_token", said_token::special_one("<pad>")}}},
+      {whose::t5,
+       "T5",
+       "spiece.model",
+       {{"eos_token", said_token::special_one("</s>")}, {"unk_token", said_token::special_one("<unk>")}, {"pad_token", said_token::special_one("<pad>")}}},
       {whose::xlm_r,
        "XLMRoberta",
        "sentencepiece.bpe.model",

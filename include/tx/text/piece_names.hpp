@@ -17,7 +17,8 @@ class piece_names {
   // Throws format_error that names `source`: for xlm_r, an unknown piece that is not the first.
   piece_names(sentencepiece pieces, numbers how, std::string const& source) : pieces_(std::move(pieces)), how_(how) {
     if (how_ != numbers::xlm_r) return;
-    if (pieces_.unknown() != 0) throw format_error(source + ": the unknown piece is number " + std::to_string(pieces_.unknown()) + "; in files of XLM-R it is 0. FIX: the tokenizer_class that the file is of");
+    if (pieces_.unknown() != 0)
+      throw format_error(source + ": the unknown piece is number " + std::to_string(pieces_.unknown()) + "; in files of XLM-R it is 0. FIX: the tokenizer_class that the file is of");
     others_ = {{"<s>", 0}, {"<pad>", 1}, {"</s>", 2}, {"<unk>", 3}, {"<mask>", static_cast<std::int32_t>(pieces_.size()) + 1}};
   }
 

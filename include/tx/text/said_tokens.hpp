@@ -52,7 +52,8 @@ class said_tokens {
     // Behind both files Python takes the last of those for the last of these where another key names it, too.
     if (auto const at = map.find(further); at != map.end() && at->is_array() && !at->empty() && !added.empty())
       if (std::string const last = token_of(at->back(), true).content; names.contains(last))
-        fail("the token " + io::shown(last) + " is the last of the " + further + " and another special token, which transformers takes for one of added_tokens.json");
+        fail("the token " + io::shown(last) + " is the last of the " + further +
+             " and another special token, which transformers takes for one of added_tokens.json");
     if (config_.contains(further) && config_[further].is_array())
       for (auto const& t : config_[further]) names.insert(token_of(t, true).content);
     for (auto const& [name, id] : added.items()) {
