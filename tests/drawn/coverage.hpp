@@ -70,7 +70,7 @@ struct coverage {
         if (kind == tx::op_kind::view) feature("a whole op reads a view");
         if (g[g.input(n, k)].op == &tx::argument_info) feature("a whole op reads an argument");
       }
-    if (n.op == &tx::slice_info && n.at.v[3] > 1) feature("strided slice");
+    if (n.op == &tx::slice_info && tx::detail::slice_facts_of(n.at).step > 1) feature("strided slice");
     if (n.op == &tx::attention_info && tx::attention_facts_of(n.at).packed()) {
       feature(tx::attention_facts_of(n.at).keys_apart() ? "packed attention to keys apart" : "packed attention");
       if (s.bounds != 0) feature("packed attention of bounded texts");

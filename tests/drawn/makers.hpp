@@ -138,7 +138,7 @@ constexpr var softmax_over(var x, int mask) {
 }
 // A product with one matrix for all of the left side's, or one for each.
 constexpr var product(var x, var y) { return matmul(x, y); }
-constexpr var top_k_of(var x, int k, int result) { return result_of(emit_several(top_k_info, vec<var>{x}, attributes{{k}}), result); }
+constexpr var top_k_of(var x, int k, int result) { return result_of(emit_several(top_k_info, vec<var>{x}, tx::of_top_k(k)), result); }
 constexpr var arg(op_info const& op, var x, int axis) {
   shape const& s = x.dims();
   if (axis >= s.rank) throw invalid("no such axis");
@@ -198,7 +198,7 @@ constexpr var attended(var x, var to, int how) {
   return reshape(attention(in, f), given);
 }
 constexpr var windows(var x, numbers const& p) { return patches(x, window_of(p)); }
-constexpr var largest_places(var x, numbers const& p) { return emit(pool_places_info, {x}, tx::detail::packed(window_of(p))); }
+constexpr var largest_places(var x, numbers const& p) { return emit(pool_places_info, {x}, tx::detail::attributes_of(window_of(p))); }
 constexpr var reduced_by_all(var x) { return emit(all_reduce_info, {x}); }
 }  // namespace words
 

@@ -61,7 +61,7 @@ class shown_elements_of {
   int same_leaf(int id) const {
     bool const told = g_[id].op == &tx::input_info || g_[id].op == &tx::scalar_info;
     for (int i = 0; told && i < id; ++i)
-      if (g_[i].op == g_[id].op && g_[i].at.v[0] == g_[id].at.v[0]) return i;
+      if (g_[i].op == g_[id].op && g_[i].at.v[0] == g_[id].at.v[0]) return i;  // an input or a scalar: its number
     return id;
   }
 
@@ -78,8 +78,8 @@ class shown_elements_of {
   }
 
   element_number of_argument(tx::node const& n, int iteration, std::int64_t index) const {
-    tx::region const& body = g_.regions[static_cast<int>(n.at.v[1])];
-    auto const k = static_cast<int>(n.at.v[0]);
+    tx::region const& body = g_.regions[tx::argument_region(n.at)];
+    int const k = tx::argument_number(n.at);
     int const given = g_.input(body.owner, k);
     int const outside = iteration / body.iterations, own = iteration % body.iterations;
     if (k >= body.carries + body.invariants) return of(given, outside, own * n.info.count() + index);
@@ -88,15 +88,15 @@ class shown_elements_of {
     return of(body.results[k], body.reversed ? iteration + 1 : iteration - 1, index);
   }
   element_number of_result(tx::node const& n, int outside, std::int64_t index) const {
-    tx::region const& body = g_.regions[static_cast<int>(g_[g_.input(n, 0)].at.v[0])];
-    int const value = body.results[static_cast<int>(n.at.v[0])];
-    if (n.at.v[0] < body.carries) return of(value, outside * body.iterations + (body.reversed ? 0 : body.iterations - 1), index);
+    tx::region const& body = g_.regions[tx::run_region(g_[g_.input(n, 0)].at)];
+    int const k = tx::result_number(n.at), value = body.results[k];
+    if (k < body.carries) return of(value, outside * body.iterations + (body.reversed ? 0 : body.iterations - 1), index);
     std::int64_t const count = g_.info(value).count();
     return of(value, outside * body.iterations + static_cast<int>(index / count), index % count);
   }
   element_number of_block_made_of(tx::node const& n, int iteration, std::int64_t index) const {
     for (int k = 0; k < n.inputs; ++k) {
-      std::int64_t const first = g_.numbers[static_cast<int>(n.at.v[0]) + k];
+      std::int64_t const first = g_.numbers[tx::first_number(n.at) + k];
       if (index >= first && index < first + g_.info(g_.input(n, k)).count()) return of(g_.input(n, k), iteration, index - first);
     }
     return zero_byte;  // between its operands

@@ -97,11 +97,11 @@ class fusion_verifier {
   bool shares_storage(int a, int b) const {
     if (a == b) return true;
     if (!tx::passes::in_block(g_, a) || !tx::passes::in_block(g_, b)) return false;
-    auto const block = [&](int id) { return g_[id].op == &tx::block_info ? g_[id].at.v[0] : 0; };
+    auto const block = [&](int id) { return g_[id].op == &tx::block_info ? tx::block_number(g_[id].at) : 0; };
     return block(a) == block(b) && first_of(a) < first_of(b) + g_.info(b).count() && first_of(b) < first_of(a) + g_.info(a).count();
   }
   // The first element of its block that a leaf shows.
-  std::int64_t first_of(int leaf) const { return g_[leaf].at.v[g_[leaf].op == &tx::block_info ? 1 : 0]; }
+  std::int64_t first_of(int leaf) const { return g_[leaf].op == &tx::block_info ? tx::block_first(g_[leaf].at) : tx::parameter_first(g_[leaf].at); }
 
   // Nobody reads a carry or a leaf after it was overwritten, and its own kernel reads each element before writing that.
   void check_overwrite(int group, int id) const {

@@ -61,10 +61,10 @@ class storage_verifier {
   address leaf_address(int id, std::int64_t e) const {
     tx::node const& n = g_[id];
     std::int64_t const size = size_of(n.info.type);
-    if (n.op == &tx::input_info) return {tx::exec::base_input + static_cast<int>(n.at.v[0]), e * size};
-    if (n.op == &tx::parameter_info) return {tx::exec::base_block, (n.at.v[0] + e) * size};
-    if (n.op == &tx::block_info) return {tx::exec::base_block + static_cast<int>(n.at.v[0]), (n.at.v[1] + e) * size};
-    return {tx::exec::base_scalars, (n.at.v[0] + e) * size};
+    if (n.op == &tx::input_info) return {tx::exec::base_input + tx::input_number(n.at), e * size};
+    if (n.op == &tx::parameter_info) return {tx::exec::base_block, (tx::parameter_first(n.at) + e) * size};
+    if (n.op == &tx::block_info) return {tx::exec::base_block + tx::block_number(n.at), (tx::block_first(n.at) + e) * size};
+    return {tx::exec::base_scalars, (tx::scalar_number(n.at) + e) * size};
   }
   void fill(int id) {
     std::int64_t const size = size_of(g_.info(id).type);

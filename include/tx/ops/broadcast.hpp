@@ -6,14 +6,19 @@
 namespace tx {
 
 namespace detail {
+// The attributes of a broadcast: the extent of each axis, packed with its factors; the input has the same rank.
+constexpr std::int64_t broadcast_extent(attributes const& at, int axis) { return at.v[axis]; }
+constexpr void set_broadcast_extent(attributes& at, int axis, std::int64_t packed) { at.v[axis] = packed; }
+
 constexpr value_info broadcast_infer(value_info const* in, int, attributes const& at) {
   value_info out = in[0];
   for (int i = 0; i < in[0].dims.rank; ++i) {
-    if (at.v[i] < quantity_end && in[0].dims.bounds == 0 && (in[0].dims.dim[i] == at.v[i] || in[0].dims.dim[i] == 1)) {
-      out.dims.dim[i] = static_cast<int>(at.v[i]);
+    std::int64_t const asked = broadcast_extent(at, i);
+    if (asked < quantity_end && in[0].dims.bounds == 0 && (in[0].dims.dim[i] == asked || in[0].dims.dim[i] == 1)) {
+      out.dims.dim[i] = static_cast<int>(asked);
       continue;
     }
-    bounded const to = unpacked_extent(at.v[i]);
+    bounded const to = unpacked_extent(asked);
     if (in[0].dims.is_bounded(i) && !(in[0].dims.factors_at(i) == to.of))
       throw invalid("broadcast_to: a bounded extent meets a fixed one. FIX: name it, broadcast_to<dyn<Max, Tag>, ...>");
     if (!(in[0].dims.at(i) == to) && in[0].dims.dim[i] != 1)
@@ -33,13 +38,12 @@ constexpr bool broadcast_restride(strided& s, shape const& from, shape const& to
 // Of a repeated axis fewer repetitions are made, from all there is.
 constexpr bool broadcast_narrow(selection& s, shape const& from, shape const&, attributes& at) {
   if (!s) return true;
-  at.v[s.axis] = static_cast<std::int64_t>(s.count);
+  set_broadcast_extent(at, s.axis, static_cast<std::int64_t>(s.count));
   if (from.dim[s.axis] == 1) s = {};
   return true;
 }
 }  // namespace detail
 
-// at.v[i]: extent of axis i, with its factors; the input has the same rank.
 inline constexpr op_info broadcast_info{.name = "broadcast",
                                         .kind = op_kind::view,
                                         .arity = 1,
@@ -62,7 +66,7 @@ constexpr var broadcast_to(var x, shape to) {
   var const aligned = reshape(x, padded);
   if (aligned.dims() == to) return aligned;
   attributes at{};
-  for (int i = 0; i < to.rank; ++i) at.v[i] = fixed ? to.dim[i] : detail::packed_extent(to.at(i));
+  for (int i = 0; i < to.rank; ++i) detail::set_broadcast_extent(at, i, fixed ? to.dim[i] : detail::packed_extent(to.at(i)));
   return emit(broadcast_info, {aligned}, at);
 }
 

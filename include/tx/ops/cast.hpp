@@ -18,15 +18,16 @@ struct cast {
 };
 }  // namespace rules
 
+// The attribute of a cast: the type of its result.
+constexpr attributes of_cast(dtype to) { return {{static_cast<std::int64_t>(to)}}; }
+constexpr dtype cast_type(attributes const& at) { return static_cast<dtype>(at.v[0]); }
+
 namespace detail {
-constexpr value_info cast_infer(value_info const* in, int, attributes const& at) {
-  return {static_cast<dtype>(at.v[0]), in[0].dims};
-}
+constexpr value_info cast_infer(value_info const* in, int, attributes const& at) { return {cast_type(at), in[0].dims}; }
 constexpr void cast_vjp(vjp_context& c);
 constexpr int cast_simplify(simplify_context& c);
 }  // namespace detail
 
-// at.v[0]: the new dtype.
 inline constexpr op_info cast_info{.name = "cast",
                                    .kind = op_kind::elementwise,
                                    .arity = 1,
@@ -38,7 +39,7 @@ struct scalar_rule<&cast_info> {
   using type = rules::cast;
 };
 
-constexpr var cast(var x, dtype to) { return x.type() == to ? x : emit(cast_info, {x}, attributes{{static_cast<std::int64_t>(to)}}); }
+constexpr var cast(var x, dtype to) { return x.type() == to ? x : emit(cast_info, {x}, of_cast(to)); }
 
 namespace detail {
 template <dtype To>

@@ -19,7 +19,8 @@ constexpr value_info copy_infer(value_info const* in, int, attributes const&) { 
 constexpr bool copy_restride(strided&, shape const&, shape const&, attributes const&) { return true; }
 }  // namespace detail
 
-// at.v[0]: a number that keeps copies of one value apart.
+// The attribute of a copy: a number that keeps copies of one value apart.
+constexpr attributes of_copy(std::int64_t number) { return {{number}}; }
 inline constexpr op_info copy_info{.name = "copy",
                                    .kind = op_kind::elementwise,
                                    .arity = 1,

@@ -85,7 +85,7 @@ struct lettered {
 // The axes in another order.
 constexpr lettered arranged(lettered const& x, axis_letters const& order) {
   attributes at{};
-  for (int i = 0; i < order.count; ++i) at.v[i] = x.axes.find(order.letter[i]);
+  for (int i = 0; i < order.count; ++i) set_source_axis(at, i, x.axes.find(order.letter[i]));
   return {transpose(x.value, at), order};
 }
 

@@ -23,8 +23,11 @@ constexpr value_info embedding_infer(value_info const* in, int, attributes const
   out.dims.set_last(in[0].dims.at(-1));
   return out;
 }
+// The attribute of scatter_rows: the table's rows.
+constexpr attributes of_scatter_rows(bounded rows) { return {{packed_extent(rows)}}; }
+constexpr bounded scattered_rows(attributes const& at) { return unpacked_extent(at.v[0]); }
 constexpr value_info scatter_infer(value_info const* in, int, attributes const& at) {
-  return {in[0].type, extents(unpacked_extent(at.v[0]), in[0].dims.at(-1))};
+  return {in[0].type, extents(scattered_rows(at), in[0].dims.at(-1))};
 }
 constexpr void embedding_vjp(vjp_context& c);
 constexpr void scatter_rows_vjp(vjp_context& c);
@@ -32,7 +35,7 @@ constexpr void scatter_rows_vjp(vjp_context& c);
 
 inline constexpr op_info embedding_info{
     .name = "embedding", .kind = op_kind::whole, .arity = 2, .infer = detail::embedding_infer, .vjp = detail::embedding_vjp};
-// scatter_rows(gradient [..., D], ids [..., L]) -> [V, D], at.v[0]: V, with its factors: the transposed look-up.
+// scatter_rows(gradient [..., D], ids [..., L]) -> [V, D]: the transposed look-up.
 inline constexpr op_info scatter_rows_info{
     .name = "scatter_rows", .kind = op_kind::whole, .arity = 2, .infer = detail::scatter_infer, .vjp = detail::scatter_rows_vjp};
 
@@ -130,7 +133,7 @@ struct embedding_fn {
 constexpr void embedding_vjp(vjp_context& c) {
   shape const& table = c.in_info(0).dims;
   var const rows = cast(c.gradient, sum_type(c.gradient.type()));
-  c.accumulate(0, emit(scatter_rows_info, {rows, c.in(1)}, attributes{{packed_extent(table.at(0))}}));
+  c.accumulate(0, emit(scatter_rows_info, {rows, c.in(1)}, of_scatter_rows(table.at(0))));
 }
 constexpr void scatter_rows_vjp(vjp_context& c) { c.accumulate(0, emit(embedding_info, {c.gradient, c.in(1)})); }
 }  // namespace detail

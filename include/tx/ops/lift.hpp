@@ -24,10 +24,8 @@ constexpr dtype weak_type() {
 
 template <class A>
 constexpr var placeholder(graph& g, int position, dtype weak) {
-  attributes at{};
-  at.v[0] = position;
   if constexpr (typed_handle<A>)
-    return emit_leaf(g, input_info, A::info, at);
+    return emit_leaf(g, input_info, A::info, of_input(position));
   else
     return constant(g, weak, 1.0);
 }

@@ -12,14 +12,20 @@ namespace tx {
 
 namespace detail {
 constexpr value_info patches_infer(value_info const* in, int, attributes const& at) {
-  window const w = unpacked(at);
+  window const w = window_of(at);
   shape const& x = in[0].dims;
   check_window(w, x);
   return {in[0].type, extents(x.at(0) * (w.rows(x.dim[2]) * w.columns(x.dim[3])), x.at(1) * w.elements())};
 }
+// Beside its window folded has the height and width of the pictures.
+constexpr attributes of_folded(attributes window, height_width extent) {
+  window.v[4] = packed(extent);
+  return window;
+}
+constexpr height_width folded_extent(attributes const& at) { return unpacked(at.v[4]); }
 constexpr value_info folded_infer(value_info const* in, int, attributes const& at) {
-  window const w = unpacked(at);
-  height_width const extent = unpacked(at.v[4]);
+  window const w = window_of(at);
+  height_width const extent = folded_extent(at);
   int const windows = w.rows(extent.height) * w.columns(extent.width);
   return {in[0].type,
           extents(bounded(in[0].dims.dim[0] / windows, in[0].dims.factors_at(0)), bounded(in[0].dims.dim[1] / w.elements(), in[0].dims.factors_at(1)), extent.height,
@@ -29,11 +35,9 @@ constexpr void patches_vjp(vjp_context& c);
 constexpr void folded_vjp(vjp_context& c);
 }  // namespace detail
 
-// at.v: see detail::packed(window).
 inline constexpr op_info patches_info{
     .name = "patches", .kind = op_kind::whole, .arity = 1, .infer = detail::patches_infer, .vjp = detail::patches_vjp};
 // folded(rows [N rows columns, C size]) -> [N, C, H, W]: for each element the sum of those that patches makes of it.
-// at.v[4]: H, W.
 inline constexpr op_info folded_info{
     .name = "folded", .kind = op_kind::whole, .arity = 1, .infer = detail::folded_infer, .vjp = detail::folded_vjp};
 
@@ -42,7 +46,7 @@ struct patches {
   // Shares are ranges of windows.
   template <class T>
   static TX_HD void run(int share, int shares, attributes const& at, whole_operand<T> out, whole_operand<T const> in) {
-    window const w = detail::unpacked(at);
+    window const w = detail::window_of(at);
     int const channels = in.dims.dim[1], height = in.dims.dim[2], width = in.dims.dim[3];
     int const rows = w.rows(height), columns = w.columns(width);
     std::int64_t const windows = out.dims.dim[0];
@@ -71,7 +75,7 @@ struct folded {
   // r stride - padding + i dilation = y.
   template <class T>
   static TX_HD void run(int share, int shares, attributes const& at, whole_operand<T> out, whole_operand<T const> in) {
-    window const w = detail::unpacked(at);
+    window const w = detail::window_of(at);
     int const channels = out.dims.dim[1], height = out.dims.dim[2], width = out.dims.dim[3];
     int const rows = w.rows(height), columns = w.columns(width);
     std::int64_t const lines = std::int64_t{out.dims.dim[0]} * channels * height;
@@ -106,7 +110,7 @@ struct partitioned_rule<&folded_info> {
 
 constexpr var patches(var x, window const& w) {
   detail::check_window(w, x.dims());  // before the numbers are packed
-  return emit(patches_info, {x}, detail::packed(w));
+  return emit(patches_info, {x}, detail::attributes_of(w));
 }
 
 }  // namespace tx
@@ -115,14 +119,10 @@ constexpr var patches(var x, window const& w) {
 
 namespace tx::detail {
 constexpr void patches_vjp(vjp_context& c) {
-  attributes at = c.at();
   shape const x = c.in_info(0).dims;
-  at.v[4] = packed(height_width(x.dim[2], x.dim[3]));
-  c.accumulate(0, emit(folded_info, {cast(c.gradient, sum_type(c.gradient.type()))}, at));
+  c.accumulate(0, emit(folded_info, {cast(c.gradient, sum_type(c.gradient.type()))}, of_folded(c.at(), {x.dim[2], x.dim[3]})));
 }
 constexpr void folded_vjp(vjp_context& c) {
-  attributes at = c.at();
-  at.v[4] = 0;
-  c.accumulate(0, emit(patches_info, {c.gradient}, at));
+  c.accumulate(0, emit(patches_info, {c.gradient}, attributes_of(window_of(c.at()))));
 }
 }  // namespace tx::detail

@@ -32,7 +32,7 @@ constexpr window pool_window(pool2d_options const& o) {
           o.dilation};
 }
 constexpr value_info pool_places_infer(value_info const* in, int, attributes const& at) {
-  window const w = unpacked(at);
+  window const w = window_of(at);
   check_window(w, in[0].dims);
   value_info out{dtype::i32, in[0].dims};
   out.dims.dim[--out.dims.rank] = 0;
@@ -41,8 +41,7 @@ constexpr value_info pool_places_infer(value_info const* in, int, attributes con
 }
 }  // namespace detail
 
-// Where in a picture [H W] the largest element of each window is. [N, C, H, W] -> [N, C, rows columns];
-// at.v: see detail::packed(window).
+// Where in a picture [H W] the largest element of each window is. [N, C, H, W] -> [N, C, rows columns].
 inline constexpr op_info pool_places_info{.name = "pool_places",
                                           .kind = op_kind::whole,
                                           .arity = 1,
@@ -54,7 +53,7 @@ struct pool_places {
   // Shares are ranges of windows.
   template <class I, class T>
   static TX_HD void run(int share, int shares, attributes const& at, whole_operand<I> out, whole_operand<T const> in) {
-    window const w = detail::unpacked(at);
+    window const w = detail::window_of(at);
     int const height = in.dims.dim[2], width = in.dims.dim[3];
     int const rows = w.rows(height), columns = w.columns(width);
     std::int64_t const windows = out.dims.count();
@@ -95,7 +94,7 @@ struct max_pool2d_fn {
     check_window(w, x.dims());
     shape const in = x.dims();
     var const flat = reshape(x, extents(in.at(0), in.at(1), in.at(2) * in.at(3)));
-    return reshape(gather(flat, emit(pool_places_info, {x}, packed(w)), 2), pooled(in, w));
+    return reshape(gather(flat, emit(pool_places_info, {x}, attributes_of(w)), 2), pooled(in, w));
   }
 };
 template <pool2d_options Options>

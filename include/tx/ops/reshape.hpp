@@ -7,14 +7,19 @@
 namespace tx {
 
 namespace detail {
+// The attributes of a reshape: one more than the extent of each axis, packed with its factors; 0 ends the list.
+constexpr std::int64_t extent_and_one(attributes const& at, int axis) { return at.v[axis]; }
+constexpr void set_extent_and_one(attributes& at, int axis, std::int64_t packed) { at.v[axis] = packed; }
+
 constexpr value_info reshape_infer(value_info const* in, int, attributes const& at) {
   value_info out{in[0].type, {}};
-  for (int i = 0; i < max_rank && at.v[i] > 0; ++i) {
-    if (at.v[i] < quantity_end) {
-      out.dims.dim[out.dims.rank++] = static_cast<int>(at.v[i] - 1);
+  for (int i = 0; i < max_rank && extent_and_one(at, i) > 0; ++i) {
+    std::int64_t const next = extent_and_one(at, i);
+    if (next < quantity_end) {
+      out.dims.dim[out.dims.rank++] = static_cast<int>(next - 1);
       continue;
     }
-    bounded const extent = unpacked_extent(at.v[i]);
+    bounded const extent = unpacked_extent(next);
     out.dims.add({extent.max - 1, extent.of});
   }
   if (out.count() != in[0].count())
@@ -125,12 +130,11 @@ constexpr bool reshape_narrow(selection& s, shape const& from, shape const& to, 
   } else {
     return false;
   }
-  at.v[selected] = static_cast<std::int64_t>(proportional(most_of(count) + 1, factors_of(count)));
+  set_extent_and_one(at, selected, static_cast<std::int64_t>(proportional(most_of(count) + 1, factors_of(count))));
   return true;
 }
 }  // namespace detail
 
-// at.v[i]: extent of axis i plus one, with its factors; 0 ends the list.
 inline constexpr op_info reshape_info{.name = "reshape",
                                       .kind = op_kind::view,
                                       .arity = 1,
@@ -145,7 +149,7 @@ constexpr var reshape(var x, shape to) {
   if (to.bounds == 0) to = detail::with_bounds(x.dims(), to);
   if (x.dims() == to) return x;
   attributes at{};
-  for (int i = 0; i < to.rank; ++i) at.v[i] = to.bounds == 0 ? to.dim[i] + 1 : detail::packed_extent({to.dim[i] + 1, to.factors_at(i)});
+  for (int i = 0; i < to.rank; ++i) detail::set_extent_and_one(at, i, to.bounds == 0 ? to.dim[i] + 1 : detail::packed_extent({to.dim[i] + 1, to.factors_at(i)}));
   return emit(reshape_info, {x}, at);
 }
 

@@ -118,9 +118,9 @@ constexpr var reduce_axes(var x, int const* axes, int count, op_info const& rows
     attributes order{};
     int n = 0;
     for (int i = 0; i < from.rank; ++i)
-      if (!reduced[i]) order.v[n++] = i;
+      if (!reduced[i]) set_source_axis(order, n++, i);
     for (int i = 0; i < from.rank; ++i)
-      if (reduced[i]) order.v[n++] = i;
+      if (reduced[i]) set_source_axis(order, n++, i);
     x = transpose(x, order);
   }
   shape rowwise{};  // kept axes, then one that holds all reduced ones

@@ -10,14 +10,18 @@
 
 namespace tx {
 
+// The attribute of a top_k: how many it takes.
+constexpr attributes of_top_k(int count) { return {{count}}; }
+constexpr int top_k_count(attributes const& at) { return static_cast<int>(at.v[0]); }
+
 namespace detail {
 constexpr value_info top_k_infer(value_info const* in, int, attributes const& at) {
   value_info out = in[0];
-  if (out.dims.rank == 0 || at.v[0] > out.dims.last())
+  if (out.dims.rank == 0 || top_k_count(at) > out.dims.last())
     throw invalid("top_k: more elements are asked for than the last axis has. FIX: a smaller K");
   if (out.dims.is_bounded(out.dims.rank - 1))
     throw invalid("top_k: a bounded axis may have fewer elements than K. FIX: use it along another axis");
-  out.dims.dim[out.dims.rank - 1] = static_cast<int>(at.v[0]);
+  out.dims.dim[out.dims.rank - 1] = top_k_count(at);
   return out;
 }
 constexpr value_info top_k_infer_result(value_info const* in, int count, attributes const& at, int k) {
@@ -28,7 +32,7 @@ constexpr value_info top_k_infer_result(value_info const* in, int count, attribu
 constexpr void top_k_vjp(vjp_context& c);
 }  // namespace detail
 
-// Results: values, indices. at.v[0]: K.
+// Results: values, indices.
 inline constexpr op_info top_k_info{.name = "top_k",
                                     .kind = op_kind::whole,
                                     .arity = 1,
@@ -73,13 +77,12 @@ struct partitioned_rule<&top_k_info> {
 namespace detail {
 template <int K, int Result>
 struct top_k_fn {
-  constexpr var operator()(var x) const { return result_of(emit_several(top_k_info, vec<var>{x}, attributes{{K}}), Result); }
+  constexpr var operator()(var x) const { return result_of(emit_several(top_k_info, vec<var>{x}, of_top_k(K)), Result); }
 };
 // The elements that were taken have the gradient, the others none.
 constexpr void top_k_vjp(vjp_context& c) {
   int const last = c.in_info(0).dims.rank - 1;
-  attributes const at{{last, c.in_info(0).dims.last()}};
-  c.accumulate(0, emit(scatter_along_info, {cast(c.gradients[0], sum_type(c.gradients[0].type())), c.out(1)}, at));
+  c.accumulate(0, emit(scatter_along_info, {cast(c.gradients[0], sum_type(c.gradients[0].type())), c.out(1)}, along(last, c.in_info(0).dims.last())));
 }
 }  // namespace detail
 

@@ -58,10 +58,10 @@ constexpr std::int64_t packed(height_width p) { return (std::int64_t{p.height} <
 TX_HD constexpr height_width unpacked(std::int64_t v) {
   return {static_cast<int>(v >> 32), static_cast<int>(v & 0x7fffffff)};
 }
-constexpr attributes packed(window const& w) {
+constexpr attributes attributes_of(window const& w) {
   return {{packed(w.size), packed(w.stride), packed(w.padding), packed(w.dilation)}};
 }
-TX_HD constexpr window unpacked(attributes const& at) {
+TX_HD constexpr window window_of(attributes const& at) {
   return {unpacked(at.v[0]), unpacked(at.v[1]), unpacked(at.v[2]), unpacked(at.v[3])};
 }
 

@@ -250,7 +250,7 @@ class storage_assigner {
   constexpr int copy(int value, int region_id) {
     int const saved = to_.current;
     to_.current = region_id;
-    int const c = emit(&copy_info, vec<int>{value}, attributes{{++copies_}}, to_.info(value), dense(to_.info(value).dims));
+    int const c = emit(&copy_info, vec<int>{value}, of_copy(++copies_), to_.info(value), dense(to_.info(value).dims));
     to_.current = saved;
     return c;
   }

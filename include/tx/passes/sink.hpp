@@ -100,7 +100,7 @@ class sinker {
     if (is_partial_sum(id)) return true;
     if (!has_slices(n.info.dims)) return false;
     if (n.op == &reshape_info) return true;
-    if (n.op == &transpose_info) return known_number(g_.input(n, 0)) < 0 && n.at.v[0] == 0 && n.info.dims.dim[0] == slices_;
+    if (n.op == &transpose_info) return known_number(g_.input(n, 0)) < 0 && source_axis(n.at, 0) == 0 && n.info.dims.dim[0] == slices_;
     shape const& from = n.inputs > 0 ? g_.info(g_.input(n, 0)).dims : n.info.dims;
     if (n.op == &broadcast_info) return from.rank == n.info.dims.rank && from.dim[0] == n.info.dims.dim[0];
     if (n.op->kind == op_kind::row_reduce) return from.rank > 1;
@@ -196,7 +196,7 @@ class sinker {
     }
     if (n.op == &transpose_info) {
       attributes order{};
-      for (int a = 1; a < n.info.dims.rank; ++a) order.v[a - 1] = n.at.v[a] - 1;
+      for (int a = 1; a < n.info.dims.rank; ++a) set_source_axis(order, a - 1, source_axis(n.at, a) - 1);
       return transpose(var{&g_, slice_inside(g_.input(n, 0), {})}, order).id;
     }
     vec<int> in{};
