@@ -15,7 +15,7 @@
 #   FROZEN   the same of tensors that are not trained
 #   LAYER_DECAY  rates may fall from layer to layer, --layer-decay says how
 #   BF16     training multiplies in bf16, parameters and sums stay in f32; with WHERE_FAST if this machine's processor has instructions for that
-#   OPTIMIZER  adamw, lamb, adafactor, lion or novograd; unless said lamb for pretrain, adamw for all else
+#   OPTIMIZER  adamw, lamb, adafactor, lion or novograd; unless said lamb for pretrain, adamw for all else. Where it is said, --rate has to be, as that of one is none of another
 #   ACCUMULATE  one update for so many steps, by the mean of their gradients, where memory has no room for a larger batch; 1 unless said
 #   TEACHER  the config.json of a model with the same head, from which `distil` has this one learn; of any of these kinds and any size
 #   HIDDEN_STATES  it learns from the teacher's hidden states too
@@ -216,6 +216,9 @@ function(tx_bert_tuning NAME FAMILY)
     endif()
     set(optimizer_header ${arg_OPTIMIZER})
     set(optimizer tx::${arg_OPTIMIZER})
+    if(arg_OPTIMIZER STREQUAL "lamb")
+      set(optimizer "tx::lamb_with<tx::lamb_options{.always_adapt = false}>")  # as recipes for BERT have it
+    endif()
   endif()
   foreach(value optimizer optimizer_header lora_rank lora_alpha lora_dropout lora_layers trained frozen layer_decay bf16)
     set(${value} "${${value}}" PARENT_SCOPE)

@@ -29,7 +29,8 @@ struct description {
     std::vector<std::string> adapted;  // layers that have one
     std::vector<std::string> trained, frozen;
     bool layer_decay;  // rates may fall from layer to layer
-    int accumulate = 1;  // steps of an update; pretrain and distil have these too
+    int accumulate = 1;  // steps of an update; pretrain and distil have this and the next too
+    std::string optimizer{};  // that the program was told to train by; empty: the one that the recipe of each command has
 
     std::string text() const;  // "adapters of rank 8, alpha 16, beside *.layer.*.query, and the head; --layer-decay"
   } tuning;

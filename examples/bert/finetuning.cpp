@@ -52,7 +52,7 @@ std::vector<option> finetuning_options(std::string const& data, std::string cons
                                    {"out", "DIR", "the new model's folder, which must not exist or be empty"},
                                    {"epochs", "N", "(default: 3)"},
                                    {"steps", "N", "steps of " + std::to_string(d.batch) + " texts, in place of --epochs"},
-                                   {"rate", "R", "learning rate at its highest (default: 0.0001)"},
+                                   rate_option("", 1e-4),
                                    {"warmup", "SHARE", "of the steps, before the full rate; then it falls in a line to nothing (default: 0.1)"},
                                    {"decay", "W", "weight decay (default: 0.01)"},
                                    {"dropout", "P", "(default: 0.1)"},
@@ -70,7 +70,7 @@ finetuning::finetuning(options const& given)
       seed(static_cast<std::uint64_t>(given.integer("seed", 1, 0))),
       threads(static_cast<int>(given.integer("threads", 0, 0, 1024))),
       longest(static_cast<int>(given.integer("length", compiled().train_longest, std::min(8, compiled().train_longest), compiled().train_longest))),
-      settings{given.number("rate", 1e-4, 0, 1), given.number("decay", 0.01, 0, 1), given.number("dropout", 0.1, 0, 0.9), given.number("layer-decay", 1, 0.01, 1)},
+      settings{rate_of(given, 1e-4), given.number("decay", 0.01, 0, 1), given.number("dropout", 0.1, 0, 0.9), given.number("layer-decay", 1, 0.01, 1)},
       warmup(given.number("warmup", 0.1, 0, 0.99)) {
   if (given.has("steps") && given.has("epochs")) throw tx::value_error("--steps and --epochs exclude each other");
 }
@@ -126,7 +126,7 @@ tx::train::loop_result finetuned(trained_run& run, options const& given, finetun
   tx::train::loop loop(run, order, o);
   loop.run({.lasts = lasts, .validations = {.count = validations}}, [&](tx::train::moment const& now) -> tx::train::step_told {
     step_settings settings = f.settings;
-    settings.rate *= linear_schedule((static_cast<double>(now.done) + 0.5) / static_cast<double>(lasts.steps), f.warmup);
+    settings.rate *= linear_schedule(share_done(now.done, lasts.steps), f.warmup);
     auto const told = e.learn(order.next(batch), settings, trace_of(given, now));
     return {told.loss, {{"texts", static_cast<double>(batch)}, {"tokens", static_cast<double>(told.tokens)}}, settings.rate};
   });

@@ -31,7 +31,7 @@ std::vector<option> pretrain_options() {
                               {"out", "DIR", "the new model's folder, which must not exist or be empty"},
                               {"steps", "N", "steps of " + std::to_string(d.batch) + " pairs of texts (default: 10000)"},
                               {"seconds", "T", "as many steps as take about so long, at most --steps; not the same on another machine"},
-                              {"rate", "R", "learning rate of LAMB at its highest (default: 0.002)"},
+                              rate_option(" of LAMB", 2e-3),
                               {"warmup", "SHARE", "of the steps, before the full rate; then it falls as the root of what is left (default: 0.2843)"},
                               {"decay", "W", "weight decay (default: 0.01)"},
                               {"dropout", "P", "(default: 0.1)"},
@@ -99,7 +99,7 @@ void pretrain_command(std::span<std::string const> arguments) {
                              .vocabulary = static_cast<std::int32_t>(words.size()),
                              .kept = {special.kept.get(), special.size},
                              .continues = {special.continues.get(), special.size}};
-  step_settings settings{given.number("rate", 2e-3, 0, 1), given.number("decay", 0.01, 0, 1), given.number("dropout", 0.1, 0, 0.9)};
+  step_settings settings{rate_of(given, 2e-3), given.number("decay", 0.01, 0, 1), given.number("dropout", 0.1, 0, 0.9)};
   double const top = settings.rate, warmup = given.number("warmup", 0.2843, 0, 0.99);
   std::int64_t const passes = given.integer("passes", 5, 0);
 
@@ -139,7 +139,7 @@ void pretrain_command(std::span<std::string const> arguments) {
       std::string const line = "{\"step\":" + std::to_string(now.step + 1) + ",\"texts\":" + b.as_json() + "}\n";
       told_batches->write_all(std::as_bytes(std::span(line)));
     }
-    settings.rate = top * root_schedule(now.steps > 0 ? (static_cast<double>(now.done) + 0.5) / static_cast<double>(now.steps) : 0, warmup);
+    settings.rate = top * root_schedule(share_done(now.done, now.steps), warmup);
     auto const told = run.train(b.batch, settings, trace_of(given, now));
     return {told.loss, {{"texts", static_cast<double>(d.batch)}, {"tokens", static_cast<double>(b.tokens)}}, settings.rate};
   });

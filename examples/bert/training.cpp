@@ -45,6 +45,20 @@ std::int64_t whole_updates(std::int64_t steps) {
   std::int64_t const each = compiled().tuning.accumulate;
   return (steps + each - 1) / each * each;
 }
+double share_done(std::int64_t done, std::int64_t steps) {
+  std::int64_t const each = compiled().tuning.accumulate;
+  return steps > 0 ? (static_cast<double>(done / each) + 0.5) / static_cast<double>(whole_updates(steps) / each) : 0;
+}
+command_line::option rate_option(std::string const& of, double recipe) {
+  std::string const optimizer = compiled().tuning.optimizer;
+  if (optimizer.empty()) return {"rate", "R", "learning rate" + of + " at its highest (default: " + exact(recipe) + ")"};
+  return {"rate", "R", "learning rate of " + optimizer + " at its highest; has to be said"};
+}
+double rate_of(command_line::options const& given, double recipe) {
+  if (!given.has("rate") && !compiled().tuning.optimizer.empty())
+    throw tx::value_error("--rate is missing: this program trains by " + compiled().tuning.optimizer + ", whose rates are not those of the recipe. FIX: --rate R");
+  return given.number("rate", recipe, 0, 1);
+}
 
 std::string sum_of(std::string const& file) { return std::to_string(tx::io::sum_file(file).crc64); }
 

@@ -21,6 +21,11 @@ tx::train::loop_options loop_options(command_line::options const& given, std::fi
 std::string trace_of(command_line::options const& given, tx::train::moment const& now);
 // So many steps, or a few more where an update takes several.
 std::int64_t whole_updates(std::int64_t steps);
+// How far training is in the step after so many of all, in its middle, from 0 to 1: counted in updates, as all steps of one have one rate.
+double share_done(std::int64_t done, std::int64_t steps);
+// --rate, the learning rate at its highest: unless said that of the command's own recipe; where the program was told another optimizer it has to be said.
+command_line::option rate_option(std::string const& of, double recipe);
+double rate_of(command_line::options const& given, double recipe);
 // Of a file's bytes: what a run and one that resumes it must have in common.
 std::string sum_of(std::string const& file);
 // The same of a model's configuration and its tokenizer.

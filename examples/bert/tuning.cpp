@@ -60,7 +60,7 @@ std::string description::training::text() const {
                     : !trained.empty() ? list(trained) + " alone"
                     : !frozen.empty()  ? "all but " + list(frozen)
                                        : "all";
-  return out + (layer_decay ? "; --layer-decay" : "") + (accumulate > 1 ? "; an update every " + std::to_string(accumulate) + " steps" : "");
+  return out + (layer_decay ? "; --layer-decay" : "") + (accumulate > 1 ? "; an update every " + std::to_string(accumulate) + " steps" : "") + (optimizer.empty() ? "" : "; by " + optimizer);
 }
 
 std::string with_tuning(std::string usage) { return std::move(usage) + "This program trains " + compiled().tuning.text() + ".\n\n"; }

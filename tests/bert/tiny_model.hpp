@@ -29,6 +29,7 @@ struct tuning {
   using frozen = tx::names<"bert.embeddings.position_embeddings.*">;
   static constexpr bool bf16 = false;
   using optimizer = void;
+  static constexpr char const* optimizer_name = "";
   static constexpr int accumulate = 1;
   static constexpr bool layer_decay = true;
   static constexpr tx::fixed_string below = "bert.embeddings*";

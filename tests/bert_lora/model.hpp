@@ -1,8 +1,9 @@
-// The model of tests/parity/data/folder, as tx_add_bert would write it for LORA 2 3 LAYER_DECAY.
+// The model of tests/parity/data/folder, as tx_add_bert would write it for LORA 2 3 LAYER_DECAY OPTIMIZER lion ACCUMULATE 2.
 #pragma once
 
 #include <tx/expr/by_name.hpp>
 #include <tx/nn/bert.hpp>
+#include <tx/train/lion.hpp>
 
 namespace bert::model {
 
@@ -26,7 +27,8 @@ struct tuning {
   using trained = tx::names<>;
   using frozen = tx::names<>;
   static constexpr bool bf16 = false;
-  using optimizer = void;
+  using optimizer = tx::lion;
+  static constexpr char const* optimizer_name = "lion";
   static constexpr int accumulate = 2;
   static constexpr bool layer_decay = true;
   static constexpr tx::fixed_string below = "bert.embeddings*";

@@ -50,18 +50,19 @@ using by_norm = tx::novograd_with<tx::adam_options{.beta1 = 0.95, .beta2 = 0.98,
 
 constexpr void update_by(int optimizer, graph& g, var leaf, var gradient, std::int64_t first, int rank, int runs) {
   using namespace tx;
-  tx::detail::state_starts const starts{{first, first}};  // where a number for each element would begin: there is room, but for a tensor of none
+  // States of less than a number for each element begin where those would: there is room, but for a tensor of none.
+  tx::detail::updated_leaf const of{.first = first, .own_rank = rank, .share = {}, .starts = {{first, first}}, .runs = runs};
   if (optimizer > 5 && leaf.info().count() == 0) optimizer = 2;
   switch (optimizer) {
-    case 0: return tx::detail::append_update<sgd>(g, leaf, gradient, first, 0, rank, {}, {}, runs);
-    case 1: return tx::detail::append_update<sgd_with<sgd_options{.momentum = 0.5}>>(g, leaf, gradient, first, 0, rank, {}, {}, runs);
-    case 2: return tx::detail::append_update<adamw>(g, leaf, gradient, first, 0, rank, {}, {}, runs);
-    case 3: return tx::detail::append_update<lamb>(g, leaf, gradient, first, 0, rank, {}, {}, runs);
-    case 4: return tx::detail::append_update<rmsprop>(g, leaf, gradient, first, 0, rank, {}, {}, runs);
-    case 5: return tx::detail::append_update<adagrad>(g, leaf, gradient, first, 0, rank, {}, {}, runs);
-    case 6: return tx::detail::append_update<factored>(g, leaf, gradient, first, 0, rank, {}, starts, runs);
-    case 7: return tx::detail::append_update<by_rows>(g, leaf, gradient, first, 0, rank, {}, {}, runs);
-    default: return tx::detail::append_update<by_norm>(g, leaf, gradient, first, 0, rank, {}, starts, runs);
+    case 0: return tx::detail::append_update<sgd>(g, leaf, gradient, of);
+    case 1: return tx::detail::append_update<sgd_with<sgd_options{.momentum = 0.5}>>(g, leaf, gradient, of);
+    case 2: return tx::detail::append_update<adamw>(g, leaf, gradient, of);
+    case 3: return tx::detail::append_update<lamb>(g, leaf, gradient, of);
+    case 4: return tx::detail::append_update<rmsprop>(g, leaf, gradient, of);
+    case 5: return tx::detail::append_update<adagrad>(g, leaf, gradient, of);
+    case 6: return tx::detail::append_update<factored>(g, leaf, gradient, of);
+    case 7: return tx::detail::append_update<by_rows>(g, leaf, gradient, of);
+    default: return tx::detail::append_update<by_norm>(g, leaf, gradient, of);
   }
 }
 constexpr bool sees_whole_tensors(int optimizer) { return optimizer == 3 || optimizer > 5; }

@@ -50,7 +50,7 @@ writes "distilled.json HEADS sequence=2 LENGTHS 30 LORA 8 16" 'using adapted = t
 writes "$of" "bool bf16 = false;"
 writes "$of BF16" "bool bf16 = true;"
 writes "$of" "using optimizer = void;" "int accumulate = 1;"
-writes "$of OPTIMIZER lion ACCUMULATE 4" "#include <tx/train/lion.hpp>" "using optimizer = tx::lion;" "int accumulate = 4;"
+writes "$of OPTIMIZER lion ACCUMULATE 4" "#include <tx/train/lion.hpp>" "using optimizer = tx::lion;" 'optimizer_name = "lion";' "int accumulate = 4;"
 refuses "$of WHERE_FAST" "WHERE_FAST says where BF16 is wanted. FIX: BF16 WHERE_FAST"
 writes "$of FROZEN bert.embeddings.*" 'using frozen = tx::names<"bert.embeddings.*">;'
 writes "$of TEACHER distilled.json HIDDEN_STATES ATTENTION" "bool hidden_states = true;" "bool attention = true;"

@@ -10,6 +10,8 @@
 #include <tx/train/adafactor.hpp>
 #include <tx/train/averaged.hpp>
 #include <tx/train/lamb.hpp>
+#include <tx/train/novograd.hpp>
+#include <tx/train/sgd.hpp>
 #include <tx/train/step.hpp>
 
 #include <catch2/catch.hpp>
@@ -69,6 +71,90 @@ TEST_CASE("so many runs are one update by the mean of their gradients") {
 TEST_CASE("what is clipped is the mean over runs") {
   check_like_at_once<tx::adamw, tx::cpu, tx::clip_gradient>();
   check_like_at_once<tx::lamb, tx::cpu, tx::clip_gradient>();
+}
+
+namespace {
+// Both steps from the same parameters, on the reference backend, which computes f64 in order: parameters and the optimizer's states.
+template <class Few, class One>
+void check_states_alike() {
+  tx::executor<Few, tx::reference> few{tx::seed(11)};
+  tx::executor<One, tx::reference> one{tx::seed(11)};
+  few.settings["learning_rate"] = one.settings["learning_rate"] = 0.03f;
+  for (int t = 0; t < 4 * runs; t += runs) {
+    std::vector<double> all;
+    for (int k = 0; k < runs; ++k) {
+      auto const x = small::batch<double>(t + k);
+      all.insert(all.end(), x.begin(), x.end());
+      few(x);
+    }
+    one(all);
+    for (int block = 0; block <= one.states(); ++block) {
+      auto const x = few.read(block), y = one.read(block);
+      REQUIRE(x.size() == y.size());
+      for (std::size_t i = 0; i < x.size(); ++i) CHECK(x[i] == Approx(y[i]).epsilon(1e-12).margin(1e-14));
+    }
+    for (double sum : few.read(one.states() + 1)) CHECK(sum == 0);
+  }
+}
+template <class Optimizer, tx::peel Peel, class... Options>
+void check_peeled() {
+  using namespace tx;
+  check_states_alike<train_step<small::net<double, Peel>, small::loss<double, Peel>, Optimizer, accumulate_runs<runs>, Options...>,
+                     train_step<small::net<double, Peel>, small::loss<double, Peel>, Optimizer, accumulate<runs>, Options...>>();
+}
+}  // namespace
+
+TEST_CASE("sums over runs of peeled layers, with rates of layers, computed again, clipped, by optimizers of each kind") {
+  check_peeled<tx::sgd_with<tx::sgd_options{.momentum = 0.5}>, tx::peel::last>();
+  check_peeled<tx::adamw, tx::peel::last, tx::clip_gradient>();
+  check_peeled<tx::adamw, tx::peel::last, tx::layer_decay<"shift">>();
+  check_peeled<tx::adamw, tx::peel::none, tx::layer_decay<"shift">, tx::recompute<100'000>>();
+  check_peeled<tx::novograd, tx::peel::none>();
+}
+
+TEST_CASE("updates go on however many runs there have been, and schedules count them") {
+  tx::executor<in_runs<tx::adamw>, tx::cpu> run{tx::seed(3)};
+  for (std::int64_t const first : {std::int64_t{9'000'000}, std::int64_t{16'777'215}, std::int64_t{1} << 40}) {
+    run.restore(first / runs * runs, 3);
+    int updates = 0;
+    for (int t = 0; t < 4 * runs; ++t) {
+      auto const before = parameters(run);
+      run(batch(t));
+      bool const changed = parameters(run) != before;
+      CHECK(changed == (t % runs == runs - 1));
+      updates += changed;
+    }
+    CHECK(updates == 4);
+  }
+  tx::executor<in_runs<tx::sgd>, tx::cpu> warm{tx::seed(3)}, cold{tx::seed(3)};
+  warm.settings.schedule = {.warmup = 2};  // the first update has half the rate, the second all of it
+  for (auto* r : {&warm, &cold}) r->settings["learning_rate"] = 0.01f;
+  auto const before = parameters(warm);
+  for (int t = 0; t < runs; ++t) warm(batch(t)), cold(batch(t));
+  auto const a = parameters(warm), b = parameters(cold);
+  for (std::size_t i = 0; i < a.size(); ++i) CHECK(a[i] - before[i] == Approx((b[i] - before[i]) / 2).epsilon(1e-3).margin(1e-6));
+}
+
+namespace {
+struct half_frozen {
+  tx::frozen_module<small::layer<float>> still;
+  small::layer<float> moves;
+};
+constexpr auto through_both = [](half_frozen const& m, tx::tensor<float, small::rows, small::width> x) {
+  auto const y = m.moves(m.still.body(x));
+  return tx::mean(y * y);
+};
+}  // namespace
+
+TEST_CASE("frozen parameters have no sum") {
+  tx::executor<tx::train_step<half_frozen, through_both, tx::adamw, tx::accumulate_runs<runs>>, tx::cpu> few{tx::seed(4)};
+  tx::executor<tx::train_step<half_frozen, through_both, tx::adamw, tx::accumulate<runs>>, tx::cpu> one{tx::seed(4)};
+  for (int t = 0; t < 2 * runs; t += runs) {
+    for (int k = 0; k < runs; ++k) few(batch(t + k));
+    one(batches(t));
+  }
+  auto const a = parameters(few), b = parameters(one);
+  for (std::size_t i = 0; i < a.size(); ++i) CHECK(a[i] == Approx(b[i]).epsilon(1e-5).margin(1e-6));
 }
 
 TEST_CASE("the norm that a run hands back is that of the sum so far over the number of runs") {

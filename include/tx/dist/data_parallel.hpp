@@ -29,7 +29,7 @@ struct virtual_shards {
 namespace dist::detail {
 constexpr void divide(batch_division& division, int ranks, int shards) {
   if (ranks > 1 && (shards & (shards - 1)) != 0)
-    throw invalid("virtual_shards on several ranks must be 1, 2, 4 or 8, so that their sums are a part of the tree over all. FIX: another division");
+    throw invalid("virtual_shards on several ranks must be 1, 2, 4 or 8, so that their sums are a part of the tree over all. FIX: virtual_shards<1>, <2>, <4> or <8>");
   division = {ranks, shards, true};
 }
 }  // namespace dist::detail

@@ -70,10 +70,10 @@ struct repeat {
       if (whole.op == &argument_info) throw invalid("repeat: inside another repeat nothing can be peeled. FIX: peel::none for the inner one");
       if (whole.op != &parameter_info) throw invalid("repeat: a peeled one takes slices of parameters alone. FIX: peel::none in a model that tx::grad differentiates by");
       value_info info = whole.info;
-      std::int64_t const each = info.count() / N;
+      std::int64_t const of_block = info.count() / N;
       info.dims.dim[0] = Count;
       if (!Stacked) info.dims = info.dims.inner();
-      attributes const at = of_parameter(parameter_first(whole.at) + First * each, parameter_entry(whole.at));
+      attributes const at = of_parameter(parameter_first(whole.at) + First * of_block, parameter_entry(whole.at));
       int const here = p.g->current;
       p.g->current = 0;
       p.id = emit_leaf(*p.g, parameter_info, info, at).id;

@@ -22,7 +22,8 @@ enum class direction : std::uint8_t { forward, backward };
 template <int N, direction Way = direction::forward, class F, class Carry, class... Slices>
 constexpr auto scan(F const& f, Carry const& carry, Slices const&... slices) {
   static_assert(N > 0, "tx::scan: at least one iteration. FIX: scan<N> with N of at least 1");
-  static_assert((detail::slices_of<Slices, N> && ...),
+  static_assert(!(detail::is_each<Slices> || ...), "tx::scan: what stands behind the carry is given slice by slice as it is. FIX: xs without tx::each");
+  static_assert(((detail::is_each<Slices> || detail::slices_of<Slices, N>) && ...),
                 "tx::scan: each iteration has a slice of the tensors behind the carry, and one of them has another leading extent than there are iterations. FIX: scan<N> with their leading extent, or transpose that axis to the front");
   graph& g = detail::graph_of_all(carry, slices...);
   detail::body_recorder body(g, N, Way == direction::backward);

@@ -80,6 +80,8 @@ class value_namer {
  private:
   std::string setting(std::int64_t which) const {
     if (which == static_cast<std::int64_t>(scalar::step)) return "step";
+    if (which == static_cast<std::int64_t>(scalar::update)) return "number of the update";
+    if (which == static_cast<std::int64_t>(scalar::ends_update)) return "is it the last run of an update";
     if (which >= static_cast<std::int64_t>(scalar::layer_shares)) return "layers' shares of the learning rate";
     if (std::int64_t const own = which - static_cast<std::int64_t>(scalar::named); own >= 0) return "setting " + std::string(g_.settings[static_cast<int>(own)].name);
     std::int64_t const of_group = which - static_cast<std::int64_t>(scalar::group_rates);

@@ -4,8 +4,8 @@
 #include <tx/expr/handed_back.hpp>
 #include <tx/expr/trace.hpp>
 #include <tx/run/arguments.hpp>
-#include <tx/run/check_range.hpp>
 #include <tx/run/kernel_log.hpp>
+#include <tx/run/out_of_range.hpp>
 #include <tx/run/program_on.hpp>
 #include <tx/run/replay.hpp>
 #include <tx/run/run.hpp>
@@ -23,6 +23,12 @@ namespace exec {
 // Does a program update parameters, and so count their steps?
 template <class Step>
 inline constexpr bool trains = requires { typename Step::optimizer; };
+// Runs of an update.
+template <class Step>
+inline constexpr int runs_of_update = 1;
+template <class Step>
+  requires requires { Step::options.runs; }
+inline constexpr int runs_of_update<Step> = Step::options.runs;
 
 }  // namespace exec
 
@@ -279,13 +285,13 @@ class executor {
       [[maybe_unused]] int k = 0;
       ([&] {
         if (k++ != c.input) return;
-        exec::check_range(std::span(a), c, frame_.extents);
+        exec::refuse_out_of_range(std::span(a), c, frame_.extents);
       }(), ...);
     }
     if constexpr (exec::ranked<Backend> && exec::trains<Step>)
       if (begins_) exec::check_same_beginning(*frame_.ranks, parameters_->seed.value, parameters_->steps, {parameters_->block(0), static_cast<std::size_t>(block::bytes_for(parameters_->states()))});
     begins_ = false;
-    settings.write_scalars(scalars_, steps_run());
+    settings.write_scalars(scalars_, steps_run(), exec::runs_of_update<Step>);
     frame_.base[exec::base_scalars] = staging_.scalars(reinterpret_cast<std::byte*>(scalars_.data()), sizeof scalars_);
     frame_.key = philox_key::from(parameters_->seed.value);
     frame_.step = staging_.step(steps_run());

@@ -145,10 +145,12 @@ class run_settings : public std::conditional_t<(Groups >= 0), update_settings<Gr
     }
   }
 
-  // The numbers of expr/scalar.hpp for the run after so many others.
-  void write_scalars(std::span<float> to, std::int64_t steps_run) const {
+  // The numbers of expr/scalar.hpp for the run after so many others, of which `runs` make an update.
+  void write_scalars(std::span<float> to, std::int64_t steps_run, int runs = 1) const {
     auto set = [&](int i, double v) { to[static_cast<std::size_t>(i)] = static_cast<float>(v); };
     set(static_cast<int>(scalar::step), static_cast<double>(steps_run + 1));
+    set(static_cast<int>(scalar::update), static_cast<double>(steps_run / runs + 1));
+    set(static_cast<int>(scalar::ends_update), (steps_run + 1) % runs == 0 ? 1 : 0);
     int k = 0;
     for (declared_setting const& s : Program::settings) {
       float const value = values_[static_cast<std::size_t>(k)];
@@ -156,7 +158,7 @@ class run_settings : public std::conditional_t<(Groups >= 0), update_settings<Gr
       set(static_cast<int>(scalar::named) + k++, value);
     }
     if constexpr (trains) {
-      double const rate = rate_at(steps_run);
+      double const rate = rate_at(steps_run / runs);
       for (int g = 0; g < Groups; ++g) {
         group_settings const& of_group = this->groups[static_cast<std::size_t>(g)];
         check(g, ".rate", of_group.rate);

@@ -46,9 +46,10 @@ struct step_options {
 template <class Option>
 struct step_option;
 
+// A `set` that took a copy would change nothing.
 template <class Option>
-concept is_step_option = requires(step_options& o) {
-  { step_option<Option>::set(o) } -> std::same_as<void>;
+concept is_step_option = requires {
+  { &step_option<Option>::set } -> std::convertible_to<void (*)(step_options&)>;
 };
 
 // Types that are no options are passed over: whoever takes options says so of its own.

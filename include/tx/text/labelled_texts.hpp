@@ -64,15 +64,15 @@ inline std::vector<labelled_text> parse_labelled_texts(std::string_view text, st
     std::string const where = source + ':' + std::to_string(number);
     auto const blank = [](std::string_view s) { return s.find_first_not_of(" \t") == std::string_view::npos; };
     if (!io::is_utf8(line)) throw format_error(where + ": not UTF-8");
-    if (line.empty()) throw format_error(where + ": the line is empty");
+    if (line.empty()) throw format_error(where + ": the line is empty. FIX: leave it out");
     labelled_text t = line.front() == '{' ? detail::text_of_json(line, where, wanted) : detail::text_of_columns(line, where, wanted);
-    if (wanted == labels::required && blank(t.label)) throw format_error(where + ": the label is empty");
-    if (blank(t.text) || (t.pair && blank(*t.pair))) throw format_error(where + ": the text is empty");
+    if (wanted == labels::required && blank(t.label)) throw format_error(where + ": the label is empty. FIX: label<TAB>text, or a key label");
+    if (blank(t.text) || (t.pair && blank(*t.pair))) throw format_error(where + ": the text is empty. FIX: a text, or leave the line out");
     if (!all.empty() && all.front().pair.has_value() != t.pair.has_value())
       throw format_error(where + (t.pair ? ": a second text, which the first line lacks" : ": no second text, which the first line has"));
     all.push_back(std::move(t));
   });
-  if (all.empty()) throw format_error(source + ": no texts, the file is empty");
+  if (all.empty()) throw format_error(source + ": no texts, the file is empty. FIX: a text a line");
   return all;
 }
 

@@ -1,21 +1,19 @@
-// accumulate_runs<N>: one update for N runs. Each run's gradient is added to those of the runs before it, in a state of the step beside the optimizer's;
+// accumulate_runs<N>: one update for N runs, by the mean of their gradients. Each run's gradient is added to those of the runs before it, in a state of the step beside the optimizer's;
 // the N-th run clips and updates by their mean, and forgets the sum.
 //
 //   before   gradient g by w, in run t
 //   after    s' = where(t is an N-th run, 0, s + g) replaces s; gradient (s + g) / N by w, of which the update makes use in every N-th run alone
 //
+// Which run is an N-th one, and of which update, are numbers that the executor counts in 64 bits. Each run computes the update; all but the N-th put back what was.
 // Batches may be of bounded extents, other ones in each run. A mean over what a batch holds is of that batch: the update is by the mean of the means.
 #pragma once
 
 #include <tx/expr/scalar.hpp>
 #include <tx/ops/add.hpp>
 #include <tx/ops/broadcast.hpp>
-#include <tx/ops/cast.hpp>
 #include <tx/ops/constant.hpp>
-#include <tx/ops/floor.hpp>
 #include <tx/ops/less.hpp>
 #include <tx/ops/mul.hpp>
-#include <tx/ops/sub.hpp>
 #include <tx/ops/where.hpp>
 #include <tx/train/gradients.hpp>
 
@@ -28,10 +26,8 @@ struct place_among_runs {
 };
 
 constexpr place_among_runs place_of_run(graph& g, int runs) {
-  var const run = run_time_scalar(g, scalar::step);
-  if (runs == 1) return {run, {}};
-  var const update = floor((run - 0.5) * (1.0 / runs)) + 1;  // half a run from each integer, so that rounding moves none
-  return {update, less(update * static_cast<double>(runs) - 0.5, run)};
+  if (runs == 1) return {run_time_scalar(g, scalar::step), {}};
+  return {run_time_scalar(g, scalar::update), less(0.5, run_time_scalar(g, scalar::ends_update))};
 }
 
 // What a run leaves where only an update changes it.

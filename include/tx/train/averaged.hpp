@@ -1,5 +1,5 @@
 // averaged<Optimizer>: beside training, the exponential moving average of the weights (Polyak and Juditsky, 1992, with
-// PyTorch's weights: it starts as the first step's parameters, then average = decay average + (1 - decay) parameter).
+// PyTorch's weights: it starts as the first update's parameters, then average = decay average + (1 - decay) parameter).
 // It is the optimizer's last state, so a step with it needs one more block and reset_optimizer() starts it anew.
 //
 //   using optimizer = tx::averaged<tx::adamw>;
@@ -36,7 +36,7 @@ struct averaged {
     var const next = Optimizer::update(u);
     u.state.count = states;
     var& average = u.state[states - 1];
-    var const share = where(less(u.step, 1.5), u.step, 1 - Options.decay);  // all of it in step 1
+    var const share = where(less(u.step, 1.5), u.step, 1 - Options.decay);  // all of it in update 1
     average = average + (next - average) * share;
     return next;
   }

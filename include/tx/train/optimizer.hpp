@@ -55,7 +55,7 @@ struct update_context {
   optimizer_states state;
   var rate;           // scalar
   var decay;          // scalar: what it does is the optimizer's
-  var step;           // scalar, 1 in the first step; of the parameter's type, as rate and decay are
+  var step;           // scalar: the update's number, from 1; of the parameter's type, as rate and decay are
   int own_rank = -1;  // axes of a tensor without those of repeats; -1: more than one may be shown
 
   // sqrt of the sum of squares of each tensor: [iterations..., extents...] -> [iterations..., 1...]

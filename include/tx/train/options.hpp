@@ -1,5 +1,5 @@
-// clip_gradient, gradient_norm, mixed<Half>, recompute<Bytes>, accumulate<N>, accumulate_runs<N>, layer_decay<patterns...>, compiled_with<options>: what a train_step can be told
-// beyond its loss and optimizer; dist/data_parallel.hpp has more. An option is a type, in any order; step/options.hpp says how to add one.
+// clip_gradient, gradient_norm, mixed<Half>, recompute<Bytes>, accumulate<N>, accumulate_runs<N>, layer_decay<patterns...>, compiled_with<options>: what a
+// train_step can be told beyond its loss and optimizer; dist/data_parallel.hpp has more. An option is a type, in any order; step/options.hpp says how to add one.
 #pragma once
 
 #include <tx/core/fixed_string.hpp>
@@ -38,8 +38,9 @@ struct accumulate {
 };
 
 // One update for N runs: the mean of their gradients, which a state of the step sums up, so that checkpoints have it between two updates. Each run hands back
-// its own results, with gradient_norm that of the sum so far over N; parameters change in every N-th. It takes what accumulate<N> does not, batches
-// of bounded extents; their means count alike, whatever they are of.
+// its own results, with gradient_norm that of the sum so far over N; parameters change in every N-th, and settings.schedule counts updates. It takes what
+// accumulate<N> does not, batches of bounded extents; their means count alike, whatever they are of. It costs a state of the parameters' size, and in each
+// run the time of an update.
 template <int N>
 struct accumulate_runs {
   static_assert(N >= 1, "tx::accumulate_runs takes a number of runs. FIX: 1 or more");

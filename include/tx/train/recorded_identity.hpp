@@ -20,7 +20,7 @@ TX_COLD std::string recorded_identity() {
   graph g{};
   value_info const info{dtype::f32, shape{2, {}, {2, 3}}};
   var const leaf = emit_leaf(g, parameter_info, info);
-  append_update<Optimizer>(g, leaf, emit_leaf(g, input_info, info), 0, 0, 2);
+  append_update<Optimizer>(g, leaf, emit_leaf(g, input_info, info), {.own_rank = 2});
   std::string told;
   auto const put = [&](auto number) { told += std::to_string(number) + ' '; };
   for (node const& n : g.nodes) {

@@ -26,10 +26,17 @@ struct state_starts {
   std::int64_t of[max_states] = {};
 };
 
-// The optimizer's update of a leaf: elements from `first` on, of a parameter group. own_rank: axes of a tensor, without those of repeats,
-// -1 for rows of many. share: of the group's rate, a number or one for each block of a repeat; not valid: all of it. runs: of which the last one updates.
+struct updated_leaf {
+  std::int64_t first = 0;  // of its elements, among all parameters
+  int group = 0;           // of parameters
+  int own_rank = -1;       // axes of a tensor, without those of repeats; -1: rows of many
+  var share{};             // of the group's rate, a number or one for each block of a repeat; not valid: all of it
+  state_starts starts{};
+  int runs = 1;            // of which the last one updates
+};
+
 template <class Optimizer>
-constexpr void append_update(graph& g, var leaf, var gradient, std::int64_t first, int group, int own_rank, var share = {}, state_starts const& starts = {}, int runs = 1) {
+constexpr void append_update(graph& g, var leaf, var gradient, updated_leaf const& of) {
   constexpr state_kinds kinds = Optimizer::states;
   g.when = phase::update;
   auto scalar_of = [&](scalar s, int k = 0) { return cast(run_time_scalar(g, s, k), leaf.type()); };
@@ -40,18 +47,18 @@ constexpr void append_update(graph& g, var leaf, var gradient, std::int64_t firs
   int state[max_states] = {};
   for (int s = 0; s < Optimizer::states; ++s) {
     per const kind = kinds.of(s);
-    u.state.none[s] = !has_state(kind, own_rank);
+    u.state.none[s] = !has_state(kind, of.own_rank);
     if (u.state.none[s]) continue;
-    value_info const info = kind == per::element ? leaf.info() : state_info(kind, leaf.info(), own_rank);
-    u.state[s] = emit_leaf(g, block_info, info, of_block(1 + s, kind == per::element ? first : starts.of[s]));
+    value_info const info = kind == per::element ? leaf.info() : state_info(kind, leaf.info(), of.own_rank);
+    u.state[s] = emit_leaf(g, block_info, info, of_block(1 + s, kind == per::element ? of.first : of.starts.of[s]));
     state[s] = u.state[s].id;
   }
-  u.rate = scalar_of(scalar::group_rates, 2 * group);
-  if (share.valid()) u.rate = u.rate * cast(share, leaf.type());
-  u.decay = scalar_of(scalar::group_rates, 2 * group + 1);
-  place_among_runs const place = place_of_run(g, runs);
+  u.rate = scalar_of(scalar::group_rates, 2 * of.group);
+  if (of.share.valid()) u.rate = u.rate * cast(of.share, leaf.type());
+  u.decay = scalar_of(scalar::group_rates, 2 * of.group + 1);
+  place_among_runs const place = place_of_run(g, of.runs);
   u.step = cast(place.update, leaf.type());
-  if (sees_whole_tensors<Optimizer>) u.own_rank = own_rank;
+  if (sees_whole_tensors<Optimizer>) u.own_rank = of.own_rank;
   auto fits = [&](var const& next, var const& like) { return next.valid() && next.info() == like.info(); };
   var const next = Optimizer::update(u);
   if (!fits(next, leaf))
@@ -116,7 +123,7 @@ constexpr void update_parameters(graph& g, step_options const& options) {
     int const k = parameter_entry(g[leaf.id].at);
     layout_entry const& e = of_model::entries[k];
     std::int64_t const first = parameter_first(g[leaf.id].at);
-    append_update<Optimizer>(g, leaf, gradient, first, e.group, e.rank, shares.of(g, leaf, k), starts_of_states<Model, Optimizer>(k, first), options.runs);
+    append_update<Optimizer>(g, leaf, gradient, {first, e.group, e.rank, shares.of(g, leaf, k), starts_of_states<Model, Optimizer>(k, first), options.runs});
     std::int64_t const count = g.info(leaf.id).count();
     updated[k] = {updated[k].count == 0 || first < updated[k].first ? first : updated[k].first, updated[k].count + count};
   };
@@ -129,7 +136,7 @@ constexpr void update_parameters(graph& g, step_options const& options) {
     for (int k = 0; k < of_model::groups.size(); ++k) {
       layout_group const& group = of_model::groups[k];
       if (group.first != block_first(g[leaf].at) || group.count != g.info(leaf).count()) continue;
-      if (!apart) append_update<Optimizer>(g, {&g, leaf}, gradient, group.first, k, -1, {}, {}, options.runs);
+      if (!apart) append_update<Optimizer>(g, {&g, leaf}, gradient, {.first = group.first, .group = k, .runs = options.runs});
       for (int e = 0; e < of_model::entries.size(); ++e) {
         layout_entry const& entry = of_model::entries[e];
         if (entry.group != k) continue;

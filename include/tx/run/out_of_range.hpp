@@ -22,9 +22,9 @@ namespace tx::exec {
   throw value_error(holds + "; an id or label must be " + rule + ". FIX: ids of the vocabulary and labels of the classes that the model was made for");
 }
 
-// All that the check is of, axis by axis. extents: those of the run.
+// Throws value_error for the first element that is not; goes through them axis by axis. extents: those of the run.
 template <class T, std::size_t N, class Extents>
-void check_range(std::span<T, N> values, range_check const& c, Extents const& extents) {
+void refuse_out_of_range(std::span<T, N> values, range_check const& c, Extents const& extents) {
   if constexpr (std::is_integral_v<T>) {
     std::int64_t const end = c.of_end ? extents.in_run(c.end - c.beyond, c.of_end) + c.beyond : c.end;
     std::int64_t extent[range_check::max_axes], stride[range_check::max_axes];
