@@ -162,12 +162,13 @@ tests thread programs '^threads[.]'
 sanitized() {  # sanitized PROGRAM LABEL
   step "build ($1, sanitize)" build sanitize "$1" && tests sanitize "$2" "^${1#*_}[.]"
 }
-programs=($(cd tests && for folder in */; do ls "$folder"*.cpp >/dev/null 2>&1 && echo "test_${folder%/}"; done | grep -vE '_(cuda|fail|fuzz|interpreter|parity|refused|bert|bert_lora|gpt)$'))
+programs=($(cd tests && for folder in */; do ls "$folder"*.cpp >/dev/null 2>&1 && echo "test_${folder%/}"; done | grep -vE '_(cuda|fail|fuzz|interpreter|parity|refused|bert|bert_lora|bert_distilbert|gpt)$'))
 first=$(($(date -u +%s) / 86400 % ${#programs[@]}))
 for program in "${programs[@]:first}" "${programs[@]:0:first}"; do sanitized "$program" 'everyday|programs'; done
 sanitized thorough_nn check
 sanitized test_bert check
 sanitized test_bert_lora check
+sanitized test_bert_distilbert check
 # The everyday tests as other compilers make them, each day another one first.
 others=(clang++-15 clang++-16 zig)
 first=$(($(date -u +%s) / 86400 % ${#others[@]}))

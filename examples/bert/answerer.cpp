@@ -14,21 +14,21 @@ using token_places = tx::tensor<tx::i32, model::batch>;
 
 inline constexpr auto answering_loss = [] {
   if constexpr (typed)
-    return [](answering_network const& m, step_tokens ids, step_tokens positions, offsets<model::batch> o, step_tokens types, token_places first, token_places last) {
-      return tx::nn::answer_loss(tx::unwrapped(m).packed<model::train_longest>(ids, positions, o, types), o, first, last);
+    return [](auto const& m, step_tokens ids, step_tokens positions, offsets<model::batch> o, step_tokens types, token_places first, token_places last) {
+      return tx::nn::answer_loss(tx::unwrapped(m).template packed<model::train_longest>(ids, positions, o, types), o, first, last);
     };
   else
-    return [](answering_network const& m, step_tokens ids, step_tokens positions, offsets<model::batch> o, token_places first, token_places last) {
-      return tx::nn::answer_loss(tx::unwrapped(m).packed<model::train_longest>(ids, positions, o), o, first, last);
+    return [](auto const& m, step_tokens ids, step_tokens positions, offsets<model::batch> o, token_places first, token_places last) {
+      return tx::nn::answer_loss(tx::unwrapped(m).template packed<model::train_longest>(ids, positions, o), o, first, last);
     };
 }();
 inline constexpr auto answering = [] {
   if constexpr (typed)
-    return [](answering_network const& m, asked_tokens ids, asked_tokens positions, offsets<judged> o, asked_tokens types) {
-      return tx::unwrapped(m).packed<model::longest>(ids, positions, o, types);
+    return [](auto const& m, asked_tokens ids, asked_tokens positions, offsets<judged> o, asked_tokens types) {
+      return tx::unwrapped(m).template packed<model::longest>(ids, positions, o, types);
     };
   else
-    return [](answering_network const& m, asked_tokens ids, asked_tokens positions, offsets<judged> o) { return tx::unwrapped(m).packed<model::longest>(ids, positions, o); };
+    return [](auto const& m, asked_tokens ids, asked_tokens positions, offsets<judged> o) { return tx::unwrapped(m).template packed<model::longest>(ids, positions, o); };
 }();
 using answerer_programs = head_programs<answerer, tuned_step<answering_network, answering_loss>, tx::function<answering, answering_network>>;
 

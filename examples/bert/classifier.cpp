@@ -7,24 +7,24 @@ namespace bert {
 namespace detail {
 
 using network = tuned<tx::nn::sequence_classifier<model::family, model::config, model::labels>, sequence_head>;
-// Without types of tokens where the model has none, as programs take all their arguments.
+// Without types of tokens where the model has none, as programs take all their arguments. Of `auto` models, as what is not chosen is compiled else.
 inline constexpr auto loss = [] {
   if constexpr (typed)
-    return [](network const& m, step_tokens ids, step_tokens positions, offsets<model::batch> o, step_tokens types, targets wanted) {
-      return loss_of(tx::unwrapped(m).packed<model::train_longest>(ids, positions, o, types), wanted);
+    return [](auto const& m, step_tokens ids, step_tokens positions, offsets<model::batch> o, step_tokens types, targets wanted) {
+      return loss_of(tx::unwrapped(m).template packed<model::train_longest>(ids, positions, o, types), wanted);
     };
   else
-    return [](network const& m, step_tokens ids, step_tokens positions, offsets<model::batch> o, targets wanted) {
-      return loss_of(tx::unwrapped(m).packed<model::train_longest>(ids, positions, o), wanted);
+    return [](auto const& m, step_tokens ids, step_tokens positions, offsets<model::batch> o, targets wanted) {
+      return loss_of(tx::unwrapped(m).template packed<model::train_longest>(ids, positions, o), wanted);
     };
 }();
 inline constexpr auto judge = [] {
   if constexpr (typed)
-    return [](network const& m, asked_tokens ids, asked_tokens positions, offsets<judged> o, asked_tokens types) {
-      return tx::unwrapped(m).packed<model::longest>(ids, positions, o, types);
+    return [](auto const& m, asked_tokens ids, asked_tokens positions, offsets<judged> o, asked_tokens types) {
+      return tx::unwrapped(m).template packed<model::longest>(ids, positions, o, types);
     };
   else
-    return [](network const& m, asked_tokens ids, asked_tokens positions, offsets<judged> o) { return tx::unwrapped(m).packed<model::longest>(ids, positions, o); };
+    return [](auto const& m, asked_tokens ids, asked_tokens positions, offsets<judged> o) { return tx::unwrapped(m).template packed<model::longest>(ids, positions, o); };
 }();
 
 using classifier_programs = head_programs<classifier, tuned_step<network, loss>, tx::function<judge, network>>;

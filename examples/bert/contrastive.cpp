@@ -26,21 +26,21 @@ constexpr auto loss_of_vectors(auto const& vectors) {
 }
 inline constexpr auto contrast = [] {
   if constexpr (typed)
-    return [](embedding_network const& m, pair_tokens ids, pair_tokens positions, offsets<both_sides> o, pair_tokens types) {
+    return [](auto const& m, pair_tokens ids, pair_tokens positions, offsets<both_sides> o, pair_tokens types) {
       return loss_of_vectors(vectors_of<model::train_longest>(m, ids, positions, o, types));
     };
   else
-    return [](embedding_network const& m, pair_tokens ids, pair_tokens positions, offsets<both_sides> o) {
+    return [](auto const& m, pair_tokens ids, pair_tokens positions, offsets<both_sides> o) {
       return loss_of_vectors(vectors_of<model::train_longest>(m, ids, positions, o));
     };
 }();
 inline constexpr auto contrasted = [] {
   if constexpr (typed)
-    return [](embedding_network const& m, asked_tokens ids, asked_tokens positions, offsets<judged> o, asked_tokens types) {
+    return [](auto const& m, asked_tokens ids, asked_tokens positions, offsets<judged> o, asked_tokens types) {
       return vectors_of<model::longest>(m, ids, positions, o, types);
     };
   else
-    return [](embedding_network const& m, asked_tokens ids, asked_tokens positions, offsets<judged> o) { return vectors_of<model::longest>(m, ids, positions, o); };
+    return [](auto const& m, asked_tokens ids, asked_tokens positions, offsets<judged> o) { return vectors_of<model::longest>(m, ids, positions, o); };
 }();
 using contrastive_programs = head_programs<contrastive, tuned_step<embedding_network, contrast>, tx::function<contrasted, embedding_network>>;
 

@@ -67,21 +67,21 @@ constexpr auto taught_loss(pair_of_networks const& m, targets const& wanted, aut
 }
 inline constexpr auto distillation = [] {
   if constexpr (types_of_either)
-    return [](pair_of_networks const& m, step_tokens ids, step_tokens positions, offsets<model::batch> o, step_tokens types, targets wanted) {
+    return [](auto const& m, step_tokens ids, step_tokens positions, offsets<model::batch> o, step_tokens types, targets wanted) {
       return taught_loss(m, wanted, ids, positions, o, types);
     };
   else
-    return [](pair_of_networks const& m, step_tokens ids, step_tokens positions, offsets<model::batch> o, targets wanted) { return taught_loss(m, wanted, ids, positions, o); };
+    return [](auto const& m, step_tokens ids, step_tokens positions, offsets<model::batch> o, targets wanted) { return taught_loss(m, wanted, ids, positions, o); };
 }();
 // What one of them says of texts.
 template <class Config, auto Network>
 inline constexpr auto asked = [] {
   if constexpr (Config::types > 1)
-    return [](pair_of_networks const& m, asked_tokens ids, asked_tokens positions, offsets<judged> o, asked_tokens types) {
+    return [](auto const& m, asked_tokens ids, asked_tokens positions, offsets<judged> o, asked_tokens types) {
       return Network(m).template packed<model::longest>(ids, positions, o, types);
     };
   else
-    return [](pair_of_networks const& m, asked_tokens ids, asked_tokens positions, offsets<judged> o) { return Network(m).template packed<model::longest>(ids, positions, o); };
+    return [](auto const& m, asked_tokens ids, asked_tokens positions, offsets<judged> o) { return Network(m).template packed<model::longest>(ids, positions, o); };
 }();
 inline constexpr auto the_student = [](pair_of_networks const& m) -> auto const& { return m.student; };
 inline constexpr auto the_teacher = [](pair_of_networks const& m) -> auto const& { return m.teacher.body; };

@@ -25,11 +25,11 @@ constexpr pooled pooled_of(auto const& hidden, offsets const& o) {
 }
 inline constexpr auto embed = [] {
   if constexpr (typed)
-    return [](encoder_alone const& m, per_token ids, per_token positions, offsets o, per_token types) {
-      return pooled_of(m.encoder.body.packed<model::longest>(ids, positions, o, types), o);
+    return [](auto const& m, per_token ids, per_token positions, offsets o, per_token types) {
+      return pooled_of(m.encoder.body.template packed<model::longest>(ids, positions, o, types), o);
     };
   else
-    return [](encoder_alone const& m, per_token ids, per_token positions, offsets o) { return pooled_of(m.encoder.body.packed<model::longest>(ids, positions, o), o); };
+    return [](auto const& m, per_token ids, per_token positions, offsets o) { return pooled_of(m.encoder.body.template packed<model::longest>(ids, positions, o), o); };
 }();
 using batch_of = tx::text::packed_batch<texts, model::longest, tokens>;
 

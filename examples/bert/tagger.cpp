@@ -14,21 +14,21 @@ inline constexpr tx::label_options first_pieces{.ignore_index = no_label};
 
 inline constexpr auto tagging_loss = [] {
   if constexpr (typed)
-    return [](tagging_network const& m, step_tokens ids, step_tokens positions, offsets<model::batch> o, step_tokens types, step_tokens labels) {
-      return tx::cross_entropy(tx::unwrapped(m).packed<model::train_longest>(ids, positions, o, types), labels, first_pieces);
+    return [](auto const& m, step_tokens ids, step_tokens positions, offsets<model::batch> o, step_tokens types, step_tokens labels) {
+      return tx::cross_entropy(tx::unwrapped(m).template packed<model::train_longest>(ids, positions, o, types), labels, first_pieces);
     };
   else
-    return [](tagging_network const& m, step_tokens ids, step_tokens positions, offsets<model::batch> o, step_tokens labels) {
-      return tx::cross_entropy(tx::unwrapped(m).packed<model::train_longest>(ids, positions, o), labels, first_pieces);
+    return [](auto const& m, step_tokens ids, step_tokens positions, offsets<model::batch> o, step_tokens labels) {
+      return tx::cross_entropy(tx::unwrapped(m).template packed<model::train_longest>(ids, positions, o), labels, first_pieces);
     };
 }();
 inline constexpr auto tagging = [] {
   if constexpr (typed)
-    return [](tagging_network const& m, asked_tokens ids, asked_tokens positions, offsets<judged> o, asked_tokens types) {
-      return tx::unwrapped(m).packed<model::longest>(ids, positions, o, types);
+    return [](auto const& m, asked_tokens ids, asked_tokens positions, offsets<judged> o, asked_tokens types) {
+      return tx::unwrapped(m).template packed<model::longest>(ids, positions, o, types);
     };
   else
-    return [](tagging_network const& m, asked_tokens ids, asked_tokens positions, offsets<judged> o) { return tx::unwrapped(m).packed<model::longest>(ids, positions, o); };
+    return [](auto const& m, asked_tokens ids, asked_tokens positions, offsets<judged> o) { return tx::unwrapped(m).template packed<model::longest>(ids, positions, o); };
 }();
 using tagger_programs = head_programs<tagger, tuned_step<tagging_network, tagging_loss>, tx::function<tagging, tagging_network>>;
 

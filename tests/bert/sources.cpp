@@ -1,4 +1,4 @@
-// The rest of the example, but for main() and what knows the model: that of tests/bert_lora, too.
+// The rest of the example, but for main() and what knows the model: that of tests/bert_lora and tests/bert_distilbert, too.
 #include "../../examples/bert/answer_command.cpp"
 #include "../../examples/bert/contrast_command.cpp"
 #include "../../examples/bert/dataset.cpp"
