@@ -13,7 +13,8 @@ namespace tx::text {
 // Const members may be called from several threads.
 class named_pieces {
  public:
-  struct rules {
+  // What differs from class to class.
+  struct choices {
     std::int32_t unknown = 0;                    // the id of what has no name
     std::vector<detail::text_change> changes{};  // of a whole text, before it is looked at
     // Newer T5's: spaces before what stands behind an added token are kept, though the file's settings take them. Then this is what the unknown piece is
@@ -22,7 +23,7 @@ class named_pieces {
     std::set<std::string, std::less<>> special{};
   };
 
-  named_pieces(piece_names names, detail::named_cuts cuts, rules how) : names_(std::move(names)), cuts_(std::move(cuts)), how_(std::move(how)) {
+  named_pieces(piece_names names, detail::named_cuts cuts, choices how) : names_(std::move(names)), cuts_(std::move(cuts)), how_(std::move(how)) {
     for (std::size_t k = 0; k < cuts_.all().size(); ++k) added_.emplace(cuts_.all()[k].content, cuts_.all()[k].id);
     sentencepiece const& pieces = names_.pieces();
     for (std::size_t k = 0; k < pieces.size(); ++k) {
@@ -95,7 +96,7 @@ class named_pieces {
 
   piece_names names_;
   detail::named_cuts cuts_;
-  rules how_;
+  choices how_;
   std::unordered_map<std::string, std::int32_t> added_;
   std::vector<std::int32_t> ids_;  // of each piece of the file
   std::size_t put_before_ = 0;     // tokens of what is put before such parts

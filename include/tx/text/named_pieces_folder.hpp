@@ -62,7 +62,7 @@ class named_pieces_folder {
       if (!id) fail(std::string("there is no ") + key);
       return *id;
     };
-    named_pieces::rules how{.unknown = xlm_r ? special_id("unk_token") : names.pieces().unknown()};
+    named_pieces::choices how{.unknown = xlm_r ? special_id("unk_token") : names.pieces().unknown()};
     if (keeps_spaces) {
       how.changes.push_back(replaced_strings("\u2581", " "));
       if (prefix_space()) how.changes.push_back(put_before{"\u2581"});

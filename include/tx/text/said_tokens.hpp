@@ -2,6 +2,7 @@
 // Python, those that are not "Fast", read it.
 #pragma once
 
+#include <tx/text/added_tokens.hpp>
 #include <tx/text/piece_names.hpp>
 #include <tx/text/tokenizer_settings.hpp>
 
