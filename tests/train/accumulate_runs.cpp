@@ -180,6 +180,19 @@ TEST_CASE("the sum is a state of the step, which a checkpoint has between two up
   CHECK_THROWS_WITH(tx::io::load_checkpoint(folder / "state", other), Catch::Contains("every 3 runs") && Catch::Contains("every 4 runs"));
 }
 
+TEST_CASE("parameters of a step of several runs are trained by no other step") {
+  using namespace tx;
+  using other_loss = train_step<small::net<float>, small::loss<float, peel::none, 2>, sgd, accumulate_runs<runs>>;
+  executor<in_runs<sgd>, cpu> first{seed(3)};
+  executor<in_runs<sgd>, cpu> same{first, run_options{}};
+  CHECK_NOTHROW(same(batch(0)));
+  CHECK_THROWS_WITH((executor<other_loss, cpu>{first}), Catch::Contains("are those of one step. FIX: parameters of its own"));
+  CHECK_THROWS_WITH((executor<train_step<small::net<float>, small::loss<float>, sgd>, cpu>{first}), Catch::Contains("are those of one step"));
+  executor<train_step<small::net<float>, small::loss<float>, adamw>, cpu> plain{seed(3)};
+  CHECK_THROWS_AS((executor<in_runs<sgd>, cpu>{plain}), value_error);
+  CHECK_NOTHROW((executor<train_step<small::net<float>, small::loss<float, peel::none, 2>, adamw>, cpu>{plain}));
+}
+
 namespace {
 constexpr int most = 8;
 struct told {

@@ -29,6 +29,8 @@ inline constexpr int runs_of_update = 1;
 template <class Step>
   requires requires { Step::options.runs; }
 inline constexpr int runs_of_update<Step> = Step::options.runs;
+template <class Step>
+inline constexpr char step_tag = 0;  // its address is the step's alone
 
 }  // namespace exec
 
@@ -192,6 +194,10 @@ class executor {
       if (!parameters.states().begin_with(Step::states))
         throw value_error("executor: the states beside the parameters are laid out otherwise than the step's, per element, row, column or tensor. FIX: parameter_block(seed, step::states)");
       if (parameters.identity == nullptr) parameters.identity = Step::optimizer_identity;
+      void const* const updates = exec::runs_of_update<Step> > 1 ? static_cast<void const*>(&exec::step_tag<Step>) : &block::each_run;
+      if (parameters.updated_by != nullptr && parameters.updated_by != updates)
+        throw value_error("executor: with tx::accumulate_runs the sums beside the parameters, and the runs that are counted, are those of one step. FIX: parameters of its own, or the same step");
+      parameters.updated_by = updates;
     }
   }
 

@@ -76,6 +76,9 @@ class parameter_block {
   tx::seed seed;
   std::int64_t steps = 0;  // that the parameters have been trained for
   std::string (*identity)() = nullptr;  // of the optimizer whose states they are
+  // The step that makes an update of several runs, whose sums are of its loss alone; each_run of steps that update in each. nullptr: none trains them yet.
+  void const* updated_by = nullptr;
+  static constexpr char each_run = 0;
 
   // Fresh parameters: each drawn by its initializer, a function of the seed and its place only. States are zero.
   parameter_block(tx::seed s, state_kinds states, std::span<std::byte> memory = {})

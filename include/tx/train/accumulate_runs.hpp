@@ -44,7 +44,8 @@ constexpr void add_to_earlier_runs(graph& g, int runs, int state) {
     var const before = emit_leaf(g, block_info, gradient.info(), of_block(1 + state, first));
     var const sum = before + gradient;
     var const nothing = broadcast_to(constant(g, gradient.type(), 0), gradient.dims());
-    sums.push_back({where(place.last, nothing, sum).id, output_kind::assign, before.id});
+    var const next = where(place.last, nothing, sum);
+    sums.push_back(output{next.id, output_kind::assign, before.id});
     return sum * (1.0 / runs);
   });
   for (output const& o : sums) g.outputs.push_back(o);

@@ -40,7 +40,7 @@ struct accumulate {
 // One update for N runs: the mean of their gradients, which a state of the step sums up, so that checkpoints have it between two updates. Each run hands back
 // its own results, with gradient_norm that of the sum so far over N; parameters change in every N-th, and settings.schedule counts updates. It takes what
 // accumulate<N> does not, batches of bounded extents; their means count alike, whatever they are of. It costs a state of the parameters' size, and in each
-// run the time of an update.
+// run the time of an update. Its parameters are trained by no other step: the sums are of its loss, the runs that are counted its own.
 template <int N>
 struct accumulate_runs {
   static_assert(N >= 1, "tx::accumulate_runs takes a number of runs. FIX: 1 or more");

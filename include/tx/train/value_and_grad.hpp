@@ -61,7 +61,8 @@ constexpr void hand_out_gradients(graph& g) {
     ids.push_back(o.value);
     first.push_back(parameter_first(g[o.target].at));
   }
-  results.push_back({flat_gradient(g, ids, first, layout<Model>::trained).id, output_kind::result, -1});
+  var const all = flat_gradient(g, ids, first, layout<Model>::trained);
+  results.push_back(output{all.id, output_kind::result, -1});  // by name, for nvcc
   g.outputs = results;
 }
 }  // namespace detail
