@@ -6,6 +6,7 @@
 
 #include <tx/autodiff/reverse.hpp>
 #include <tx/expr/parameter_names.hpp>
+#include <tx/expr/trace.hpp>
 #include <tx/passes/rewrite.hpp>
 
 #include <cmath>
