@@ -1,4 +1,4 @@
-#include "../io/event_reader.hpp"
+#include "../run_files.hpp"
 #include "run.hpp"
 
 #include <tx/io/safetensors.hpp>
@@ -140,27 +140,10 @@ TEST_CASE_METHOD(bert_test, "finetune writes a trace of one step, and events bes
   ran const train = finetune("--profile @trace.json --tensorboard");
   INFO(train.error);
   REQUIRE(train.code == 0);
-  auto const trace = nlohmann::json::parse(read("trace.json"));
-  double end = 0;
-  std::int64_t flops = 0;
-  for (auto const& e : trace.at("traceEvents")) {
-    CHECK(e.at("ts").get<double>() >= end - 1e-2);  // one kernel after the other
-    end = e.at("ts").get<double>() + e.at("dur").get<double>();
-    flops += e.at("args").at("flops").get<std::int64_t>();
-  }
-  CHECK(trace.at("traceEvents").size() > 30);
-  CHECK(flops > 100'000);
+  check_trace(read("trace.json"), 30, 100'000);
 
   std::vector<std::filesystem::path> files;
   for (auto const& entry : std::filesystem::directory_iterator(path / "model/events")) files.push_back(entry.path());
   REQUIRE(files.size() == 1);
-  auto const events = event_reader::read(tx::io::read_text(files[0]));
-  auto const lines = ran{0, read("model/metrics.jsonl"), ""}.lines();
-  REQUIRE(events.size() == lines.size() + 1);
-  for (std::size_t i = 0; i < lines.size(); ++i) {
-    auto const line = nlohmann::json::parse(lines[i]);
-    CHECK(events[i + 1].step == line.at("step").get<std::int64_t>());
-    CHECK(events[i + 1].scalars.size() == line.size() - 1);
-    for (auto const& [tag, value] : events[i + 1].scalars) CHECK(value == line.at(tag).get<float>());
-  }
+  check_events(files[0], ran{0, read("model/metrics.jsonl"), ""}.lines());
 }

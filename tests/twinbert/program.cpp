@@ -1,4 +1,4 @@
-#include "../io/event_reader.hpp"
+#include "../run_files.hpp"
 #include "run.hpp"
 
 #include <nlohmann/json.hpp>
@@ -62,16 +62,7 @@ TEST_CASE_METHOD(twinbert_test, "a run has the steps that its options say, of wh
 
 TEST_CASE_METHOD(twinbert_test, "train writes a trace of one step") {
   REQUIRE(trained("--steps 12 --profile @trace.json").code == 0);
-  auto const trace = nlohmann::json::parse(read("trace.json"));
-  double end = 0;
-  std::int64_t flops = 0;
-  for (auto const& e : trace.at("traceEvents")) {
-    CHECK(e.at("ts").get<double>() >= end - 1e-2);  // one kernel after the other
-    end = e.at("ts").get<double>() + e.at("dur").get<double>();
-    flops += e.at("args").at("flops").get<std::int64_t>();
-  }
-  CHECK(trace.at("traceEvents").size() > 50);
-  CHECK(flops > 1'000'000);
+  check_trace(read("trace.json"), 50, 1'000'000);
   CHECK(trained("--steps 3 --force --profile @nowhere/trace.json").code == 1);
 }
 
@@ -85,16 +76,7 @@ TEST_CASE_METHOD(twinbert_test, "an event file has what the lines of metrics hav
     if (entry.path().filename() != "mine") files.push_back(entry.path());
   CHECK(std::filesystem::exists(path / "model/events/mine"));
   REQUIRE(files.size() == 1);
-  auto const events = event_reader::read(tx::io::read_text(files[0]));
-  auto const lines = ran{0, read("model/metrics.jsonl"), ""}.lines();
-  REQUIRE(events.size() == lines.size() + 1);
-  for (std::size_t i = 0; i < lines.size(); ++i) {
-    auto line = nlohmann::json::parse(lines[i]);
-    CHECK(events[i + 1].step == line.at("step").get<std::int64_t>());
-    line.erase("step");
-    CHECK(events[i + 1].scalars.size() == line.size());
-    for (auto const& [tag, value] : events[i + 1].scalars) CHECK(value == line.at(tag).get<float>());
-  }
+  check_events(files[0], ran{0, read("model/metrics.jsonl"), ""}.lines());
 }
 
 TEST_CASE_METHOD(twinbert_test, "a model without its encoder trains and scores") {

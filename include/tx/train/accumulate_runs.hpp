@@ -1,5 +1,5 @@
-// accumulate_runs<N>: one update for N runs, by the mean of their gradients. Each run's gradient is added to those of the runs before it, in a state of the step beside the optimizer's;
-// the N-th run clips and updates by their mean, and forgets the sum.
+// accumulate_runs<N>: one update for N runs, by the mean of their gradients. Each run's gradient is added to those of the runs before it, in a state of the
+// step beside the optimizer's; the N-th run clips and updates by their mean, and forgets the sum.
 //
 //   before   gradient g by w, in run t
 //   after    s' = where(t is an N-th run, 0, s + g) replaces s; gradient (s + g) / N by w, of which the update makes use in every N-th run alone
