@@ -14,7 +14,7 @@
 #   TRAINED  names of tensors, in which * stands for any characters: nothing else is trained; with LORA in place of the head
 #   FROZEN   the same of tensors that are not trained
 #   LAYER_DECAY  rates may fall from layer to layer, --layer-decay says how
-#   BF16     training multiplies in bf16, parameters and sums stay in f32; with WHERE_FAST if this machine's processor has instructions for that
+#   BF16     training multiplies in bf16, and `embed --bf16` does; parameters and sums stay in f32; with WHERE_FAST if this machine's processor has instructions for that
 #   OPTIMIZER  adamw, lamb, adafactor, lion or novograd; unless said lamb for pretrain, adamw for all else. Where it is said, --rate has to be, as that of one is none of another
 #   ACCUMULATE  one update for so many steps, by the mean of their gradients, where memory has no room for a larger batch; 1 unless said
 #   TEACHER  the config.json of a model with the same head, from which `distil` has this one learn; of any of these kinds and any size

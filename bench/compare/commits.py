@@ -1,14 +1,16 @@
 #!/usr/bin/env python3
 """Usage: commits.py COMMIT [--models twin,minilm,base] [--rounds 4] [--steps 8]
 
-Is this tree as fast and as small as another commit? Builds bench_step and bench_encode of both in build/commits, runs them in turns and prints for each
-model and type the time of the other's step over this one's (the fastest of all rounds each), and the memory that both plan. Exit status 1 where the
-other is faster by more than --slack or this tree plans more memory. Building takes a quarter of an hour on two cores.
+Is this tree as fast and as small as another commit? Builds bench_step and bench_encode of both in build/commits, runs them in turns, in each round the other
+way round, and prints for each model and type the time of the other's step over this one's, the median of all rounds with the least and the greatest (of
+each run the fastest step), and the memory that both plan. Exit status 1 where the other is faster by more than --slack or this tree plans more memory.
+Building takes a quarter of an hour on two cores.
 """
 import argparse
 import json
 import os
 import pathlib
+import statistics
 import subprocess
 import sys
 
@@ -39,7 +41,7 @@ def main():
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     p.add_argument("commit")
     p.add_argument("--models", default="twin,minilm,base")
-    p.add_argument("--rounds", type=int, default=4)
+    p.add_argument("--rounds", type=int, default=5)
     p.add_argument("--steps", type=int, default=8)
     p.add_argument("--slack", type=float, default=0.02)
     o = p.parse_args()
@@ -54,20 +56,22 @@ def main():
               ("--model", model, "--dtype", dtype, "--steps", o.steps, "--threads", os.cpu_count(), *(("--batch", 8) if model == "base" else ())))
              for model in o.models.split(",") for dtype in ("f32", "bf16")]
     cases.append(("vector of a text", "bench_encode", "p50_ms", ()))
-    best, planned = {}, {}
-    for _ in range(o.rounds):
+    ratios, planned = {}, {}
+    for turn in range(o.rounds):
         for name, program, time, arguments in cases:
-            for side, folder in sides.items():
+            took = {}
+            for side, folder in sorted(sides.items(), reverse=turn % 2 == 1):
                 found = measured(folder / program, *arguments)
-                best[name, side] = min(best.get((name, side), found[time]), found[time])
+                took[side] = found[time]
                 planned[name, side] = found.get("planned_bytes", 0)
+            ratios.setdefault(name, []).append(took[commit] / took["this tree"])
     worse = False
     print(f"| | {commit} over this tree, time | planned, MB: {commit}, this tree |\n|---|---|---|")
     for name, *_ in cases:
-        ratio = best[name, commit] / best[name, "this tree"]
+        ratio = statistics.median(ratios[name])
         before, now = (planned[name, side] for side in (commit, "this tree"))
         worse = worse or ratio < 1 - o.slack or (before > 0 and now > before)
-        print(f"| {name} | {ratio:.3f} | {f'{before / 1e6:.1f}, {now / 1e6:.1f}' if before else ''} |")
+        print(f"| {name} | {ratio:.3f} ({min(ratios[name]):.3f} to {max(ratios[name]):.3f}) | {f'{before / 1e6:.1f}, {now / 1e6:.1f}' if before else ''} |")
     sys.exit(worse)
 
 

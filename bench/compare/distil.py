@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""Usage: distil.py --teacher bert --student small_bert --twinbert twinbert --pairs DIR --model DIR [--texts 54000] [--epochs 2] [--seeds 1,2,3]
+"""Usage: distil.py --teacher bert --student small_bert --twinbert twinbert --pairs DIR --model DIR [--texts 54000] [--epochs 1] [--seeds 1,2,3]
+       [--fine-tuned DIR]
 
 How much a small BERT learns from a large one that reads query and document together. The teacher, MiniLM, is fine-tuned to tell whether a document is a
-query's; the student (bench/small_bert) begins with two of MiniLM's layers as they were before that, and learns from labels alone, and from labels and the
-teacher's scores and hidden states. Beside them `twinbert --layers 0`, a bag of word vectors that learns from all pairs. AUC of each over test.random.tsv, where
-other documents are drawn as in training, and test.section.tsv, where they are of the same section. All pairs and two epochs take 40 minutes a seed on two cores.
---pairs: what examples/twinbert/data/fetch.sh makes. --model: MiniLM's folder, as examples/bert/data/fetch.sh makes it.
+query's. The student (bench/small_bert) has half of its layers: taught, it begins with the teacher's and learns from labels and the teacher's scores and hidden
+states; by itself it begins with the same layers of MiniLM as they were before, and learns from labels alone. Beside them `twinbert --layers 0`, a bag of word vectors that learns from all pairs. AUC of each over test.random.tsv, where
+other documents are drawn as in training, and test.section.tsv, where they are of the same section. All pairs and an epoch take 20 minutes a seed on two cores.
+--fine-tuned: a teacher of an earlier run, which --keep left. --pairs: what examples/twinbert/data/fetch.sh makes. --model: MiniLM's folder, as examples/bert/data/fetch.sh makes it.
 """
 import argparse
 import os
@@ -19,6 +20,7 @@ import tempfile
 from labelled_pairs import rows, with_negatives, write_labelled
 
 HERE = pathlib.Path(__file__).parent
+TAUGHT_BY = (1, 3, 5)  # layers of MiniLM, one for each of the student's
 
 
 def of_labels(path):
@@ -63,7 +65,9 @@ def main():
     for name in ("teacher", "student", "twinbert", "pairs", "model"):
         p.add_argument("--" + name, type=pathlib.Path, required=True)
     p.add_argument("--texts", type=int, default=54000, help="that teacher and students learn from")
-    p.add_argument("--epochs", type=float, default=2, help="of the students; the teacher has one")
+    p.add_argument("--epochs", type=float, default=1, help="of the students; the teacher has one")
+    p.add_argument("--fine-tuned", type=pathlib.Path)
+    p.add_argument("--keep", type=pathlib.Path, help="where to leave the teacher")
     p.add_argument("--seeds", default="1,2,3")
     p.add_argument("--threads", type=int, default=os.cpu_count())
     o = p.parse_args()
@@ -84,15 +88,18 @@ def main():
         of_bag = [area(run(o.twinbert, "eval", "--model", bag, "--pairs", o.pairs / f"test.{kind}.tsv")) for kind in kinds]
         print(f"bag of words, of all pairs: AUC {of_bag[0]:.4f}, {of_bag[1]:.4f}", flush=True)
 
-        run(o.teacher, "finetune", "--model", o.model, "--out", work / "teacher", "--epochs", 1, *data)
-        of_teacher = areas(o.teacher, work / "teacher", tests)
+        teacher = o.fine_tuned or o.keep or work / "teacher"
+        if not o.fine_tuned:
+            run(o.teacher, "finetune", "--model", o.model, "--out", teacher, "--epochs", 1, *data)
+        of_teacher = areas(o.teacher, teacher, tests)
         print(f"teacher: AUC {of_teacher[0]:.4f}, {of_teacher[1]:.4f}", flush=True)
-        some_layers(o.model, work / "begin", (0, 5))
+        some_layers(o.model, work / "begin", TAUGHT_BY)
         for seed in o.seeds.split(","):
             found = {}
-            for how, command in (("labels alone", ("finetune",)), ("taught", ("distil", "--teacher", work / "teacher"))):
+            for how, command in (("labels alone", ("finetune", "--model", work / "begin")),
+                                 ("taught", ("distil", "--teacher", teacher, "--config", work / "begin", "--teacher-layers"))):
                 out = work / "student"
-                told = run(o.student, *command, "--model", work / "begin", "--out", out, "--epochs", o.epochs, "--seed", seed, *data)
+                told = run(o.student, *command, "--out", out, "--epochs", o.epochs, "--seed", seed, *data)
                 found[how] = areas(o.student, out, tests)
                 print(f"seed {seed}, {how}: AUC {found[how][0]:.4f}, {found[how][1]:.4f} (while training: {told})", flush=True)
                 shutil.rmtree(out)

@@ -3,6 +3,7 @@
 
 #include "encoder_alone.hpp"
 
+#include <tx/core/error.hpp>
 #include <tx/run/executor.hpp>
 #include <tx/step/function.hpp>
 
@@ -33,6 +34,8 @@ inline constexpr auto embed = [] {
 }();
 using batch_of = tx::text::packed_batch<texts, model::longest, tokens>;
 
+// Options: of tx::function.
+template <class... Options>
 class compiled_embedder final : public embedder {
  public:
   explicit compiled_embedder(tx::run_options const& o) : weights_(memory_.bytes(), 0), run_(weights_, o) {}
@@ -65,11 +68,18 @@ class compiled_embedder final : public embedder {
   };
   zeros memory_{};
   weights weights_;
-  tx::executor<tx::function<detail::embed, encoder_alone>, tx::cpu> run_;
+  tx::executor<tx::function<detail::embed, encoder_alone, Options...>, tx::cpu> run_;
 };
 
 }  // namespace detail
 
-std::unique_ptr<embedder> make_embedder(int threads) { return std::make_unique<detail::compiled_embedder>(tx::run_options{threads}); }
+std::unique_ptr<embedder> make_embedder(int threads, bool halves) {
+  if constexpr (model::tuning::bf16) {
+    if (halves) return std::make_unique<detail::compiled_embedder<tx::mixed<tx::bf16>>>(tx::run_options{threads});
+  } else {
+    if (halves) throw tx::value_error("this program multiplies in f32 alone. FIX: no --bf16, or a processor with instructions for bf16 and tx_add_bert(... BF16 WHERE_FAST)");
+  }
+  return std::make_unique<detail::compiled_embedder<>>(tx::run_options{threads});
+}
 
 }  // namespace bert

@@ -166,7 +166,7 @@ class embedder {
   virtual std::vector<float> embed(std::span<coded_text const> texts, pooling how) = 0;
   virtual std::vector<named_tensor> tensors() const = 0;
 };
-// Throws value_error where the program makes no vectors.
-std::unique_ptr<embedder> make_embedder(int threads);
+// halves: it multiplies in bf16. Throws value_error where the program makes no vectors, or none of those.
+std::unique_ptr<embedder> make_embedder(int threads, bool halves);
 
 }  // namespace bert

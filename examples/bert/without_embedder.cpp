@@ -5,6 +5,6 @@
 
 namespace bert {
 
-std::unique_ptr<embedder> make_embedder(int) { throw tx::value_error("this program makes no vectors. FIX: tx_add_bert(... HEADS embed)"); }
+std::unique_ptr<embedder> make_embedder(int, bool) { throw tx::value_error("this program makes no vectors. FIX: tx_add_bert(... HEADS embed)"); }
 
 }  // namespace bert

@@ -40,6 +40,7 @@ TEST_CASE_METHOD(bert_test, "folders and files that are refused", "[bert]") {
   write("folder/config.json", config);
   refused("predict --model @folder --text @folder/texts.txt", "lacks classifier.weight. FIX: a folder that was trained for labels");
   refused("embed --model @folder --text @folder/texts.txt --pool max", "--pool is mean or cls, not 'max'");
+  refused("embed --model @folder --text @folder/texts.txt --bf16", "this program multiplies in f32 alone. FIX: no --bf16, or ");
 
   auto const tokenizer = read("folder/tokenizer.json");
   write("folder/tokenizer.json", replaced(tokenizer, "\"vocab\":", "\"vocab\": 3, \"other\":"));

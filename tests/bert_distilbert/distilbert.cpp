@@ -95,6 +95,24 @@ TEST_CASE_METHOD(distilbert_test, "vectors of a DistilBERT with BERT's weights a
   check("--pool cls --normalize no", "first");
 }
 
+TEST_CASE_METHOD(distilbert_test, "vectors by products of halves lie near the others", "[distilbert]") {
+  auto const vectors = [&](std::string const& more) {
+    ran const r = (*this)("embed --model @folder --text @folder/texts.txt" + more);
+    INFO(r.error);
+    REQUIRE(r.code == 0);
+    std::vector<float> all;
+    for (std::string const& line : r.lines())
+      for (float const x : nlohmann::json::parse(line).get<std::vector<float>>()) all.push_back(x);
+    return all;
+  };
+  auto const exact = vectors(""), rounded = vectors(" --bf16");
+  REQUIRE(exact.size() == rounded.size());
+  double furthest = 0;
+  for (std::size_t i = 0; i < exact.size(); ++i) furthest = std::max(furthest, std::abs(static_cast<double>(exact[i] - rounded[i])));
+  CHECK(furthest < 0.03);   // 8 bits of a sum of 16 or 24 products of numbers of about 1, in two layers
+  CHECK(furthest > 1e-5);  // they are no products of f32
+}
+
 TEST_CASE_METHOD(distilbert_test, "a number for a text: learned, predicted, measured, in a folder that names the problem", "[distilbert]") {
   ran const train = (*this)("finetune --model @folder --data @rated.tsv --dev @unseen.tsv --out @model --rate 0.003 --epochs 40 --dropout 0 --threads 1");
   INFO(train.error);

@@ -1,4 +1,4 @@
-// A DistilBERT with the sizes of tests/parity/data/folder, as tx_add_bert would write it for HEADS regression token=2 answer contrast=cls embed.
+// A DistilBERT with the sizes of tests/parity/data/folder, as tx_add_bert would write it for HEADS regression token=2 answer contrast=cls embed BF16.
 #pragma once
 
 #include <tx/expr/by_name.hpp>
@@ -30,7 +30,7 @@ struct tuning {
   using adapted = tx::names<>;
   using trained = tx::names<>;
   using frozen = tx::names<>;
-  static constexpr bool bf16 = false;
+  static constexpr bool bf16 = true;
   using optimizer = void;
   static constexpr char const* optimizer_name = "";
   static constexpr int accumulate = 1;

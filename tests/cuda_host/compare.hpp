@@ -41,9 +41,9 @@ values outcome(int runs, std::vector<In> const&... in) {
 inline constexpr tx::compile_options unfused{.fuse = false};
 template <class Step>
 struct one_by_one;
-template <auto F, class Model, tx::compile_options O>
-struct one_by_one<tx::function<F, Model, O>> {
-  using type = tx::function<F, Model, unfused>;
+template <auto F, class Model, class... Options>
+struct one_by_one<tx::function<F, Model, Options...>> {
+  using type = tx::function<F, Model, Options..., tx::compiled_with<unfused>>;
 };
 template <class Model, auto Loss, class Optimizer, class... Options>
 struct one_by_one<tx::train_step<Model, Loss, Optimizer, Options...>> {

@@ -89,20 +89,20 @@ TEST_CASE("A library adds a product to a value") {
   constexpr auto added = [](t<float, 128, 640> a, t<float, 640, 128> b, t<float, 128, 128> c) { return tx::matmul(a, b) + c; };
   auto const a = numbers<float>(128 * 640, -1, 1), b = numbers<float>(640 * 128, -1, 1), c = numbers<float>(128 * 128, -9, 9);
   int const before = device_with_library::added;
-  CHECK(distance(outcome<tx::function<added>, with_library>(1, a, b, c), outcome<tx::function<added, tx::no_model, unfused>, tx::reference>(1, a, b, c)) < 1e-3);
+  CHECK(distance(outcome<tx::function<added>, with_library>(1, a, b, c), outcome<tx::function<added, tx::no_model, tx::compiled_with<unfused>>, tx::reference>(1, a, b, c)) < 1e-3);
   CHECK(device_with_library::added == before + 1);
 }
 
 TEST_CASE("A bias is no matrix that a library adds") {
   constexpr auto biased = [](t<float, 256, 384> a, t<float, 384, 384> b, t<float, 384> c) { return tx::matmul(a, b) + c; };
   auto const a = numbers<float>(256 * 384, -1, 1), b = numbers<float>(384 * 384, -1, 1), c = numbers<float>(384, -9, 9);
-  CHECK(distance(outcome<tx::function<biased>, with_library>(1, a, b, c), outcome<tx::function<biased, tx::no_model, unfused>, tx::reference>(1, a, b, c)) < 1e-3);
+  CHECK(distance(outcome<tx::function<biased>, with_library>(1, a, b, c), outcome<tx::function<biased, tx::no_model, tx::compiled_with<unfused>>, tx::reference>(1, a, b, c)) < 1e-3);
 }
 
 TEST_CASE("A single op behind a library's product is not lost") {
   constexpr auto scaled = [](t<float, 128, 640> a, t<float, 640, 128> b) { return tx::matmul(a, b) * 0.5; };
   auto const a = numbers<float>(128 * 640, -1, 1), b = numbers<float>(640 * 128, -1, 1);
   int const before = device_with_library::products;
-  CHECK(distance(outcome<tx::function<scaled>, with_library>(1, a, b), outcome<tx::function<scaled, tx::no_model, unfused>, tx::reference>(1, a, b)) < 1e-3);
+  CHECK(distance(outcome<tx::function<scaled>, with_library>(1, a, b), outcome<tx::function<scaled, tx::no_model, tx::compiled_with<unfused>>, tx::reference>(1, a, b)) < 1e-3);
   CHECK(device_with_library::products > before);
 }

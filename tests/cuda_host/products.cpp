@@ -103,12 +103,12 @@ TEST_CASE("A product of many tiles whose epilogue sums over rows and over column
 TEST_CASE("Products in bands of matrices, as options ask for them") {
   constexpr auto f = [](t<float, 6, 8, 5> a, t<float, 6, 8, 5> b) { return tx::matmul(tx::softmax(tx::matmul(a, tx::transpose<0, 2, 1>(b))), b); };
   constexpr tx::compile_options in_bands{.band_bytes = 600};
-  using banded = tx::function<f, tx::no_model, in_bands>;
+  using banded = tx::function<f, tx::no_model, tx::compiled_with<in_bands>>;
   constexpr int loops = banded::program<tx::cuda_target>::loops.size(), plain_loops = tx::function<f>::program<tx::cuda_target>::loops.size();
   CHECK(loops == 2);
   CHECK(plain_loops == 1);
   auto const a = numbers<float>(240, -1, 1), b = numbers<float>(240, -1, 1);
-  CHECK(distance(outcome<banded, interpreted>(1, a, b), outcome<tx::function<f, tx::no_model, unfused>, tx::reference>(1, a, b)) < 1e-5);
+  CHECK(distance(outcome<banded, interpreted>(1, a, b), outcome<tx::function<f, tx::no_model, tx::compiled_with<unfused>>, tx::reference>(1, a, b)) < 1e-5);
 }
 
 TEST_CASE("Look-ups, their gradients, and what pads a slice") {

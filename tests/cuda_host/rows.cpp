@@ -169,7 +169,7 @@ TEST_CASE("Sums over rows that a product makes a band at a time") {
   };
   constexpr tx::compile_options in_bands{.band_bytes = 600};
   auto const a = numbers<float>(240, -1, 1), b = numbers<float>(240, -1, 1);
-  CHECK(distance(outcome<tx::function<f, tx::no_model, in_bands>, interpreted>(2, a, b), outcome<tx::function<f, tx::no_model, unfused>, tx::reference>(2, a, b)) < 1e-5);
+  CHECK(distance(outcome<tx::function<f, tx::no_model, tx::compiled_with<in_bands>>, interpreted>(2, a, b), outcome<tx::function<f, tx::no_model, tx::compiled_with<unfused>>, tx::reference>(2, a, b)) < 1e-5);
 }
 
 TEST_CASE("Columns read at a stride, rows of a broadcast, positions") {

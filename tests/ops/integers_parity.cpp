@@ -73,7 +73,7 @@ void check_integers(std::string const& group) {
   INFO(group);
   torch_numbers const torch{"integers"};
   auto const in = [&](char const* name) { return torch.as<T>(group + "." + name); };
-  tx::executor<tx::function<computed<T>, tx::no_model, Options>, Backend> run{tx::seed(0), {.threads = 2}};
+  tx::executor<tx::function<computed<T>, tx::no_model, tx::compiled_with<Options>>, Backend> run{tx::seed(0), {.threads = 2}};
   auto const told = as_values(run(in("a"), in("b"), in("divisor"), in("small")));
   REQUIRE(told.size() == names.size());
   for (std::size_t k = 0; k < names.size(); ++k) {

@@ -2,9 +2,11 @@
 #include "../interpreter/evaluator.hpp"
 #include "stacked.hpp"
 
+#include <tx/backends/cpu.hpp>
 #include <tx/ops/matmul.hpp>
 #include <tx/ops/reshape.hpp>
 #include <tx/passes/mixed.hpp>
+#include <tx/run/executor.hpp>
 #include <tx/step/function.hpp>
 #include <tx/train/sgd.hpp>
 
@@ -50,6 +52,16 @@ TEST_CASE("a sum with a bias is rounded once", "[mixed]") {
     return v;
   }, {.every_leaf = true, .rounded = true});
   for (double y : exact[g.outputs[0].value]) CHECK(y == 1 + 0x1p-7);
+}
+
+TEST_CASE("a function multiplies halves where it is told to", "[mixed]") {
+  static constexpr auto f = [](rows x, weight w, bias b) { return matmul(x, w) + b; };
+  // 1 + 1/256 is rounded to 1, and so is the sum of four quarters of it with a bias of 1/512.
+  std::vector<float> const x(12, 0.25f), w(8, 1 + 0x1p-8f), b(2, 0x1p-9f);
+  executor<function<f>, cpu> exact;
+  executor<function<f, no_model, mixed<bf16>>, cpu> halves;
+  for (float const y : exact(x, w, b).value) CHECK(y == 1 + 0x1p-8f + 0x1p-9f);
+  for (float const y : halves(x, w, b).value) CHECK(y == 1.0f);
 }
 
 TEST_CASE("in other extents too, and on either side", "[mixed]") {

@@ -102,7 +102,7 @@ TEST_CASE("every read finds its element") {
   CHECK_NOTHROW(verify_program<function<last_axis_of_one>::source>());
   CHECK_NOTHROW(verify_program<function<view_as_invariant, with_invariant>::source>());
   CHECK_NOTHROW(verify_program<value_and_grad<stacked_in_both_orders, repeated_orders>::source>());
-  CHECK_NOTHROW(verify_program<function<mirrored, no_model, small_bands>::source>());
+  CHECK_NOTHROW(verify_program<function<mirrored, no_model, compiled_with<small_bands>>::source>());
 }
 
 TEST_CASE("a leaf is not overwritten in an earlier pass over its row than it is read in") {

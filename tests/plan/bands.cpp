@@ -93,7 +93,7 @@ constexpr auto encode = [](model const& m, tx::tensor<float, tx::dyn<batch>, tok
   return m.layer(x, mask);
 };
 template <std::int64_t Bytes>
-using encoder = tx::function<encode, model, tx::compile_options{.band_bytes = Bytes}>;
+using encoder = tx::function<encode, model, tx::compiled_with<tx::compile_options{.band_bytes = Bytes}>>;
 }  // namespace
 
 TEST_CASE("bands of as many texts as there are", "[bands]") {
@@ -119,7 +119,7 @@ struct gated {
 };
 constexpr auto gate = [](gated const& m, tx::tensor<float, batch, tokens, width> x) { return m(x); };
 template <std::int64_t Bytes>
-using gates = tx::function<gate, gated, tx::compile_options{.band_bytes = Bytes}>;
+using gates = tx::function<gate, gated, tx::compiled_with<tx::compile_options{.band_bytes = Bytes}>>;
 static_assert(band_loops<gates<64>>() == 0, "a product with a weight is one matrix, whatever its epilogue makes of the rows");
 
 // The last product reads what the loop leaves behind; its other side waits from before the loop.
@@ -128,7 +128,7 @@ constexpr auto late = [](model const& m, tx::tensor<float, batch, tokens, width>
   return tx::matmul(p, m.layer(x, mask));
 };
 template <std::int64_t Bytes>
-using late_product = tx::function<late, model, tx::compile_options{.reorder = false, .band_bytes = Bytes}>;
+using late_product = tx::function<late, model, tx::compiled_with<tx::compile_options{.reorder = false, .band_bytes = Bytes}>>;
 }  // namespace
 
 TEST_CASE("rows of texts that a weight multiplies are no bands", "[bands]") {

@@ -153,7 +153,7 @@ constexpr auto own_matrices = [](scores q, scores k, scores v) {
 template <std::int64_t Bytes>
 constexpr compile_options in_bands{.band_bytes = Bytes};
 template <auto F, std::int64_t Bytes>
-using banded = function<F, no_model, in_bands<Bytes>>;
+using banded = function<F, no_model, compiled_with<in_bands<Bytes>>>;
 static_assert(banded<own_matrices, 64>::program<>::loops.size() == 2);
 static_assert(banded<mirrored, 64>::program<>::loops.size() == 1);
 

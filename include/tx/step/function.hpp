@@ -1,14 +1,17 @@
-// function<F, Model>: inference, where F(model, x...) or F(x...) becomes a program that returns what F returns.
+// function<F, Model, options...>: inference, where F(model, x...) or F(x...) becomes a program that returns what F returns. Options are those of
+// step/program_options.hpp: mixed<bf16> is inference with products of halves.
 #pragma once
 
 #include <tx/backends/cpu/target.hpp>
 #include <tx/expr/handed_back.hpp>
 #include <tx/expr/state_layout.hpp>
 #include <tx/expr/trace.hpp>
+#include <tx/passes/mixed.hpp>
 #include <tx/passes/narrow.hpp>
 #include <tx/plan/compile.hpp>
 #include <tx/plan/program.hpp>
 #include <tx/run/staged.hpp>
+#include <tx/step/program_options.hpp>
 
 namespace tx {
 
@@ -30,8 +33,21 @@ struct single_result {
   handed_back<T> value;
 };
 
-template <auto F, class Model = no_model, compile_options Options = compile_options{}>
+namespace detail {
+// What an option has to leave as it is where nothing is trained.
+consteval bool nothing_of_training(step_options o) {
+  o.compile = {};
+  o.mixes = false;
+  o.half = step_options{}.half;
+  return o == step_options{};
+}
+}  // namespace detail
+
+template <auto F, class Model = no_model, class... Options>
 struct function {
+  static_assert((is_step_option<Options> && ...), "tx::function: a type behind the model is no option. FIX: mixed<half> or compiled_with<options>");
+  static constexpr step_options options = options_of<Options...>();
+  static_assert(detail::nothing_of_training(options), "tx::function: an option is of training. FIX: mixed<half> and compiled_with<options> alone, or tx::train_step");
   using model = Model;
   using call = callable<std::remove_cvref_t<decltype(F)>, Model>;
   using arguments = typename call::arguments;
@@ -42,7 +58,7 @@ struct function {
     static constexpr exec::lowered lower(target const& to, exec::inspection* seen = nullptr) {
       graph g{};
       record(g);
-      return exec::compile(g, to, Options, seen);
+      return exec::compile(g, to, options.compile, seen);
     }
   };
   // The list of passes over what is recorded; exec::compile goes on from there.
@@ -50,6 +66,7 @@ struct function {
     g.training = false;
     trace<Model, F>(g);
     g = passes::narrow(g);
+    if (options.mixes) g = passes::mixed(g, options.half);
   }
   template <target const& To = cpu_target>
   using program = exec::program<source, To>;

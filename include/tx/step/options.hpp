@@ -1,5 +1,5 @@
 // What a step can be told beyond its loss and optimizer. An option is a type, given in any order, and a step_option for it, beside it: those of
-// train/options.hpp, of dist/data_parallel.hpp, and of one's own. What options there are is plain data, which the passes over a step read.
+// step/program_options.hpp, train/options.hpp, dist/data_parallel.hpp, and of one's own. What options there are is plain data, which the passes over a step read.
 //
 //   struct clipped_in_parts {};
 //   template <>
@@ -25,6 +25,7 @@ struct batch_division {
   bool given = false;  // else the step is recorded as it is
 
   constexpr int parts() const { return ranks * shards; }
+  constexpr bool operator==(batch_division const&) const = default;
 };
 
 struct step_options {
@@ -40,6 +41,8 @@ struct step_options {
   bool decays_by_layer = false;
   std::string_view const* below = nullptr;  // patterns of what lies below all layers
   int below_count = 0;
+
+  constexpr bool operator==(step_options const&) const = default;
 };
 
 // static constexpr void set(step_options&): what an option changes. Of a type that is no option there is none.

@@ -1,9 +1,9 @@
-// clip_gradient, gradient_norm, mixed<Half>, recompute<Bytes>, accumulate<N>, accumulate_runs<N>, layer_decay<patterns...>, compiled_with<options>: what a
-// train_step can be told beyond its loss and optimizer; dist/data_parallel.hpp has more. An option is a type, in any order; step/options.hpp says how to add one.
+// clip_gradient, gradient_norm, recompute<Bytes>, accumulate<N>, accumulate_runs<N>, layer_decay<patterns...>: what a train_step can be told beyond its loss and
+// optimizer; step/program_options.hpp and dist/data_parallel.hpp have more. An option is a type, in any order; step/options.hpp says how to add one.
 #pragma once
 
 #include <tx/core/fixed_string.hpp>
-#include <tx/step/options.hpp>
+#include <tx/step/program_options.hpp>
 
 namespace tx {
 
@@ -13,13 +13,6 @@ struct clip_gradient {};
 // A step hands back the norm of the gradient, before it is clipped, as `gradient_norm` beside the loss; of the mean over shards or
 // parts. Where nothing else needs all gradients together, this does not either: each leaves its sum of squares.
 struct gradient_norm {};
-
-// Products multiply elements rounded to Half and sum them in f32; parameters, statistics and the update stay f32. Losses are not scaled, so
-// f16, whose smallest number is 6e-8, loses small gradients; bf16 has the range of f32.
-template <class Half>
-struct mixed {
-  static_assert(is_half(dtype_v<Half>), "tx::mixed takes a half. FIX: mixed<bf16> or mixed<f16>, or no such option for products of f32");
-};
 
 // step::memory.activations is at most Bytes: products of repeated blocks are computed again in the backward pass as far as that
 // takes, those first that free most for their work. step::memory.recomputed_flops is what it costs; below the smallest plan there is,
@@ -54,9 +47,6 @@ struct layer_decay {
   static constexpr std::string_view below[count + 1] = {Below.view()...};
 };
 
-template <compile_options Options>
-struct compiled_with {};
-
 template <>
 struct step_option<clip_gradient> {
   static constexpr void set(step_options& o) { o.clips = true; }
@@ -65,18 +55,10 @@ template <>
 struct step_option<gradient_norm> {
   static constexpr void set(step_options& o) { o.tells_norm = true; }
 };
-template <class Half>
-struct step_option<mixed<Half>> {
-  static constexpr void set(step_options& o) {
-    static_assert(sizeof(mixed<Half>) > 0);  // its own assertion: an option that is named alone is no complete type
-    o.mixes = true;
-    o.half = dtype_v<Half>;
-  }
-};
 template <std::int64_t Bytes>
 struct step_option<recompute<Bytes>> {
   static constexpr void set(step_options& o) {
-    static_assert(sizeof(recompute<Bytes>) > 0);
+    static_assert(sizeof(recompute<Bytes>) > 0);  // its own assertion: an option that is named alone is no complete type
     o.activations = Bytes;
   }
 };
@@ -101,10 +83,6 @@ struct step_option<layer_decay<Below...>> {
     o.below = layer_decay<Below...>::below;
     o.below_count = layer_decay<Below...>::count;
   }
-};
-template <compile_options Options>
-struct step_option<compiled_with<Options>> {
-  static constexpr void set(step_options& o) { o.compile = Options; }
 };
 
 namespace detail {

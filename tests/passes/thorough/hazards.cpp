@@ -42,7 +42,7 @@ constexpr auto both_ways = [](square x, square y) {
 template <auto F, class A, class B>
 void check_function(A const& a, B const& b) {
   executor<function<F>, cpu> fused{seed(0)};
-  executor<function<F, no_model, plain>, reference> unfused{seed(0)};
+  executor<function<F, no_model, compiled_with<plain>>, reference> unfused{seed(0)};
   auto const got = fused(a, b).value;
   auto const wanted = unfused(a, b).value;
   double furthest = 0;
