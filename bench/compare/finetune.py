@@ -19,7 +19,7 @@ import sys
 import tempfile
 import time
 
-from processor import facts
+from processor import multiplies_bf16
 
 LENGTH, BATCH, WARMUP, DECAY = 64, 32, 0.1, 0.01
 
@@ -141,7 +141,7 @@ def main():
         told = {"tx": of_tx(o, seed, out + "/model")}
         if not o.alone:
             more = ["--peer", "--tx", o.tx, "--data", o.data, "--epochs", o.epochs, "--steps", o.steps, "--rate", o.rate, "--threads", o.threads, "--seed", seed]
-            halves = "avx512_bf16" in facts().get("flags", "").split()
+            halves = multiplies_bf16()
             for name, how in {"PyTorch": [], **({"PyTorch, autocast": ["--autocast"]} if halves else {})}.items():
                 told[name] = json.loads(subprocess.run([sys.executable, __file__, *map(str, more), *how], stdout=subprocess.PIPE, text=True, check=True).stdout.splitlines()[-1])
         for name, t in told.items():

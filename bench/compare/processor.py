@@ -25,6 +25,10 @@ def facts():
     return found
 
 
+def multiplies_bf16():
+    return not {"avx512_bf16", "amx_bf16"}.isdisjoint(facts().get("flags", "").split())
+
+
 def processor():
     found = facts()
     if "flags" not in found:

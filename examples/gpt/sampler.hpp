@@ -18,11 +18,11 @@ class sampler {
   sampler(double temperature, double top_p, std::uint64_t seed) : temperature_(temperature), top_p_(top_p), random_(seed) {}
 
   int next(std::span<float const> logits) {
+    if (temperature_ == 0) return static_cast<int>(std::ranges::max_element(logits) - logits.begin());
     std::array<int, 256> order{};
     std::iota(order.begin(), order.end(), 0);
     std::ranges::stable_sort(order, [&](int a, int b) { return logits[static_cast<std::size_t>(a)] > logits[static_cast<std::size_t>(b)]; });
     double const uniform = static_cast<double>(random_() >> 11) * 0x1p-53;  // [0, 1); the same on every machine
-    if (temperature_ == 0) return order[0];
     auto const weight = [&](int byte) {
       return std::exp((static_cast<double>(logits[static_cast<std::size_t>(byte)]) - static_cast<double>(logits[static_cast<std::size_t>(order[0])])) / temperature_);
     };

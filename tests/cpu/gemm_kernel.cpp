@@ -1,3 +1,4 @@
+#include <tx/backends/cpu/gemm_few_rows.hpp>
 #include <tx/backends/cpu/gemm_kernel.hpp>
 #include <tx/core/math.hpp>
 
@@ -139,6 +140,21 @@ TEMPLATE_TEST_CASE("blocks over k, rows and columns leave the chain as it is", "
     check(25, n, 3, product_side<T>(25, 3, 3, 1, 1), product_side<T>(3, n, n, 1, 2), product::add);
     check(25, n, 3, product_side<T>(25, 3, 3, 1, 1), product_side<T>(3, n, 1, 3, 2), product::assign);
   }
+}
+
+TEMPLATE_TEST_CASE("few rows by a right side whose columns lie together are the same chain", "[gemm]", f32, f64) {
+  using T = TestType;
+  for (extent rows : {1, 2, 3, 4})
+    for (extent k : {1, 5, 15, 16, 17, 48, 100})
+      for (extent n : {1, 3, 8, 15, 16, 33, 48}) {
+        product_side<T> const a(rows, k, k + 2, 1, 3), b(k, n, 1, k + 1, 4);
+        extent const c_row = n + 3;
+        auto const before = noise<T>(rows * c_row, 9);
+        auto c = before;
+        cpu::detail::multiply_few_rows<T>(rows, k, n, a.view, b.view, c.data(), c_row);
+        INFO(rows << " rows, " << k << " deep, " << n << " columns");
+        REQUIRE(same_bits(c, reference(rows, n, k, a, b, before, c_row, product::assign)));
+      }
 }
 
 TEST_CASE("the sum is right to rounding", "[gemm]") {

@@ -11,15 +11,11 @@ namespace detail {
 
 constexpr extent round_up(extent n, extent multiple) { return (n + multiple - 1) / multiple * multiple; }
 
-// L x L values, read by rows `row` apart, written by columns `to_row` apart: interleaving the first half of the vectors
-// with the second log2 L times is a transposition.
-template <class T>
-TX_INLINE void transpose_square(T const* from, extent row, T* to, extent to_row) {
-  constexpr int L = lanes_of<T>;
-  using V = simd<T, L>;
-  V v[L], w[L];
-#pragma GCC unroll 16
-  for (int i = 0; i < L; ++i) v[i] = V::load(from + i * row);
+// L vectors of L values, which become columns of what they were rows of: interleaving the first half of them with the second log2 L times is a
+// transposition.
+template <class V, int L>
+TX_INLINE void transpose(V (&v)[L]) {
+  V w[L];
   auto const interleave = []<int... I>(V a, V b, std::integer_sequence<int, I...>, auto half) {
     return V(__builtin_shufflevector(a.v, b.v, (I / 2 + I % 2 * L + half * (L / 2))...));
   };
@@ -34,6 +30,16 @@ TX_INLINE void transpose_square(T const* from, extent row, T* to, extent to_row)
 #pragma GCC unroll 16
     for (int i = 0; i < L; ++i) v[i] = w[i];
   }
+}
+// L x L values, read by rows `row` apart, written by columns `to_row` apart.
+template <class T>
+TX_INLINE void transpose_square(T const* from, extent row, T* to, extent to_row) {
+  constexpr int L = lanes_of<T>;
+  using V = simd<T, L>;
+  V v[L];
+#pragma GCC unroll 16
+  for (int i = 0; i < L; ++i) v[i] = V::load(from + i * row);
+  transpose(v);
 #pragma GCC unroll 16
   for (int i = 0; i < L; ++i) v[i].store(to + i * to_row);
 }

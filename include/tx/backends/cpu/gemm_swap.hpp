@@ -2,6 +2,7 @@
 // once; only the few rows of the left side are packed. Every element is the same chain of fmas either way.
 #pragma once
 
+#include <tx/backends/cpu/gemm_few_rows.hpp>
 #include <tx/backends/cpu/gemm_walk.hpp>
 
 namespace tx::backends::cpu {
@@ -24,10 +25,19 @@ class swapped_product {
     finished = t_.goes_straight(0, t_.rows, to, to_row);
     data = reinterpret_cast<std::byte const*>(to);
     row_bytes = to_row * static_cast<std::int64_t>(sizeof(sum_t<T>));
+    std::int64_t const pieces = (c.cols + swapped_columns - 1) / swapped_columns;
+    if constexpr (std::is_same_v<unit_t<T>, T>)
+      if (t_.rows <= most_few_rows) {
+        matrix<T> const left{t_.f.template at<T const>(t_.left), t_.left.row, t_.left.col}, right{t_.f.template at<T const>(t_.right), t_.right.row, t_.right.col};
+        for_shares(t_.f.threads, t_.work(), [&](int s) {
+          std::int64_t const first = share_begin(pieces, s) * swapped_columns, end = std::min(c.cols, share_begin(pieces, s + 1) * swapped_columns);
+          if (first < end) detail::multiply_few_rows<T>(t_.rows, t_.depth, end - first, left, {right.data + first * right.column, right.row, right.column}, to + first, to_row);
+        });
+        return;
+      }
     auto* const packed = t_.packed_rows();
     pack_b<T>(t_.depth, t_.rows, {t_.f.template at<T const>(t_.left), t_.left.col, t_.left.row}, packed);
     std::int64_t const width = detail::round_up(t_.rows, gemm_tile<T>::width);
-    std::int64_t const pieces = (c.cols + swapped_columns - 1) / swapped_columns;
     for_shares(t_.f.threads, t_.work(), [&](int s) {
       auto* const across = reinterpret_cast<sum_t<T>*>(t_.panels + t_.swapped_bytes) + s * swapped_columns * width;
       for (std::int64_t b = share_begin(pieces, s); b < share_begin(pieces, s + 1); ++b) {
