@@ -14,7 +14,7 @@
 #              training steps, attention, bounded batches, a text that is written, inference, an epoch of unequal texts, tokenizers, fine-tuning, vectors of
 #              sentences, pre-training and distillation; POOLS, DTYPES, DROPOUTS and MODELS choose
 # make parity  film reviews and package descriptions through tokenizers of each kind, and through those of Hugging Face: the same ids, places and texts;
-#              MiniLM's hidden states, gradients and steps beside transformers'
+#              MiniLM's hidden states, gradients and steps beside transformers'; folders of four families there and back
 # make format  clang-format over all sources
 # make clean   removes build/; runs/ and .cache/ stay
 PRESET ?= release
@@ -132,12 +132,13 @@ ifdef PEERS
 endif
 
 parity: configure
-	@$(compile) --target text_tokens minilm_step twinbert_data
+	@$(compile) --target text_tokens minilm_step parity_folders twinbert_data
 	@test -x build/parity/bin/python || python3 -m venv build/parity
 	@build/parity/bin/python -m pip --disable-pip-version-check -q install tokenizers==0.23.3
 	@TWINBERT_DATA=$(CURDIR)/$(bin)/twinbert_data build/parity/bin/python tests/parity/all_texts.py --tx $(bin)/text_tokens --reviews $(BERT_DATA) --packages $(DATA)
 	@bench/compare/setup.sh build/peers
 	@build/peers/bin/python tests/parity/minilm.py --tx $(bin)/minilm_step --model $(BERT_DATA)/minilm --texts $(BERT_DATA)/dev.tsv
+	@build/peers/bin/python tests/parity/folders.py --programs $(bin) --texts $(BERT_DATA)/dev.tsv
 
 format:
 	@command -v clang-format >/dev/null || { echo "clang-format is not installed (package clang-format)" >&2; exit 1; }
