@@ -1,5 +1,5 @@
 # tx_add_bert(NAME CONFIG [HEADS HEAD...] [LENGTHS LEARNED [OTHER]] [BATCH TEXTS] [PREDICTIONS WORDS]
-#   [LORA RANK ALPHA [DROPOUT] [LAYER...]] [TRAINED PATTERN...] [FROZEN PATTERN...] [LAYER_DECAY] [BF16 [WHERE_FAST]] [OPTIMIZER NAME] [ACCUMULATE STEPS]
+#   [LORA RANK ALPHA [DROPOUT] [LAYER...]] [TRAINED PATTERN...] [FROZEN PATTERN...] [LAYER_DECAY] [BF16 [WHERE_FAST]] [OPTIMIZER NAME] [ACCUMULATE STEPS] [AVERAGE DECAY]
 #   [TEACHER CONFIG [HIDDEN_STATES] [ATTENTION]])
 #
 # Adds the program NAME: examples/bert, compiled for the encoder that CONFIG describes, a config.json of Hugging Face's of a BERT, RoBERTa,
@@ -17,6 +17,7 @@
 #   BF16     training multiplies in bf16, and `embed --bf16` does; parameters and sums stay in f32; with WHERE_FAST if this machine's processor has instructions for that
 #   OPTIMIZER  adamw, lamb, adafactor, lion or novograd; unless said lamb for pretrain, adamw for all else. Where it is said, --rate has to be, as that of one is none of another
 #   ACCUMULATE  one update for so many steps, by the mean of their gradients, where memory has no room for a larger batch; 1 unless said
+#   AVERAGE  what is judged and saved is a moving average of what is trained, of this decay from update to update, 0.999 say; of finetune, tag, answer and contrast
 #   TEACHER  the config.json of a model with the same head, from which `distil` has this one learn; of any of these kinds and any size
 #   HIDDEN_STATES  it learns from the teacher's hidden states too
 #   ATTENTION  it learns from the attention of the teacher's last layer too, which has as many heads
@@ -226,8 +227,8 @@ function(tx_bert_tuning NAME FAMILY)
 endfunction()
 
 function(tx_add_bert NAME CONFIG)
-  cmake_parse_arguments(PARSE_ARGV 2 arg "HIDDEN_STATES;ATTENTION;LAYER_DECAY;BF16;WHERE_FAST" "BATCH;PREDICTIONS;OPTIMIZER;ACCUMULATE;TEACHER" "HEADS;LENGTHS;LORA;TRAINED;FROZEN")
-  set(words "HEADS, LENGTHS, BATCH, PREDICTIONS, LORA, TRAINED, FROZEN, LAYER_DECAY, BF16, WHERE_FAST, OPTIMIZER, ACCUMULATE, TEACHER, HIDDEN_STATES and ATTENTION")
+  cmake_parse_arguments(PARSE_ARGV 2 arg "HIDDEN_STATES;ATTENTION;LAYER_DECAY;BF16;WHERE_FAST" "BATCH;PREDICTIONS;OPTIMIZER;ACCUMULATE;AVERAGE;TEACHER" "HEADS;LENGTHS;LORA;TRAINED;FROZEN")
+  set(words "HEADS, LENGTHS, BATCH, PREDICTIONS, LORA, TRAINED, FROZEN, LAYER_DECAY, BF16, WHERE_FAST, OPTIMIZER, ACCUMULATE, AVERAGE, TEACHER, HIDDEN_STATES and ATTENTION")
   if(arg_KEYWORDS_MISSING_VALUES)
     message(FATAL_ERROR "tx_add_bert(${NAME}): there is nothing behind ${arg_KEYWORDS_MISSING_VALUES}. FIX: a value, or leave it out")
   endif()
@@ -298,19 +299,24 @@ function(tx_add_bert NAME CONFIG)
   if(NOT arg_ACCUMULATE)
     set(arg_ACCUMULATE 1)
   endif()
+  if("${arg_AVERAGE}" STREQUAL "")
+    set(arg_AVERAGE 0)
+  elseif(NOT arg_AVERAGE MATCHES "^0?[.][0-9]+$")
+    message(FATAL_ERROR "tx_add_bert(${NAME}): AVERAGE ${arg_AVERAGE}. FIX: a decay between 0 and 1, 0.999 say")
+  endif()
   if(longest GREATER model_room OR train_longest GREATER longest)
     message(FATAL_ERROR "tx_add_bert(${NAME}): LENGTHS ${arg_LENGTHS}. FIX: texts that are learned from are no longer than others, and these than the model's ${model_room} positions")
   endif()
 
   tx_bert_tuning(${NAME} ${model_family})
-  if((arg_LORA OR arg_TRAINED OR arg_FROZEN OR arg_LAYER_DECAY) AND NOT (labels OR tags OR answerer_wanted OR contrastive_wanted))
-    message(FATAL_ERROR "tx_add_bert(${NAME}): HEADS ${arg_HEADS}: nothing is trained of which LORA, TRAINED, FROZEN and LAYER_DECAY could choose a part. FIX: HEADS sequence=N, regression, token=N, answer or contrast")
+  if((arg_LORA OR arg_TRAINED OR arg_FROZEN OR arg_LAYER_DECAY OR arg_AVERAGE) AND NOT (labels OR tags OR answerer_wanted OR contrastive_wanted))
+    message(FATAL_ERROR "tx_add_bert(${NAME}): HEADS ${arg_HEADS}: nothing is trained of which LORA, TRAINED, FROZEN and LAYER_DECAY could choose a part, or AVERAGE take the mean. FIX: HEADS sequence=N, regression, token=N, answer or contrast")
   endif()
   if((arg_OPTIMIZER OR arg_ACCUMULATE GREATER 1) AND NOT (labels OR tags OR answerer_wanted OR contrastive_wanted OR predictions))
     message(FATAL_ERROR "tx_add_bert(${NAME}): HEADS ${arg_HEADS}: nothing is trained, by OPTIMIZER or with ACCUMULATE. FIX: HEADS sequence=N, regression, token=N, answer, contrast or pretrain")
   endif()
-  if((arg_LORA OR arg_TRAINED OR arg_FROZEN) AND (arg_TEACHER OR predictions))
-    message(FATAL_ERROR "tx_add_bert(${NAME}): LORA, TRAINED and FROZEN are of finetune, tag, answer and contrast; distil and pretrain train all. FIX: another program for TEACHER, HEADS pretrain")
+  if((arg_LORA OR arg_TRAINED OR arg_FROZEN OR arg_AVERAGE) AND (arg_TEACHER OR predictions))
+    message(FATAL_ERROR "tx_add_bert(${NAME}): LORA, TRAINED, FROZEN and AVERAGE are of finetune, tag, answer and contrast; distil and pretrain train all. FIX: another program for TEACHER, HEADS pretrain")
   endif()
 
   set(teacher_source "")

@@ -4,6 +4,7 @@
 #include "finetuning.hpp"
 #include "judged.hpp"
 #include "teacher_layers.hpp"
+#include "tuning.hpp"
 
 #include <tx/io/standard_streams.hpp>
 
@@ -38,8 +39,8 @@ void distil_command(std::span<std::string const> arguments) {
   auto const known = distil_options();
   command_line::options const given(arguments, known);
   if (command_line::helped(given,
-                           "usage: bert distil --teacher DIR --config DIR --data FILE --dev FILE --out DIR [option...]\n"
-                           "Trains a model by a larger one's scores of texts beside their labels, and leaves a folder that transformers opens.\n\n",
+                           with_updates("usage: bert distil --teacher DIR --config DIR --data FILE --dev FILE --out DIR [option...]\n"
+                                        "Trains a model by a larger one's scores of texts beside their labels, and leaves a folder that transformers opens.\n"),
                            known))
     return;
   auto const& d = compiled();

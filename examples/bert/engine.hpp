@@ -29,10 +29,12 @@ struct description {
     std::vector<std::string> adapted;  // layers that have one
     std::vector<std::string> trained, frozen;
     bool layer_decay;  // rates may fall from layer to layer
-    int accumulate = 1;  // steps of an update; pretrain and distil have this and the next too
+    int accumulate = 1;  // steps of an update; pretrain and distil have this and the optimizer too
+    double average = 0;  // decay of the moving average that is judged and saved; 0: there is none
     std::string optimizer{};  // that the program was told to train by; empty: the one that the recipe of each command has
 
     std::string text() const;  // "adapters of rank 8, alpha 16, beside *.layer.*.query, and the head; --layer-decay"
+    std::string updates() const;  // "; an update every 4 steps; by lion", or nothing
   } tuning;
 
   bool regression() const { return labels == 1; }
@@ -62,7 +64,8 @@ class trained_run {
  public:
   virtual ~trained_run() = default;
   virtual std::vector<named_tensor> tensors(int k = 0) const = 0;  // k > 0: the optimizer's state k - 1
-  virtual std::vector<float> read() const = 0;
+  virtual std::vector<named_tensor> kept() const { return tensors(); }  // what is judged and saved: where there is a moving average, that
+  virtual std::vector<float> read() const = 0;                         // the same as numbers
   virtual void write(std::span<float const> values) = 0;
   virtual int states() const = 0;
   virtual std::int64_t steps_run() const = 0;

@@ -7,6 +7,7 @@
 
 #include <tx/backends/cpu.hpp>
 
+#include <algorithm>
 #include <optional>
 
 namespace bert::detail {
@@ -46,24 +47,47 @@ float learned(tx::executor<Step, tx::cpu>& run, Batch& batch, std::span<coded_te
   return traced_step<Step>(run, s, trace, [&] { return static_cast<float>(run_packed<Typed>(run, batch, wanted...).loss); });
 }
 
-// The programs of a head: its step, if it trains, and what it is asked by, of the same parameters.
+// The programs of a head: its step, if it trains, and what it is asked by, of the same parameters. Where the step keeps a moving average of what it trains,
+// that is asked, kept and told as its parameters, with what is not trained beside it, in memory of its own.
 template <class Base, class Step, class Asked>
 class head_programs : public run_of<Base, head_programs<Base, Step, Asked>> {
+  static constexpr bool averages = model::tuning::average > 0;
+  using of_numbers = run_of<Base, head_programs>;
+
  public:
   head_programs(std::uint64_t seed, tx::run_options const& o, bool trains) {
     if (trains) step_.emplace(tx::seed(seed), o);
-    if (step_) asked_.emplace(*step_, o);
+    if (step_ && !averages) asked_.emplace(*step_, o);
     else asked_.emplace(tx::seed(seed), o);
   }
   std::vector<named_tensor> tensors(int k) const override { return step_ ? plain(step_->tensors(k)) : plain(asked_->tensors()); }
+  std::vector<named_tensor> kept() const override { return plain(asked().tensors()); }
+  std::vector<float> read() const override {
+    std::vector<float> values = of_numbers::read();
+    for_average([&](std::span<float> average) { std::ranges::copy(average, values.begin()); });
+    return values;
+  }
+  void write(std::span<float const> values) override {
+    of_numbers::write(values);
+    for_average([&](std::span<float> average) { std::ranges::copy(values.first(average.size()), average.begin()); });
+  }
   auto& step() const { return *step_; }
 
  protected:
-  auto& asked() { return *asked_; }
+  auto& asked() const {
+    if (averages && step_) asked_->write(read());
+    return *asked_;
+  }
 
  private:
+  // Of what is trained, which lies in front; there is none before the first update.
+  void for_average(auto&& use) const {
+    if constexpr (averages)
+      if (step_->steps_run() >= model::tuning::accumulate) use(step_->elements(Step::optimizer::block));
+  }
+
   mutable std::optional<runner<Step>> step_;
-  std::optional<runner<Asked>> asked_;
+  mutable std::optional<runner<Asked>> asked_;
 };
 
 }  // namespace bert::detail

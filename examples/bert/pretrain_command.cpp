@@ -3,6 +3,7 @@
 #include "dataset.hpp"
 #include "pretraining_batches.hpp"
 #include "training.hpp"
+#include "tuning.hpp"
 
 #include <tx/io/metrics.hpp>
 #include <tx/io/pretrained.hpp>
@@ -74,8 +75,8 @@ void pretrain_command(std::span<std::string const> arguments) {
   auto const known = pretrain_options();
   options const given(arguments, known);
   if (helped(given,
-             "usage: bert pretrain (--text FILE... | --shards DIR) --dev FILE... --config DIR --out DIR [option...]\n"
-             "Trains an encoder by masked words and by whether one text follows another, from nothing or, with --model, from weights.\n\n",
+             with_updates("usage: bert pretrain (--text FILE... | --shards DIR) --dev FILE... --config DIR --out DIR [option...]\n"
+                          "Trains an encoder by masked words and by whether one text follows another, from nothing or, with --model, from weights.\n"),
              known))
     return;
   auto const& d = compiled();

@@ -5,6 +5,7 @@
 #include <tx/expr/by_name.hpp>
 #include <tx/nn/lora.hpp>
 #include <tx/train/adamw.hpp>
+#include <tx/train/averaged.hpp>
 #include <tx/train/options.hpp>
 #include <tx/train/step.hpp>
 
@@ -42,10 +43,12 @@ template <class Network, class Head = tx::names<>>
 using tuned = typename decltype(tuned_as<Network, Head, model::tuning>())::type;
 using sequence_head = tx::names<"*classifier.*">;  // DistilBERT's has two layers, of which one is pre_classifier
 
-// A step by the optimizer that was named, or else by this one, with products of the type that they are wanted in, and as many for an update as there are to be.
+// A step by the optimizer that was named, or else by this one, with the moving average that is wanted, products of the type that they are wanted in, and as many
+// for an update as there are to be.
 template <class Network, auto Loss, class Otherwise, class... Options>
 constexpr auto step_as() {
-  using optimizer = std::conditional_t<std::is_void_v<model::tuning::optimizer>, Otherwise, model::tuning::optimizer>;
+  using plain = std::conditional_t<std::is_void_v<model::tuning::optimizer>, Otherwise, model::tuning::optimizer>;
+  using optimizer = std::conditional_t<(model::tuning::average > 0), tx::averaged<plain, tx::average_options{model::tuning::average}>, plain>;
   using accumulated = tx::accumulate_runs<model::tuning::accumulate>;
   if constexpr (model::tuning::bf16) return std::type_identity<tx::train_step<Network, Loss, optimizer, Options..., accumulated, tx::mixed<tx::bf16>>>{};
   else return std::type_identity<tx::train_step<Network, Loss, optimizer, Options..., accumulated>>{};

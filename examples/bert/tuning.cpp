@@ -43,7 +43,7 @@ struct as_adapter {
   std::vector<named_tensor> tensors;
   tx::io::adapter_description described;
 
-  as_adapter(trained_run const& run, std::string const& base, std::string const& task) : tensors(run.tensors()) {
+  as_adapter(trained_run const& run, std::vector<named_tensor> of, std::string const& base, std::string const& task) : tensors(std::move(of)) {
     auto const& d = compiled();
     described = {.rank = d.tuning.rank, .alpha = d.tuning.alpha, .dropout = d.tuning.dropout, .base = base, .task = peft_task(task), .trained = whole_modules(trained_names(run))};
     if (task != "Model") return;
@@ -60,10 +60,15 @@ std::string description::training::text() const {
                     : !trained.empty() ? list(trained) + " alone"
                     : !frozen.empty()  ? "all but " + list(frozen)
                                        : "all";
-  return out + (layer_decay ? "; --layer-decay" : "") + (accumulate > 1 ? "; an update every " + std::to_string(accumulate) + " steps" : "") + (optimizer.empty() ? "" : "; by " + optimizer);
+  return out + (layer_decay ? "; --layer-decay" : "") + updates();
+}
+std::string description::training::updates() const {
+  return (accumulate > 1 ? "; an update every " + std::to_string(accumulate) + " steps" : "") + (optimizer.empty() ? "" : "; by " + optimizer) +
+         (average > 0 ? "; judged and saved is a moving average of decay " + exact(average) : "");
 }
 
 std::string with_tuning(std::string usage) { return std::move(usage) + "This program trains " + compiled().tuning.text() + ".\n\n"; }
+std::string with_updates(std::string usage) { return std::move(usage) + "This program trains all" + compiled().tuning.updates() + ".\n\n"; }
 
 std::vector<command_line::option> with_tuning_options(std::vector<command_line::option> own) {
   own.push_back({"layer-decay", "D", "each layer has D times the rate of the one above it, the embeddings of the lowest, for a program compiled with LAYER_DECAY (default: 1)"});
@@ -83,16 +88,16 @@ void begin_with(tx::io::model_folder const& folder, trained_run const& run, comm
     if (!given.has("adapter")) std::fprintf(stderr, "fresh: %s\n", name.c_str());
   }
   if (!given.has("adapter")) return;
-  as_adapter const a(run, folder.path().string(), task);
+  as_adapter const a(run, run.tensors(), folder.path().string(), task);
   tx::io::load_adapter(given.text("adapter"), a.tensors, a.described);  // with it what is trained beside adapters
 }
 
 void save_trained(std::filesystem::path const& to, trained_run const& run, tx::io::model_folder const& from, std::string const& task, nlohmann::json const& changes) {
   auto const& d = compiled();
-  auto const tensors = run.tensors();
+  auto const tensors = run.kept();
   if (d.tuning.rank == 0) return tx::io::save_model_folder(to, tensors, from, changes);
   auto const merged = tx::io::merged_parameters(tensors, d.tuning.alpha / d.tuning.rank);
-  as_adapter const a(run, from.path().string(), task);
+  as_adapter const a(run, tensors, from.path().string(), task);
   tx::io::save_adapter(to / "adapter", a.tensors, a.described);
   tx::io::save_model_folder(to, merged, from, changes);
 }

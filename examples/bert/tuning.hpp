@@ -10,8 +10,9 @@ namespace bert {
 // Options of the commands that train what tx_add_bert was told, behind their own. Throws value_error where one is given to a program that was not compiled for it.
 std::vector<command_line::option> with_tuning_options(std::vector<command_line::option> own);
 void check_tuning_options(command_line::options const& given, description::training const& of = compiled().tuning);
-// A usage, and behind it what of the model the program trains.
+// A usage, and behind it what of the model the program trains, and how; of a command that always trains all.
 std::string with_tuning(std::string usage);
+std::string with_updates(std::string usage);
 
 // A folder's weights, for a model that may have a head of its own; says which tensors are fresh. Throws format_error for a fresh tensor that is not trained.
 // Adapters, and what is trained beside them, are those of the folder --adapter, where there is none they begin anew. task: as trained_config takes it,

@@ -84,7 +84,8 @@ TEST_CASE_METHOD(bert_test, "the help tells what the program trains", "[tuning]"
   }
   using training = bert::description::training;
   CHECK(training{0, 1, 0, {}, {}, {}, false}.text() == "all");
-  CHECK(training{0, 1, 0, {}, {}, {}, false, 4, "lion"}.text() == "all; an update every 4 steps; by lion");
+  CHECK(training{0, 1, 0, {}, {}, {}, false, 4, 0, "lion"}.text() == "all; an update every 4 steps; by lion");
+  CHECK(training{0, 1, 0, {}, {}, {}, false, 1, 0.99, ""}.text() == "all; judged and saved is a moving average of decay 0.99");
   CHECK(training{0, 1, 0, {}, {"classifier.*", "*.bias"}, {}, false}.text() == "classifier.*, *.bias alone");
   CHECK(training{8, 0.5, 0, {"*.query"}, {"bert.pooler.*"}, {}, true}.text() == "adapters of rank 8, alpha 0.5, beside *.query, and bert.pooler.*; --layer-decay");
   CHECK(training{8, 16, 0.1, {"*.query"}, {}, {}, false}.text() == "adapters of rank 8, alpha 16, dropout 0.1, beside *.query, and the head");

@@ -220,7 +220,7 @@ TEST_CASE_METHOD(bert_test, "adapters are saved and resumed with the run", "[lor
 
 TEST_CASE_METHOD(bert_test, "the help tells what is trained, and a head that would stay fresh is refused", "[lora]") {
   ran const help = (*this)("finetune --help");
-  CHECK_THAT(help.out, Catch::Contains("This program trains adapters of rank 2, alpha 3, beside *.layer.*.query, *.layer.*.value, and the head; --layer-decay; an update every 2 steps; by lion."));
+  CHECK_THAT(help.out, Catch::Contains("This program trains adapters of rank 2, alpha 3, beside *.layer.*.query, *.layer.*.value, and the head; --layer-decay; an update every 2 steps; by lion; judged and saved is a moving average of decay 0.75."));
 
   // A folder without a pooler, which neither adapters nor the head are.
   auto const files = tx::io::safetensors::read(path / "folder/model.safetensors");
@@ -233,6 +233,44 @@ TEST_CASE_METHOD(bert_test, "the help tells what is trained, and a head that wou
   ran const refused = finetune();
   CHECK(refused.code == 1);
   CHECK_THAT(refused.error, Catch::Contains("lacks bert.pooler.dense.") && Catch::Contains("and this program does not train it. FIX: "));
+}
+
+TEST_CASE_METHOD(bert_test, "what is judged and kept is the moving average of what is trained", "[lora]") {
+  auto const run = bert::make_classifier(1, 1, true);
+  tx::io::load_pretrained(tx::io::model_folder::open(path / "folder"), tx::io::base_parameters(run->tensors()), "bert");
+  std::vector<std::int32_t> const ids{2, 50, 51, 3}, types(4, 0);
+  std::vector<bert::coded_text> const texts(8, {ids, types});
+  auto const step = [&] { run->train(texts, std::vector<float>(8, 1), {.rate = 0.01, .decay = 0, .dropout = 0}); };
+  auto const all = [](std::vector<bert::named_tensor> const& tensors) {
+    std::vector<float> values;
+    for (auto const& t : tensors) values.insert(values.end(), t.data.begin(), t.data.end());
+    return values;
+  };
+  step();
+  CHECK(all(run->kept()) == all(run->tensors()));  // there was no update
+
+  std::vector<double> average;
+  for (int update = 0; update < 4; ++update) {
+    step();  // the second of its two
+    auto const now = all(run->tensors());
+    if (update == 0) average.assign(now.begin(), now.end());
+    for (std::size_t i = 0; i < now.size(); ++i) average[i] += 0.25 * (static_cast<double>(now[i]) - average[i]);
+    auto const kept = all(run->kept());
+    REQUIRE(kept.size() == now.size());
+    double furthest_off = 0, furthest_from_now = 0;
+    for (std::size_t i = 0; i < now.size(); ++i) {
+      furthest_off = std::max(furthest_off, std::abs(static_cast<double>(kept[i]) - average[i]));
+      furthest_from_now = std::max(furthest_from_now, static_cast<double>(std::abs(kept[i] - now[i])));
+    }
+    CHECK(furthest_off < 1e-6);
+    CHECK((furthest_from_now > 1e-3) == (update > 0));
+    step();
+  }
+  auto const averaged = run->logits(texts);
+  auto const best = run->read();
+  run->write(best);  // as the loop does with the best state: from now on both are the average
+  CHECK(run->logits(texts) == averaged);
+  CHECK(all(run->kept()) == all(run->tensors()));
 }
 
 TEST_CASE_METHOD(bert_test, "an update takes as many steps as the program accumulates", "[lora]") {

@@ -1,4 +1,4 @@
-// The model of tests/parity/data/folder, as tx_add_bert would write it for LORA 2 3 LAYER_DECAY OPTIMIZER lion ACCUMULATE 2.
+// The model of tests/parity/data/folder, as tx_add_bert would write it for LORA 2 3 LAYER_DECAY OPTIMIZER lion ACCUMULATE 2 AVERAGE 0.75.
 #pragma once
 
 #include <tx/expr/by_name.hpp>
@@ -30,6 +30,7 @@ struct tuning {
   using optimizer = tx::lion;
   static constexpr char const* optimizer_name = "lion";
   static constexpr int accumulate = 2;
+  static constexpr double average = 0.75;
   static constexpr bool layer_decay = true;
   static constexpr tx::fixed_string below = "bert.embeddings*";
 };
