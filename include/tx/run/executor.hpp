@@ -80,7 +80,7 @@ class executor {
   explicit executor(executor<OtherStep, Backend> const& other, run_options options = {})
       : executor(parameters_of(other), options, other.reads_only_) {
     if constexpr (program::replaces_leaves) writable();
-    if (parameters_->states() < Step::states) throw value_error("executor: the other program keeps no optimizer state to share");
+    if (parameters_->states() < Step::states) throw value_error("executor: the other program keeps no optimizer state to share. FIX: make the executor of the step first, and the other from it");
     own_states(*parameters_);
     if constexpr (exec::ranked<Backend>) join(*other.frame_.ranks);
   }
@@ -234,7 +234,7 @@ class executor {
     if (k == 0) return;
     if (exec::trains<Step>) throw value_error("executor: a program that trains takes block 0. FIX: leave run_options::block out");
     if (k < 0 || k > parameters_->states())
-      throw value_error("executor: there is no block " + std::to_string(k) + "; the other program keeps " + std::to_string(int{parameters_->states()}) + " states");
+      throw value_error("executor: there is no block " + std::to_string(k) + "; the other program keeps " + std::to_string(int{parameters_->states()}) + " states. FIX: a block of those, or one of an optimizer that keeps it");
     if (parameters_->states().of(k - 1) != per::element)
       throw value_error("executor: block " + std::to_string(k) + " has no number for each parameter. FIX: run_options::block of a state that has, as an average");
     if (layout<model>::trained != layout<model>::size)
@@ -257,7 +257,7 @@ class executor {
       throw value_error("executor: " + std::to_string(ranks.size()) + " ranks would train a model each. FIX: tx::data_parallel<ranks> as an option of the step");
     if constexpr (requires { Step::division; }) {
       if (Step::division.given && Step::division.ranks != ranks.size())
-        throw value_error("executor: the step was compiled for " + std::to_string(Step::division.ranks) + " ranks; there are " + std::to_string(ranks.size()));
+        throw value_error("executor: the step was compiled for " + std::to_string(Step::division.ranks) + " ranks; there are " + std::to_string(ranks.size()) + ". FIX: start so many, or compile it for as many, tx::data_parallel<N>");
       shard_ = std::int64_t{ranks.rank()} * Step::division.shards;
     }
   }

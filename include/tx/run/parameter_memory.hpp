@@ -126,7 +126,7 @@ class parameter_block {
   }
   void write(std::span<element_type const> values, int k = 0) {
     if (values.size() != size(k))
-      throw shape_error("parameters: " + std::to_string(values.size()) + " elements were given; the model has " + std::to_string(size(k)));
+      throw shape_error("parameters: " + std::to_string(values.size()) + " elements were given; the model has " + std::to_string(size(k)) + ". FIX: as many as read() gives");
     if (values.empty()) return;
     if constexpr (exec::remote<Backend>) Backend::upload(block(k), reinterpret_cast<std::byte const*>(values.data()), static_cast<std::int64_t>(values.size_bytes()));
     else __builtin_memcpy(block(k), values.data(), values.size_bytes());

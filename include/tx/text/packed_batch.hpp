@@ -39,7 +39,7 @@ class packed_batch {
   bool add(std::span<i32 const> text, std::span<i32 const> of_tokens = {}) {
     int const count = static_cast<int>(text.size());
     if (text.size() > static_cast<std::size_t>(std::min(Longest, Tokens)))
-      throw value_error("packed_batch: a text has " + std::to_string(text.size()) + " tokens; there is room for " + std::to_string(std::min(Longest, Tokens)));
+      throw value_error("packed_batch: a text has " + std::to_string(text.size()) + " tokens; there is room for " + std::to_string(std::min(Longest, Tokens)) + ". FIX: cut the text, or a batch of longer ones");
     if (!of_tokens.empty() && of_tokens.size() != text.size())
       throw value_error("packed_batch: a text of " + std::to_string(text.size()) + " tokens has " + std::to_string(of_tokens.size()) + " types");
     if (texts_ == Texts || tokens() + count > Tokens) return false;

@@ -47,7 +47,7 @@ class best_state {
   // `count`: of the run's parameters.
   void restore(saved const& in, std::size_t count) {
     parameters_ = in.array<T>("best");
-    if (!parameters_.empty() && parameters_.size() != count) throw format_error("a saved state is of another model");
+    if (!parameters_.empty() && parameters_.size() != count) throw format_error("a saved state is of another model. FIX: resume with the program that saved it, or begin a new run");
     if (!known()) return;
     value_ = in.value<double>("best_" + measure_.name);
     step_ = in.value<std::int64_t>("best_step");

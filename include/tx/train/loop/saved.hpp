@@ -88,7 +88,7 @@ class saved {
   std::vector<T> array(std::string const& name) const {
     io::tensor_info const* const t = arrays_.find(name);
     if (t == nullptr) return {};
-    if (t->type != dtype_v<T>) throw format_error("the saved tensor " + name + " is of another type");
+    if (t->type != dtype_v<T>) throw format_error("the saved tensor " + name + " is of another type. FIX: resume with the program that saved it, or begin a new run");
     std::vector<T> out(t->bytes.size() / sizeof(T));
     if (!out.empty()) std::memcpy(out.data(), t->bytes.data(), t->bytes.size());
     return out;
