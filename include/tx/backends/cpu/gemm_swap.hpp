@@ -25,23 +25,15 @@ class swapped_product {
     finished = t_.goes_straight(0, t_.rows, to, to_row);
     data = reinterpret_cast<std::byte const*>(to);
     row_bytes = to_row * static_cast<std::int64_t>(sizeof(sum_t<T>));
-    std::int64_t const pieces = (c.cols + swapped_columns - 1) / swapped_columns;
-    if constexpr (std::is_same_v<unit_t<T>, T>)
-      if (t_.rows <= most_few_rows) {
-        matrix<T> const left{t_.f.template at<T const>(t_.left), t_.left.row, t_.left.col}, right{t_.f.template at<T const>(t_.right), t_.right.row, t_.right.col};
-        for_shares(t_.f.threads, t_.work(), [&](int s) {
-          std::int64_t const first = share_begin(pieces, s) * swapped_columns, end = std::min(c.cols, share_begin(pieces, s + 1) * swapped_columns);
-          if (first < end) detail::multiply_few_rows<T>(t_.rows, t_.depth, end - first, left, {right.data + first * right.column, right.row, right.column}, to + first, to_row);
-        });
-        return;
-      }
+    if constexpr (std::is_same_v<unit_t<T>, T>) {
+      if (t_.rows <= most_few_rows) return multiply_few_rows(to, to_row);
+    }
     auto* const packed = t_.packed_rows();
     pack_b<T>(t_.depth, t_.rows, {t_.f.template at<T const>(t_.left), t_.left.col, t_.left.row}, packed);
     std::int64_t const width = detail::round_up(t_.rows, gemm_tile<T>::width);
     for_shares(t_.f.threads, t_.work(), [&](int s) {
       auto* const across = reinterpret_cast<sum_t<T>*>(t_.panels + t_.swapped_bytes) + s * swapped_columns * width;
-      for (std::int64_t b = share_begin(pieces, s); b < share_begin(pieces, s + 1); ++b) {
-        std::int64_t const first = b * swapped_columns;
+      for (std::int64_t first = share_column(s); first < share_column(s + 1); first += swapped_columns) {
         std::int64_t const count = std::min(swapped_columns, c.cols - first);
         T const* const weight = t_.f.template at<T const>(t_.right) + first * t_.right.col;
         detail::multiply<T>(count, t_.rows, t_.steps(), detail::in_rows<T>({weight, t_.right.col, t_.right.row}),
@@ -52,6 +44,22 @@ class swapped_product {
   }
 
  private:
+  // See gemm_few_rows.hpp.
+  void multiply_few_rows(T* to, std::int64_t to_row) const {
+    matrix<T> const left{t_.f.template at<T const>(t_.left), t_.left.row, t_.left.col};
+    T const* const right = t_.f.template at<T const>(t_.right);
+    for_shares(t_.f.threads, t_.work(), [&](int s) {
+      std::int64_t const first = share_column(s);
+      detail::multiply_few_rows<T>(t_.rows, t_.depth, share_column(s + 1) - first, left, {right + first * t_.right.col, t_.right.row, t_.right.col}, to + first, to_row);
+    });
+  }
+
+  // Where a share begins among the columns.
+  std::int64_t share_column(int s) const {
+    std::int64_t const pieces = (t_.c.cols + swapped_columns - 1) / swapped_columns;
+    return std::min(t_.c.cols, share_begin(pieces, s) * swapped_columns);
+  }
+
   // [count, rows] -> [rows, count]
   void turn(sum_t<T> const* from, std::int64_t width, std::int64_t count, sum_t<T>* to, std::int64_t to_row) const {
     constexpr std::int64_t L = gemm_tile<T>::width;
