@@ -1,6 +1,6 @@
 // A step that needs more memory than it may.
 // expect somewhere: bytes_needed_and_allowed<512, 256>
-// expect: the step's peak, the first number, is above what is allowed, the second. FIX:
+// expect: the program's peak, the first number, is above what is allowed, the second. FIX:
 #include <tx/ops/exp.hpp>
 #include <tx/step/fits.hpp>
 #include <tx/step/function.hpp>

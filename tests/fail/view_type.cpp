@@ -1,5 +1,6 @@
 // A view of doubles for an argument of floats.
-// expect: tx::executor: a view has another element type than the step's argument. FIX: pass a view of that type
+// expect: tx::executor: a range or view has another element type, the first, than the step's argument, the second. FIX: pass one of that type
+// expect somewhere: element_given_and_wanted<double, float>
 #include <tx/backends/reference.hpp>
 #include <tx/ops/exp.hpp>
 #include <tx/run/executor.hpp>

@@ -1,5 +1,6 @@
 // attend(q, k, v, how...): scaled dot-product attention (Vaswani et al., arXiv 1706.03762), softmax(q k^T / sqrt(head)) v, with dropout on the
-// probabilities. q [batch, heads, queries, head], k and v [batch, key heads, keys, head] -> [batch, heads, queries, head].
+// probabilities; how: causal, local<W>, a mask of keys, a bias, drop(rate). q [batch, heads, queries, head], k and v [batch, key heads, keys, head] ->
+// [batch, heads, queries, head].
 // There may be fewer key heads than heads: neighbouring heads share one (grouped queries, Ainslie et al., arXiv 2305.13245). `how`, in any order:
 //   causal             a query sees the keys up to its own place; the queries are the last of the keys, where there are more keys
 //   local<W>           a query sees the keys less than W places away (Beltagy et al., arXiv 2004.05150)

@@ -1,5 +1,5 @@
 // gru<In, Hidden>: a layer of gated recurrent units over time (Cho et al., arXiv 1406.1078), named, shaped and started as a single layer of PyTorch's GRU.
-// [time, batch, In] -> last [batch, Hidden], all [time, batch, Hidden]. What the inputs give to all gates is one product for all times; the loop over time has
+// [time, batch, In] -> carry, the last state [batch, Hidden], and out [time, batch, Hidden]. What the inputs give to all gates is one product for all times; the loop over time has
 // the state's alone.
 //
 //   auto const [last, all] = gru(x);           // x [time, batch, In] -> last [batch, Hidden], all [time, batch, Hidden]

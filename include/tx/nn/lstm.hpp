@@ -1,5 +1,5 @@
 // lstm<In, Hidden>: a layer of long short-term memory over time (Hochreiter and Schmidhuber 1997), named, shaped and started as a single layer of PyTorch's
-// LSTM. [time, batch, In] -> last.hidden, last.cell [batch, Hidden], all [time, batch, Hidden]. What the inputs give to all gates is one product for all times;
+// LSTM. [time, batch, In] -> carry, the last state (hidden and cell, [batch, Hidden] each), and out [time, batch, Hidden]. What the inputs give to all gates is one product for all times;
 // the loop over time has the state's alone.
 //
 //   auto const [last, all] = lstm(x);          // x [time, batch, In] -> all [time, batch, Hidden]; last.hidden, last.cell [batch, Hidden]

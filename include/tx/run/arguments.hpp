@@ -60,6 +60,13 @@ view_extents extents_as(V const& v) {
   return tx::detail::extents_of(v, tx::detail::extents_of(Wanted::dims), {"executor: argument", K}, Wanted::dims);
 }
 
+// Both types stand in the name of what does not compile.
+template <class Given, class Wanted>
+struct element_given_and_wanted {
+  static_assert(std::is_same_v<Given, Wanted>, "tx::executor: a range or view has another element type, the first, than the step's argument, the second. FIX: pass one of that type");
+  static constexpr bool value = true;
+};
+
 // Copies of arguments that are views of other strides than row-major: memory that is taken when the first one comes,
 // and kept.
 template <int Arguments>
@@ -69,9 +76,7 @@ class view_copies {
   template <int K, class Wanted, strided_view V>
   std::span<std::remove_const_t<view_element<V>> const> range(V const& v) {
     using T = std::remove_const_t<view_element<V>>;
-    static_assert(
-        std::is_same_v<T, typename Wanted::element_type>,
-        "tx::executor: a view has another element type than the step's argument. FIX: pass a view of that type");
+    static_assert(element_given_and_wanted<T, typename Wanted::element_type>::value);
     view_extents const extents = extents_as<K, Wanted>(v);
     auto const count = static_cast<std::size_t>(extents.count());
     if (extents.dense()) return {v.data_handle(), count};

@@ -111,7 +111,7 @@ class executor {
     static_assert(exec::as_many_ranges<sizeof...(A), std::tuple_size_v<arguments>>::value);
     static_assert((exec::range_or_view<A> && ...),
                   "tx::executor: an argument is no contiguous range of elements. FIX: a std::vector, std::array or std::span; of a std::vector<bool>, which packs bits, a copy in an array of bool; "
-                  "of a pointer std::span(p, count)");
+                  "of a pointer std::span(p, count), of a number std::array{x}");
     return [&]<int... K>(std::integer_sequence<int, K...> all) -> result {
       if constexpr (program::varies) {
         told_.reset(program::bound_of);
@@ -315,8 +315,7 @@ class executor {
   template <int K, class T, std::size_t N>
   void bind(std::span<T, N> values) {
     using wanted = std::tuple_element_t<static_cast<std::size_t>(K), arguments>;
-    static_assert(std::is_same_v<std::remove_const_t<T>, typename wanted::element_type>,
-                  "tx::executor: a range has another element type than the step's argument. FIX: pass a range of that type");
+    static_assert(exec::element_given_and_wanted<std::remove_const_t<T>, typename wanted::element_type>::value);
     constexpr auto full = static_cast<std::size_t>(wanted::info.count());
     if constexpr (wanted::dims.bounds == 0) {
       static_assert(N == std::dynamic_extent || N == full,

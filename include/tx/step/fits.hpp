@@ -12,7 +12,7 @@ namespace tx {
 namespace detail {
 template <std::int64_t Needed, std::int64_t Allowed>
 struct bytes_needed_and_allowed {
-  static_assert(Needed <= Allowed, "tx::fits: the step's peak, the first number, is above what is allowed, the second. FIX: a smaller batch, tx::accumulate<parts>, tx::recompute<bytes>, or a larger limit");
+  static_assert(Needed <= Allowed, "tx::fits: the program's peak, the first number, is above what is allowed, the second. FIX: a smaller batch, of a train_step tx::accumulate<parts> or tx::recompute<bytes>, or a larger limit");
   static constexpr bool value = true;
 };
 }  // namespace detail
