@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Usage: commits.py COMMIT [--models twin,minilm,base] [--rounds 4] [--steps 8]
+"""Usage: commits.py COMMIT [--models twin,minilm,base] [--rounds 5] [--steps 8]
 
 Is this tree as fast and as small as another commit? Builds bench_step and bench_encode of both in build/commits, runs them in turns, in each round the other
 way round, and prints for each model and type the time of the other's step over this one's, the median of all rounds with the least and the greatest (of

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Usage: distil.py --teacher bert --student small_bert --twinbert twinbert --pairs DIR --model DIR [--texts 54000] [--epochs 1] [--seeds 1,2,3]
-       [--fine-tuned DIR]
+       [--keep DIR | --fine-tuned DIR]
 
 How much a small BERT learns from a large one that reads query and document together. The teacher, MiniLM, is fine-tuned to tell whether a document is a
 query's. The student (bench/small_bert) has half of its layers: taught, it begins with the teacher's and learns from labels and the teacher's scores and hidden

@@ -19,6 +19,7 @@ from processor import multiplies_bf16
 
 IN_BF16 = "-bf16"  # behind the name of a backend
 
+
 def texts_of(o):
     rows = [line.rstrip("\n").split("\t")[-1] for file in o.texts.split(",") for line in open(file, encoding="utf-8")]
     return (rows * (o.count // len(rows) + 1))[: o.count]

@@ -1,6 +1,6 @@
 // gru<In, Hidden>: a layer of gated recurrent units over time (Cho et al., arXiv 1406.1078), named, shaped and started as a single layer of PyTorch's GRU.
-// [time, batch, In] -> carry, the last state [batch, Hidden], and out [time, batch, Hidden]. What the inputs give to all gates is one product for all times; the loop over time has
-// the state's alone.
+// [time, batch, In] -> carry, the last state [batch, Hidden], and out [time, batch, Hidden]. What the inputs give to all gates is one product for all
+// times; the loop over time has the state's alone.
 //
 //   auto const [last, all] = gru(x);           // x [time, batch, In] -> last [batch, Hidden], all [time, batch, Hidden]
 //   auto const [last, all] = gru(x, first);    // first [batch, Hidden]; zeros unless given

@@ -1,6 +1,6 @@
 // lstm<In, Hidden>: a layer of long short-term memory over time (Hochreiter and Schmidhuber 1997), named, shaped and started as a single layer of PyTorch's
-// LSTM. [time, batch, In] -> carry, the last state (hidden and cell, [batch, Hidden] each), and out [time, batch, Hidden]. What the inputs give to all gates is one product for all times;
-// the loop over time has the state's alone.
+// LSTM. [time, batch, In] -> carry, the last state (hidden and cell, [batch, Hidden] each), and out [time, batch, Hidden].
+// What the inputs give to all gates is one product for all times; the loop over time has the state's alone.
 //
 //   auto const [last, all] = lstm(x);          // x [time, batch, In] -> all [time, batch, Hidden]; last.hidden, last.cell [batch, Hidden]
 //   auto const [last, all] = lstm(x, first);   // first: an lstm_state; zeros unless given
