@@ -2,8 +2,10 @@
 #include "second.hpp"
 
 #include <tx/autodiff/grad.hpp>
+#include <tx/autodiff/recompute.hpp>
 #include <tx/backends/cpu.hpp>
 #include <tx/nn/attend.hpp>
+#include <tx/nn/attend_packed.hpp>
 #include <tx/nn/linear.hpp>
 #include <tx/ops/attention.hpp>
 #include <tx/ops/constant.hpp>
@@ -45,6 +47,38 @@ constexpr auto penalised = [](layer const& m, tx::tensor<float, 2, 5, 6> x) {
 };
 
 }  // namespace
+
+TEST_CASE("packed attention counts as many FLOPs as padded attention of its longest text, whatever tokens there are in all") {
+  constexpr auto padded = [](tx::tensor<float, 4, 2, 5, 3> x) { return tx::nn::attend(x, x, x); };
+  constexpr auto packed = [](tx::tensor<float, 4 * 5, 6> x, tx::tensor<tx::i32, 5> begins) {
+    return tx::nn::attend_packed<2>(x, x, x, tx::nn::texts_at<5>(begins));
+  };
+  auto const flops = []<class F>(F const&) {
+    tx::graph g{};
+    tx::trace<tx::no_model, F{}>(g);
+    for (int i = 0; i < g.size(); ++i)
+      if (g[i].op == &tx::attention_info) return tx::detail::product_flops(g, i);
+    return std::int64_t{0};
+  };
+  CHECK(flops(padded) == 4 * (4 * 5 * 6) * 5);
+  CHECK(flops(packed) == flops(padded));
+}
+
+TEST_CASE("where all is dropped, attention differentiated twice is 0, not NaN") {
+  constexpr auto all_dropped = [](layer const& m, tx::tensor<float, 2, 5, 6> x, tx::tensor<float> rate) {
+    constexpr auto heads = [](auto const& y) { return tx::transpose<0, 2, 1, 3>(tx::reshape<2, 5, 2, 3>(y)); };
+    constexpr auto dropping = [](auto const& y, auto const& r) { return tx::sum(tx::nn::attend(y, y, y, tx::nn::drop(r))); };
+    auto const slope = tx::grad<dropping>(heads(m.query(x)), rate);
+    return tx::mean(slope * slope);
+  };
+  tx::executor<tx::value_and_grad<all_dropped, layer>, tx::cpu> run{tx::seed(0)};
+  std::vector<float> x(60);
+  for (std::size_t i = 0; i < x.size(); ++i) x[i] = static_cast<float>(i % 7) / 7;
+  auto const nothing = run(x, std::array{1.0f});
+  CHECK(nothing.value == 0);
+  for (float const g : nothing.gradient.elements()) CHECK(g == 0);
+  CHECK(run(x, std::array{0.25f}).value > 0);
+}
 
 TEST_CASE("second derivatives of attention", "[second]") {
   number_source numbers(29);

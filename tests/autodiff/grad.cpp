@@ -316,7 +316,7 @@ TEST_CASE("what several backward passes read is stacked once", "[grad]") {
       for (int j = g.regions[r].carries; j < k; ++j) CHECK(results[j] != results[k]);
   }
   CHECK(stacked > 4);
-  for (tx::node const& n : g.nodes) CHECK(n.when == tx::phase::forward);  // all of it is the function's own work
+  for (tx::node const& n : g.nodes) CHECK(n.when == tx::step_phase::forward);  // all of it is the function's own work
 }
 
 TEST_CASE("a frozen parameter has a gradient where it is asked for", "[grad]") {

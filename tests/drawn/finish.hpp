@@ -105,7 +105,7 @@ struct flat_rows {
       ids.push_back(o.value);
       first.push_back(g[o.target].at.v[0]);
     }
-    g.when = tx::phase::update;
+    g.when = tx::step_phase::update;
     var const rows = tx::emit_leaf(g, tx::block_info, {type, shape{2, {}, {count(), tx::block_row}}}, attributes{{0, 0}});
     list.push_back({tx::detail::flat_gradient(g, ids, first, std::int64_t{count()} * tx::block_row).id, tx::output_kind::gradient, rows.id});
     return list;

@@ -15,7 +15,7 @@ inline constexpr auto run_scalars = [] {
   tx::fixed<float, tx::scalar_count> all{};
   constexpr float of_groups[] = {0.125f, 0.5f, 0.75f, 0.375f, 0.625f};
   for (int k = 0; k < tx::scalar_count; ++k) all[k] = k >= static_cast<int>(tx::scalar::named) ? 0.25f : of_groups[k % 5];
-  all[static_cast<int>(tx::scalar::step)] = 3;
+  all[static_cast<int>(tx::scalar::run)] = 3;
   return all;
 }();
 

@@ -30,7 +30,12 @@ struct row_count {
 
   constexpr int most_of(int tag) const { return tag == 1 ? most : most + 1; }
   constexpr int now_of(int tag) const { return fixed < 0 || fixed == most ? most_of(tag) : tag == 1 ? fixed : most - fixed; }
-  constexpr tx::bound_table bounds() const { return {{0, most, most + 1}}; }
+  constexpr tx::bound_table bounds() const {
+    tx::bound_table b{};
+    b.most[1] = most;
+    b.most[2] = most + 1;
+    return b;
+  }
 };
 
 // An extent as decisions have it: a number, or below 0 how many times so many rows and columns.
@@ -89,7 +94,7 @@ constexpr var total(var x) { return tx::sum_all(x); }
 // Gradients of a scalar by some values, in the region that nodes go to; zeros where it does not depend on one.
 constexpr vec<var> gradients_by(var loss, std::initializer_list<var> leaves) {
   graph& g = *loss.g;
-  tx::phase const when = g.when;
+  tx::step_phase const when = g.when;
   vec<int> ids{};
   for (var const& v : leaves) ids.push_back(v.id);
   vec<int> const found = tx::gradients(g, loss.id, ids);

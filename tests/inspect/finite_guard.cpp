@@ -118,7 +118,7 @@ void check_backend() {
     CHECK(f.value == "nan");
     CHECK(f.op == "log");
     CHECK(f.layer == "gate");
-    CHECK(f.when == phase::forward);
+    CHECK(f.when == step_phase::forward);
     CHECK(f.iteration == -1);
     CHECK(f.file == "finite_guard.cpp");
     CHECK(f.line == log_line);
@@ -156,7 +156,7 @@ void check_backend() {
     auto const f = found_in(run, b, text);
     CAPTURE(text);
     CHECK(f.value == "nan");
-    CHECK(f.when == phase::backward);
+    CHECK(f.when == step_phase::backward);
     CHECK((f.op == "mul" || f.op == "div"));
     CHECK(f.layer == "root");
   }
@@ -212,7 +212,7 @@ TEST_CASE("infinities count where that is asked for") {
   run.settings.groups[0].decay = 1e6f;
   f = found_in(run, good, text);
   CAPTURE(text);
-  CHECK(f.when == phase::update);
+  CHECK(f.when == step_phase::update);
   CHECK_FALSE(f.op.empty());
   CHECK_FALSE(f.layer.empty());
 }

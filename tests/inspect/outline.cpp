@@ -165,7 +165,7 @@ TEST_CASE("a kernel tells which parameters it reads, a text which each is") {
   outline const o = outline_of<step>();
   auto const reads = [&](std::vector<std::string> const& wanted) {
     return std::ranges::any_of(o.calls, [&](auto const& c) {
-      return c.when == phase::forward && c.depth > 0 && std::ranges::is_permutation(c.parameters, wanted);
+      return c.when == step_phase::forward && c.depth > 0 && std::ranges::is_permutation(c.parameters, wanted);
     });
   };
   CHECK(reads({"layer.*.dense.weight", "layer.*.dense.bias"}));

@@ -83,6 +83,20 @@ TEST_CASE("what is no bias, or of a product that others read, is added to what h
   CHECK(biased_products(mixed_graph<computed>()) == 0);
 }
 
+TEST_CASE("a column that is repeated and a row in another order are no biases, though a row has as many elements", "[mixed]") {
+  using square_rows = tensor<float, 3, 4>;
+  constexpr auto column = [](square_rows x, tensor<float, 4, 3> w, tensor<float, 3> b) { return matmul(x, w) + reshape<3, 1>(b); };
+  CHECK(biased_products(mixed_graph<column>()) == 0);
+  constexpr auto other_order = [](square_rows x, tensor<float, 4, 6> w, tensor<float, 6> b) {
+    return matmul(x, w) + reshape<6>(transpose<1, 0>(reshape<2, 3>(b)));
+  };
+  CHECK(biased_products(mixed_graph<other_order>()) == 0);
+  std::vector<float> const x(12, 0.0f), w(12, 0.0f), b{1, 2, 3};
+  executor<function<column, no_model, mixed<bf16>>, cpu> run;
+  auto const r = run(x, w, b);
+  CHECK(std::vector<float>(r.value.begin(), r.value.end()) == std::vector<float>{1, 1, 1, 2, 2, 2, 3, 3, 3});
+}
+
 TEST_CASE("a loop keeps the rounded sum for its backward pass", "[mixed]") {
   graph const g = stacked::recorded<stacked::net, sgd, mixed<bf16>>();
   int kept = 0, again = 0;

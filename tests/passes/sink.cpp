@@ -24,14 +24,14 @@ struct places {
 places updates(graph const& g) {
   places p;
   for (int i = 0; i < g.size(); ++i)
-    if (g[i].when == phase::update && g[i].op->kind == op_kind::elementwise && g.info(i).count() > 1) ++(g[i].region == 0 ? p.outside : p.inside);
+    if (g[i].when == step_phase::update && g[i].op->kind == op_kind::elementwise && g.info(i).count() > 1) ++(g[i].region == 0 ? p.outside : p.inside);
   return p;
 }
 // Does a loop hand out a value of so many elements that is no leaf's next value?
 int stacked_gradients(graph const& g, std::int64_t count) {
   int n = 0;
   for (int i = 0; i < g.size(); ++i) {
-    if (g[i].op != &result_info || g[i].region != 0 || g.info(i).count() != count || g[i].when == phase::forward) continue;
+    if (g[i].op != &result_info || g[i].region != 0 || g.info(i).count() != count || g[i].when == step_phase::forward) continue;
     bool replaces = false;
     for (output const& o : g.outputs) replaces = replaces || (o.kind == output_kind::assign && o.value == i);
     n += !replaces;
@@ -80,7 +80,7 @@ TEST_CASE("states of a number per row, column or tensor move into the loop with 
   }
   int columns = 0, rows = 0;
   for (int i = 0; i < factored.size(); ++i) {
-    if (factored[i].when != phase::update) continue;
+    if (factored[i].when != step_phase::update) continue;
     CHECK(factored[i].op != &transpose_info);
     if (factored[i].op == &result_info) columns += factored.info(i).dims == shape{3, {}, {layers, 1, width}}, rows += factored.info(i).dims == shape{3, {}, {layers, width, 1}};
   }
@@ -104,7 +104,7 @@ TEST_CASE("of loops in each other the outer one has the update: slices of slices
   CHECK(stacked_gradients(g, 2 * all_weights) == 0);
   CHECK(updates(g).inside > 10);
   for (int i = 0; i < g.size(); ++i)
-    if (g[i].when == phase::update && g[i].region != 0) CHECK(g.loops_around(g[i].region) == 1);
+    if (g[i].when == step_phase::update && g[i].region != 0) CHECK(g.loops_around(g[i].region) == 1);
 }
 
 TEST_CASE("sums over parts of a batch are stored where they are computed", "[sink]") {

@@ -156,7 +156,7 @@ TEST_CASE("dropout drops elements of a bounded vector at its rate") {
   CHECK(std::abs(sum / runs - 4) < 0.3);
 }
 
-TEST_CASE("rows of random numbers are counted as planned where their number is bounded, so that ranks of fewer rows share none") {
+TEST_CASE("shards begin at rows of random numbers as planned, so that ranks of fewer share none; parts of one batch follow each other") {
   constexpr auto leading = [](tensor<f32, dyn<most>, 4> a) { return a + uniform(a); };
   constexpr auto inner = [](tensor<f32, 2, dyn<most>, 4> a) { return a + uniform(a); };
   auto const varies = [](auto const& program) {
@@ -167,4 +167,18 @@ TEST_CASE("rows of random numbers are counted as planned where their number is b
   exec::lowered const one = function<leading>::source::lower(cpu_target), other = function<inner>::source::lower(cpu_target);
   CHECK_FALSE(varies(one));
   CHECK(varies(other));
+  exec::run_extents now{};
+  now.bound_of = other.bound_of;
+  now.now[1] = 2;
+  int drawn = 0;
+  for (exec::operand_ref r : other.operands) {
+    if (r.random.planned_rows == 0) continue;
+    ++drawn;
+    exec::resolve(r, other.varying.begin(), now);
+    exec::frame second{};
+    second.shard = 1;
+    CHECK(r.random.rows == 2 * 2);
+    CHECK(second.random_row(r, 3) == 2 * most + 3);
+  }
+  CHECK(drawn == 1);
 }

@@ -29,6 +29,20 @@ using executor = tx::executor<step, tx::cpu>;
 
 }  // namespace
 
+TEST_CASE("the rate that fit tells is that of the update, of which several runs make one", "[loop]") {
+  temp_folder folder;
+  tx::executor<tx::train_step<line, loss, tx::adamw, tx::accumulate_runs<4>>, tx::cpu> run{tx::seed(3), {.threads = 1}};
+  run.settings["learning_rate"] = 0.05f;
+  run.settings.schedule = {.shape = tx::decay_shape::linear, .total = 10};  // updates, 40 runs
+  std::vector<float> const x = numbers(40), y(20, 1.0f);
+  shuffled_rows data({.rows = 20, .batch = 4, .seed = 2}, x, y);
+  fit(run, data, {{.steps = 40}}, {.folder = folder / "run", .report = {.every = 1, .line = false}});
+  auto const lines = lines_of(folder / "run/metrics.jsonl");
+  REQUIRE(lines.size() >= 40);
+  for (std::size_t k = 0; k < 40; ++k) CHECK(lines[k].at("rate").get<float>() == Approx(0.05 * (1 - static_cast<double>(k / 4) / 10)).margin(1e-7));
+  CHECK(run.rate() == 0);
+}
+
 TEST_CASE("fit trains an executor over shuffled rows, bit by bit as a loop by hand", "[loop]") {
   temp_folder folder;
   auto const x = numbers(40);

@@ -98,7 +98,7 @@ struct differentiation {
  private:
   // The nodes belong to whatever asks for them: in a loss to its forward pass.
   static constexpr vec<int> append(graph& g, int loss, vec<int> const& leaves) {
-    phase const when = g.when;
+    step_phase const when = g.when;
     int const first = g.size();
     bool const before = g.gradients_again;
     g.gradients_again = true;  // a step may differentiate what is made of them

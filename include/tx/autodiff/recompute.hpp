@@ -27,10 +27,13 @@ constexpr int product_behind(graph const& g, int id) {
   if (g.is_result_of_op(id) && g[g.input(id, 0)].op->multiplied > 0) return g.input(id, 0);
   return g[id].op->kind == op_kind::product ? id : -1;
 }
-// Of all iterations. Attention is two products: of each query, and each probability, with every key.
+// Of all iterations. Attention is two products: of each query, and each probability, with every key, of which packed texts have as many as the longest may have.
 constexpr std::int64_t product_flops(graph const& g, int product) {
-  if (g[product].op->kind != op_kind::product)
-    return 4 * g.info(product).count() * g.info(g.input(product, 1)).dims[-2] * g.runs_of(g[product].region);
+  if (g[product].op->kind != op_kind::product) {
+    attention_facts const f = attention_facts_of(g[product].at);
+    std::int64_t const keys = f.packed() ? f.longest_keys() : g.info(g.input(product, 1)).dims[-2];
+    return 4 * g.info(product).count() * keys * g.runs_of(g[product].region);
+  }
   return 2 * g.info(product).count() * g.info(g.input(product, 0)).dims.last() * g.runs_of(g[product].region);
 }
 

@@ -299,7 +299,7 @@ class reverse_walk final : public vjp_context {
 constexpr vec<int> gradients(graph& g, int loss, vec<int> const& leaves, vec<char> const& again = {}) {
   if (g.info(loss).count() != 1 || !is_float(g.info(loss).type))
     throw invalid("a loss must be a floating-point scalar. FIX: reduce it, e.g. with mean(x)");
-  g.when = phase::backward;
+  g.when = step_phase::backward;
   vec<char> const active = detail::depends_on(g, leaves);
   detail::reverse_walk walk(g, active, nullptr, g.current, g.current);
   walk.compute_again(again);

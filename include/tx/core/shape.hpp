@@ -110,10 +110,19 @@ struct shape {
   }
 };
 
+// So many elements of an extent, which a run must have.
+struct needed_elements {
+  bounded of{};
+  int elements = 0;
+};
+
 // Of the bounded extent of each tag, 1 to max_tags: the most that it is in a program, 0 where there is none, and the least that a run may have.
 struct bound_table {
+  static constexpr int max_products = 4;
   int most[max_tags + 1] = {};
   int least[max_tags + 1] = {};
+  needed_elements of_products[max_products]{};  // of extents that are a product of several, [B <= 32, S <= 64] as one of 2,048
+  int products = 0;
 
   constexpr bool any() const {
     for (int n : most)
@@ -135,11 +144,20 @@ struct bound_table {
   // A view takes so many elements of an extent, which a run must have.
   constexpr void need(bounded extent, int elements) {
     for (int t = 1; t <= max_tags; ++t) {
-      if (extent.of.count(t) == 0) continue;
-      int const times = extent.of == factors::once(t) && most[t] > 0 ? extent.max / most[t] : 1;
+      if (!(extent.of == factors::once(t))) continue;
+      int const times = most[t] > 0 ? extent.max / most[t] : 1;
       int const wanted = (elements + times - 1) / times;
       if (wanted > least[t]) least[t] = wanted;
+      return;
     }
+    for (int k = 0; k < products; ++k)
+      if (of_products[k].of == extent) {
+        if (elements > of_products[k].elements) of_products[k].elements = elements;
+        return;
+      }
+    if (products == max_products)
+      throw invalid("a program takes fixed parts of more than four extents that are products of bounded ones. FIX: take them before axes are merged");
+    of_products[products++] = {extent, elements};
   }
   // Takes the most from the shape of an argument: from axes that are the bounded extent itself, not a multiple.
   constexpr void note(shape const& s) {

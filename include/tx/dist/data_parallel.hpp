@@ -77,7 +77,8 @@ struct joined_arguments<Shards, std::tuple<A...>> {
   using type = std::tuple<typename joined<Shards, A>::type...>;
 };
 
-// Values added up as they come: partial sums of 2^k neighbours, the longest first.
+// Values added up as they come: partial sums of 2^k neighbours, the longest first. This is the order of tree_sum.hpp, in which ranks are added, so that it does
+// not matter which shards a rank has; tests/dist/thorough/divisions.cpp compares the bits.
 class running_sum {
  public:
   constexpr void push(var x) {

@@ -1,5 +1,5 @@
 // The order in which parts are added: a binary tree of neighbours, ((0 + 1) + (2 + 3)) + (4 + 5) for six of them.
-// A rank's 2^k parts are a subtree, so ranks that add their own parts first get the bits of one rank with all.
+// A rank's 2^k parts are a subtree, so ranks that add their own parts first (running_sum in data_parallel.hpp) get the bits of one rank with all.
 #pragma once
 
 #include <cstdint>

@@ -12,10 +12,15 @@ inline constexpr int max_groups = 16;  // of parameters, that a model may have
 inline constexpr int max_settings = 24;
 inline constexpr int max_layers = 126;  // that a rate of its own for each may be told for, with what lies below them
 
-// The run's number, from 1; the number of the update that it is one of the runs of, from 1; 1 where it is the last of those, else 0. Each parameter group g has two: its learning rate at group_rates + 2 g and its weight decay at group_rates + 2 g + 1.
-// Numbers that have a name (setting.hpp) follow from named on. From layer_shares on the shares of the rate of layers in a stack, from what
-// lies max_layers below the top up to the top, whose share is 1: those of neighbouring layers are neighbours.
-enum class scalar : int { step, update, ends_update, group_rates, named = group_rates + 2 * max_groups, layer_shares = named + max_settings };
+// The numbers that a run is told, and where among them each is.
+enum class scalar : int {
+  run,          // the number of this run, from 1
+  update,       // the number of the update that this run is one of the runs of, from 1
+  ends_update,  // 1 where this run is the last of those, else 0
+  group_rates,  // two for each parameter group g: its learning rate at group_rates + 2 g, its weight decay behind that
+  named = group_rates + 2 * max_groups,  // those that have a name (setting.hpp)
+  layer_shares = named + max_settings,   // shares of the rate, for what lies max_layers below the top of a stack up to the top itself, whose share is 1
+};
 inline constexpr int scalar_count = static_cast<int>(scalar::layer_shares) + max_layers + 1;
 
 // May a rate of learning or of decay, or a factor of one, be this? A finite number, at least 0.

@@ -7,7 +7,7 @@
 namespace tx {
 
 // Which part of a step first asked for a node.
-enum class phase : std::uint8_t { forward, backward, update };
+enum class step_phase : std::uint8_t { forward, backward, update };
 
 // A line of source that recorded nodes; see expr/here.hpp.
 struct source_site {
@@ -30,7 +30,7 @@ struct node {
   int first = 0;   // inputs are operands[first .. first + inputs)
   int inputs = 0;
   int region = 0;  // the region whose body it is part of; 0 is the program
-  phase when = phase::forward;
+  step_phase when = step_phase::forward;
   std::uint16_t site = 0;  // number of the line that recorded it, from 1; 0: it was not told
 };
 
@@ -86,7 +86,7 @@ class graph {
   vec<source_site> sites{};
   vec<declared_setting> settings{};
   vec<state_change> changes{};  // while a model is recorded; then they are outputs
-  phase when = phase::forward;
+  step_phase when = step_phase::forward;
   std::uint16_t site = 0;  // of new nodes
   int current = 0;        // region that new nodes go to
   vec<std::int64_t> numbers{};  // lists that do not fit the attributes of a node

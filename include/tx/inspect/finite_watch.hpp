@@ -158,7 +158,7 @@ class finite_watch final : public observer {
     found.kernel = name_of(k);
     found.number = static_cast<int>(&k.planned - p.calls.data()) + 1;
     found.kernels = static_cast<int>(p.calls.size());
-    found.when = k.c.first_update >= 0 && op >= k.c.first_update ? phase::update : k.c.when;
+    found.when = k.c.first_update >= 0 && op >= k.c.first_update ? step_phase::update : k.c.when;
     call_runs const runs = runs_of(p, k.planned);
     if (runs.in_part > 1) {
       found.iteration = static_cast<int>(f.iteration % runs.in_part);

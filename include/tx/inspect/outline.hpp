@@ -24,7 +24,7 @@ namespace tx {
 struct outlined_value {
   std::string op, name, shape;  // "matmul", "layer.*.weight", "f32[8, 128]"; most have no name
   std::string kind;             // computed, outside, constant, index, argument, result, region, flat
-  phase when = phase::forward;
+  step_phase when = step_phase::forward;
   int region = 0;           // in which it is; 0: the program
   int of = -1;              // kind region, result: that region
   int call = -1;            // that computes it, -1: none
@@ -34,7 +34,7 @@ struct outlined_value {
 
 // A call of a kernel; rows are those of all bands, as planned.
 struct outlined_call : profiled_kernel {
-  phase when = phase::forward;
+  step_phase when = step_phase::forward;
   int kernel = 0;  // of the distinct ones
   int region = 0;
   int band = -1;

@@ -79,7 +79,7 @@ class value_namer {
 
  private:
   std::string setting(std::int64_t which) const {
-    if (which == static_cast<std::int64_t>(scalar::step)) return "step";
+    if (which == static_cast<std::int64_t>(scalar::run)) return "step";
     if (which == static_cast<std::int64_t>(scalar::update)) return "number of the update";
     if (which == static_cast<std::int64_t>(scalar::ends_update)) return "is it the last run of an update";
     if (which >= static_cast<std::int64_t>(scalar::layer_shares)) return "layers' shares of the learning rate";

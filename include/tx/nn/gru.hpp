@@ -27,9 +27,11 @@ struct gru {
   param<tensor<f32, 3 * Hidden>, uniform_by_hidden<Hidden>, not_decayed> bias_ih_l0;
   param<tensor<f32, 3 * Hidden>, uniform_by_hidden<Hidden>, not_decayed> bias_hh_l0;
 
-  template <direction Way = direction::forward, typed_handle X>
-  constexpr auto operator()(X const& x, typed_handle auto const& first) const {
+  template <direction Way = direction::forward, typed_handle X, typed_handle First>
+  constexpr auto operator()(X const& x, First const& first) const {
     static_assert(X::dims.rank == 3, "tx::nn::gru: the input is no [time, batch, In]. FIX: transpose<1, 0, 2>(x) where the batch comes first");
+    static_assert(X::dims.at(-1) == bounded(In), "tx::nn::gru: the input's last axis is not In. FIX: gru<In, Hidden> with the width of the input, [time, batch, In]");
+    static_assert(First::dims == extents(X::dims.at(1), Hidden), "tx::nn::gru: the first state is no [batch, Hidden] of the input's batch. FIX: those extents, or none, for zeros");
     static_assert(!X::dims.is_bounded(0), "tx::nn::gru: time is bounded, and a scan has a fixed number of iterations. FIX: a fixed extent, padded, and a scan of step() that keeps the state, where(is_word, next, h)");
     auto const from_input = matmul(x, transpose(weight_ih_l0)) + bias_ih_l0;  // [time, batch, 3 Hidden]
     return scan<X::dims.dim[0], Way>(

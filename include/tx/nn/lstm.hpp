@@ -36,6 +36,8 @@ struct lstm {
   template <direction Way = direction::forward, typed_handle X, class State>
   constexpr auto operator()(X const& x, lstm_state<State> const& first) const {
     static_assert(X::dims.rank == 3, "tx::nn::lstm: the input is no [time, batch, In]. FIX: transpose<1, 0, 2>(x) where the batch comes first");
+    static_assert(X::dims.at(-1) == bounded(In), "tx::nn::lstm: the input's last axis is not In. FIX: lstm<In, Hidden> with the width of the input, [time, batch, In]");
+    static_assert(State::dims == extents(X::dims.at(1), Hidden), "tx::nn::lstm: the first state is no [batch, Hidden] of the input's batch. FIX: those extents, or none, for zeros");
     static_assert(!X::dims.is_bounded(0), "tx::nn::lstm: time is bounded, and a scan has a fixed number of iterations. FIX: a fixed extent, padded, and a scan of step() that keeps the state, where(is_word, next, h)");
     auto const from_input = matmul(x, transpose(weight_ih_l0)) + bias_ih_l0;  // [time, batch, 4 Hidden]
     return scan<X::dims.dim[0], Way>(

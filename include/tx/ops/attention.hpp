@@ -7,8 +7,8 @@
 // exp(score - greatest): apart, as beside a greatest score of 1e9 nothing would be left of the other in one number.
 // Texts may be packed one after the other, of unequal length: then q is [tokens, heads * head], k and v [tokens, key_heads * head], and in the
 // mask's place stand their offsets [texts + 1], i32: text t has the tokens from offsets[t] up to offsets[t + 1], `longest` at most. Queries and
-// keys above are places within a text then, `longest` of each; what lies past a text's end is not read, and is written neither. out is 0 of
-// tokens before the first text and behind the last.
+// keys above are places within a text then, `longest` of each. Places past a text's end are neither read nor written. out is 0 for tokens that
+// belong to no text: those before the first one and behind the last.
 // Keys of packed texts may lie apart from queries, as those of other texts: then k and v are [key tokens, key_heads * head], and behind the queries'
 // offsets stand those of keys [texts + 1], i32, `key_longest` of each text at most. A text without keys gives 0.
 // Its gradient is an op too, which computes probabilities again from these; one that is to be differentiated again is written out.

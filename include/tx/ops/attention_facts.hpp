@@ -5,8 +5,8 @@
 
 namespace tx {
 
-// A score that softmax turns into exactly 0 beside any ordinary one; among its equals it gives equal probabilities, never NaN. A number of f32, so that it is the
-// same wherever it is kept.
+// A score that softmax turns into exactly 0 beside any ordinary one. Where all scores of a query are this one, their probabilities are equal, not NaN. It is a
+// number of f32, so that it is the same wherever it is kept.
 inline constexpr double masked_score = static_cast<double>(-1e30f);
 // A score of a key that takes part is no lower, whatever its bias: masks that are added, as -infinity or the lowest number of a type, leave it above
 // those that do not take part, and without NaN.

@@ -1,6 +1,6 @@
 // cross_entropy(logits [..., C], labels [...]) -> scalar: the mean of -log softmax(logits)[label].
 // cross_entropy(logits [..., C], labels [...], weights [...]) -> scalar: the mean weighted by row; 0 where all weights
-// are. A row of weight 0 needs a label too, which is not looked at.
+// are. A row of weight 0 needs a label within range and finite logits too, whatever they are.
 // cross_entropy(logits, labels, per_class{weights [C]}, label_options{.ignore_index = -100, .label_smoothing = 0.1}),
 // either of the last two or both: PyTorch's weighted mean, see nll.hpp.
 // Errors: an argument with a label outside [0, C), but for ignore_index, is refused before the step runs.

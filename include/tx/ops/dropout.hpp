@@ -23,25 +23,30 @@ constexpr var dropout_rate(graph& g) { return named_number(g, declared_setting{"
 
 // u: random numbers of x's shape; rate and scale: what part is dropped, and what the others are multiplied with.
 constexpr var dropped(var x, var u, var rate, var scale) { return where(less(u, rate), 0.0, x * cast(scale, x.type())); }
+// What is kept is multiplied with: 1 / (1 - rate), and 0 where all is dropped, which neither a constant nor a setting of the run may say.
+constexpr var dropout_scale(var rate) {
+  var const scale = 1.0 / (1.0 - rate);
+  if (double known = 0; is_constant(*rate.g, rate.id, known) || (*rate.g)[rate.id].op == &scalar_info) return scale;
+  return where(greater_equal(rate, 1.0), 0.0, scale);
+}
 
 struct dropout_fn {
   constexpr var operator()(var x) const {
     if (!x.g->training) return x;
     var const rate = dropout_rate(*x.g);
-    return drawn(x, rate, scale_at(rate));
+    return drawn(x, rate);
   }
   constexpr var operator()(var x, var rate) const {
     if (rate.dims().rank != 0 || !is_float(rate.type())) throw invalid("dropout: the rate is one number, of f32 or f64. FIX: dropout(x, 0.1), or a tensor<float> without extents");
     if (!x.g->training) return x;
     rate = cast(rate, dtype::f32);
-    if (double known = 0; is_constant(*x.g, rate.id, known)) return drawn(x, rate, scale_at(rate));
+    if (double known = 0; is_constant(*x.g, rate.id, known)) return drawn(x, rate);
     rate = maximum(rate, 0.0);
-    return drawn(x, rate, where(greater_equal(rate, 1.0), 0.0, scale_at(rate)));
+    return drawn(x, rate);
   }
 
  private:
-  static constexpr var scale_at(var rate) { return 1.0 / (1.0 - rate); }
-  static constexpr var drawn(var x, var rate, var scale) { return dropped(x, uniform(*x.g, x.dims(), x.g->random_streams++), rate, scale); }
+  static constexpr var drawn(var x, var rate) { return dropped(x, uniform(*x.g, x.dims(), x.g->random_streams++), rate, dropout_scale(rate)); }
 };
 
 // A number is not rounded to x's type, which may be a half.

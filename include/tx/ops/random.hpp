@@ -1,14 +1,15 @@
 // uniform(like): numbers in [0, 1) that depend on (seed, step, stream, iteration, row, column) only: the same on every backend,
-// tile and rank, in forward and backward. [...] -> f32 [...]. The formula: core/philox.hpp; how rows are counted over parts, shards and ranks: run/frame.hpp.
+// tile and rank, in forward and backward. [...] -> f32 [...]. Where all that is read of them is a part (passes/narrow.hpp), that part alone is drawn, and its rows are counted
+// from its first one: so an output that reads more than the model did changes what the model draws. The formula: core/philox.hpp; how rows are counted over parts, shards and ranks: run/frame.hpp.
 #pragma once
 
 #include <tx/ops/lift.hpp>
 
 namespace tx {
 
-// Its stream, given when recorded and kept by every pass, and which shard of a rank's batch it belongs to. Rows
-// are counted over all shards of all ranks, as in a tensor that has them one after the other along its leading axis; of a bounded one each rank
-// has as many as are planned for.
+// The stream is a number that the op gets when it is recorded, and that every pass keeps; the shard is the part of a rank's batch that it draws for. Rows are
+// counted over all shards of all ranks, as in a tensor that has them one after the other. Each shard counts for as many rows as are planned for, whatever a
+// run has: of [8, S <= 512] on two ranks the second one's rows begin at 8 * 512.
 constexpr attributes of_random(int stream, int shard = 0) { return {{stream, shard}}; }
 constexpr int random_stream(attributes const& at) { return static_cast<int>(at.v[0]); }
 constexpr int random_shard(attributes const& at) { return static_cast<int>(at.v[1]); }

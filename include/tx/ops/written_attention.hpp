@@ -149,7 +149,7 @@ class written_attention {
     if (mask_.valid()) only(reshape(mask_, extents(texts_, 1, 1, keys_)));
     return seen;
   }
-  constexpr var dropped(var x) const { return f_.dropout ? tx::detail::dropped(x, noise_, rate_, 1.0 / (1.0 - rate_)) : x; }
+  constexpr var dropped(var x) const { return f_.dropout ? tx::detail::dropped(x, noise_, rate_, dropout_scale(rate_)) : x; }
   // The sum over what `to` is broadcast over.
   static constexpr var summed_to(var x, shape const& to) {
     int axes[4] = {};

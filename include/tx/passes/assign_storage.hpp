@@ -182,7 +182,7 @@ class storage_assigner {
   }
   // May a new value be stored over an old one, a leaf or a carry? Only if it reads the old one element by element, and nobody reads that later.
   //   A value that a loop stacks replaces one slice of the old one in each iteration: in the body others may read that slice alone.
-  //   Where an inner loop of that body stacks it, each of its iterations replaces a slice of a slice: then nobody else may read the old value.
+  //   If a loop within that body stacks the slice in turn, each iteration of the inner one replaces a slice of that slice: then nobody else may read the old value.
   // reads: of the old value, the last one first.
   constexpr bool may_be_stored_over(int old, int value, vec<leaf_read> const& reads) const {
     if (!(to_.info(old) == to_.info(value))) return false;

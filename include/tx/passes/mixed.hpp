@@ -61,13 +61,16 @@ class mixing {
     while (from_[id].op == &reshape_info && readers_[id] == 1) id = from_.input(id, 0);
     return is_mixed(from_[id]) && readers_[id] == 1 && from_.info(id).dims.at(-1) == row;
   }
-  // A row of numbers that is known before the product, the same for each row of it.
+  // A row of numbers that is known before the product, the same for each row of it: every view down to the leaf shows such rows whole and in order. A column
+  // that is repeated, and a row whose elements a view puts in another order, have as many elements where the product is square.
   constexpr bool is_bias(int id) const {
     shape const all = from_.info(id).dims;
     if (all.rank == 0 || all.last() < 2 || from_[id].op != &broadcast_info) return false;
-    while (from_[id].op->kind == op_kind::view) id = from_.input(id, 0);
-    shape const& row = from_.info(id).dims;
-    return row.rank > 0 && row.at(-1) == all.at(-1) && row.count() == row.last() && from_[id].op->kind == op_kind::leaf;
+    while (from_[id].op == &broadcast_info || from_[id].op == &reshape_info) {
+      id = from_.input(id, 0);
+      if (from_.info(id).dims.rank == 0 || from_.info(id).dims.at(-1) != all.at(-1)) return false;
+    }
+    return from_.info(id).dims.count() == all.last() && from_[id].op->kind == op_kind::leaf;
   }
 
   constexpr int rounded_sum(var sum) const { return cast(cast(sum, half_), dtype::f32).id; }

@@ -8,7 +8,7 @@
 // What may move reads, beside what the block stacks, only leaves (or arguments) of as many slices and numbers that do not wait for the block.
 // It keeps slices apart: elementwise ops, sums along rows, reshapes, broadcasts and transposes within a slice. A sum over all rows moves in part: each
 // iteration adds up its slice, and what it gives is added up outside. Nothing moves that others read whole, unless it is such a sum or
-// replaces a leaf: it would have to be stacked in the gradient's place. Only nodes of phase::update move, and casts.
+// replaces a leaf: it would have to be stacked in the gradient's place. Only nodes of step_phase::update move, and casts.
 #pragma once
 
 #include <tx/graph/numbers_read.hpp>
@@ -45,7 +45,7 @@ class sinker {
   constexpr bool is_stacked_here(int id) const { return g_[id].op == &result_info && g_.input(id, 0) == owner_ && result_number(g_[id].at) >= body().carries; }
 
   // Part of what is made of gradients; they may be rounded first.
-  constexpr bool is_use(int id) const { return g_[id].when == phase::update || g_[id].op == &cast_info; }
+  constexpr bool is_use(int id) const { return g_[id].when == step_phase::update || g_[id].op == &cast_info; }
 
   constexpr bool stacks_what_is_updated() const {
     for (int id = owner_ + 1; id < g_.size(); ++id) {

@@ -65,7 +65,7 @@ class arena_planner {
     band_ = gr.band;
     for (int id : gr.nodes) {
       if (g_[id].op->kind == op_kind::region) continue;
-      later_ = g_[id].when != phase::forward;
+      later_ = g_[id].when != step_phase::forward;
       if (stored_[id] && where_.in_arena(id)) touch(f_.where.of[id].root, t_.time[i], gr.region);
       for (int k = 0; k < g_[id].inputs; ++k) {
         int const base = f_.where.of[g_.input(id, k)].base;
@@ -146,7 +146,7 @@ class arena_planner {
       if (own_of_[i] < 0) continue;
       passes::buffer const& b = own_[own_of_[i]];
       int const maker = g_[i].op == &result_info ? g_.input(i, 0) : i;
-      if (g_[maker].when != phase::forward) made.push_back(b);
+      if (g_[maker].when != step_phase::forward) made.push_back(b);
       else if (own_kept_[own_of_[i]]) kept.push_back(b);
     }
     out_.memory.activations = passes::largest_live(kept, t_.length);

@@ -238,8 +238,8 @@ class lowerer {
     c.of_rows = gr.of_rows;
     c.of_cols = gr.of_cols;
     c.when = g_[has_product ? gr.head : gr.nodes.back()].when;
-    if (c.when != phase::update && g_[gr.nodes.back()].when == phase::update)
-      for (c.first_update = 0; g_[gr.nodes[c.first_update]].when != phase::update;) ++c.first_update;
+    if (c.when != step_phase::update && g_[gr.nodes.back()].when == step_phase::update)
+      for (c.first_update = 0; g_[gr.nodes[c.first_update]].when != step_phase::update;) ++c.first_update;
     sig.first_in = out_.ins.size();
     sig.ins = d.ins.size();
     sig.first_let = out_.lets.size();

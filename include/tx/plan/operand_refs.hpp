@@ -141,8 +141,9 @@ class operand_refs {
     shape const& dims = n.info.dims;
     factors const of_row = dims.rank > 1 ? dims.factors_at(dims.rank - 1) : factors{};  // elements of a bounded vector are rows
     std::int64_t const rows = n.info.count() == 0 ? 0 : n.info.count() / dims.row_length();
-    bool const counted_as_planned = dims.bounds == 0 || dims.is_bounded(0);  // ranks may have more and fewer; such a batch is in no shards or parts
-    r.random.rows = static_cast<int>(counted_as_planned ? rows : noted(r, operand_field::random_rows, 0, proportional(rows, dims.count_factors() - of_row)));
+    r.random.planned_rows = static_cast<int>(rows);
+    bool const in_parts = dims.bounds != 0 && !dims.is_bounded(0);  // a batch of up to so many texts is not cut into parts
+    r.random.rows = static_cast<int>(in_parts ? noted(r, operand_field::random_rows, 0, proportional(rows, dims.count_factors() - of_row)) : rows);
     int runs = 1;
     for (int loop = n.region; loop != 0; loop = g_.regions[loop].parent) {
       if (g_.regions[loop].parts) {

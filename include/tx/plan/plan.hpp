@@ -16,13 +16,16 @@ inline constexpr int base_input = base_block + max_blocks;
 inline constexpr int max_inputs = 22;
 inline constexpr int bases = base_input + max_inputs;
 
-// Which numbers an operand draws that is no memory (access::random). Its rows are counted over the whole batch: over the shards of all ranks,
-// and over the parts of each.
+// Which numbers an operand draws that is no memory (access::random). Its rows are counted over the whole batch: over the shards of all ranks, and over
+// the parts of each. A shard begins where it would if each before it had as many rows as are planned for, since ranks may have more and fewer.
+//
+//   [texts <= 8, 4] on two ranks, of which the first has 3 texts: the second one's rows are counted from 8
 struct random_source {
   int stream = 0;       // the op's number
   int shard = 0;        // of this rank's batch
-  int rows = 0;         // of a shard, or of a part of it
-  int parts = 1;        // of a shard
+  int rows = 0;         // of a part, in a run
+  int planned_rows = 0; // of a part, at most
+  int parts = 1;        // of a shard, which may be the only one
   int part_loop = -1;   // the loop whose iterations they are, the outermost being 0; -1: there are no parts
   int runs_in_part = 1; // iterations of the loops inside it
 
@@ -76,7 +79,7 @@ struct call {
   std::int64_t scratch = 0; // bytes from the start of the arena
   factors of_rows{}, of_cols{}, of_depth{}, of_batch{};  // bounded extents that they are in proportion to
   attributes at{};
-  phase when = phase::forward;  // of the op at its head, else of the last
+  step_phase when = step_phase::forward;  // of the op at its head, else of the last
   int first_update = -1;    // of its ops, the head's being 0, where an update follows a product; -1: none does
   int first_site = -1;      // of its ops' lines, the head's first; -1: none is known
 };

@@ -128,6 +128,12 @@ class executor {
 
   // Steps that the parameters have been trained for; programs that do not train count their own runs.
   std::int64_t steps_run() const { return exec::trains<Step> ? parameters_->steps : runs_; }
+  // The learning rate of the next run's update, before each group's factor. Schedules count updates, of which accumulate_runs<N> makes one in N runs.
+  double rate() const
+    requires exec::trains<Step>
+  {
+    return settings.rate_at(steps_run() / exec::runs_of_update<Step>);
+  }
   // Forgets what the optimizer gathered: its state is zero and the next step is the first.
   void reset_optimizer() { writable().reset_optimizer(); }
   // All states of the model have their first values again.

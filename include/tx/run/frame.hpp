@@ -57,7 +57,7 @@ struct frame : loop_position {
   // The row of a random operand among those of all parts of all shards of all ranks.
   std::uint64_t random_row(operand_ref const& r, std::int64_t row) const {
     std::int64_t const part = r.random.part_loop < 0 ? 0 : index[r.random.part_loop];
-    return static_cast<std::uint64_t>(((shard + r.random.shard) * r.random.parts + part) * r.random.rows + row);
+    return static_cast<std::uint64_t>((shard + r.random.shard) * r.random.parts * r.random.planned_rows + part * r.random.rows + row);
   }
   // Of a call whose numbers are those of the run: matrices of a product, in a band.
   std::int64_t matrices(call const& c) const { return band_count > 0 ? band_count : c.batch; }

@@ -115,11 +115,11 @@ class run_settings : public std::conditional_t<(Groups >= 0), update_settings<Gr
     return k >= 0;
   }
 
-  // What the learning rate is in the step after so many, before each group's factor.
-  double rate_at(std::int64_t steps_run) const
+  // The learning rate of the update after so many, before each group's factor. executor::rate() has that of the next run.
+  double rate_at(std::int64_t updates_made) const
     requires trains
   {
-    return static_cast<double>((*this)["learning_rate"]) * this->schedule.at(steps_run);
+    return static_cast<double>((*this)["learning_rate"]) * this->schedule.at(updates_made);
   }
 
   // Calls f(name, value) for each setting.
@@ -148,7 +148,7 @@ class run_settings : public std::conditional_t<(Groups >= 0), update_settings<Gr
   // The numbers of expr/scalar.hpp for the run after so many others, of which `runs` make an update.
   void write_scalars(std::span<float> to, std::int64_t steps_run, int runs = 1) const {
     auto set = [&](int i, double v) { to[static_cast<std::size_t>(i)] = static_cast<float>(v); };
-    set(static_cast<int>(scalar::step), static_cast<double>(steps_run + 1));
+    set(static_cast<int>(scalar::run), static_cast<double>(steps_run + 1));
     set(static_cast<int>(scalar::update), static_cast<double>(steps_run / runs + 1));
     set(static_cast<int>(scalar::ends_update), (steps_run + 1) % runs == 0 ? 1 : 0);
     int k = 0;

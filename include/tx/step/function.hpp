@@ -5,12 +5,10 @@
 #include <tx/backends/cpu/target.hpp>
 #include <tx/expr/handed_back.hpp>
 #include <tx/expr/state_layout.hpp>
-#include <tx/expr/trace.hpp>
-#include <tx/passes/mixed.hpp>
-#include <tx/passes/narrow.hpp>
 #include <tx/plan/compile.hpp>
 #include <tx/plan/program.hpp>
 #include <tx/run/staged.hpp>
+#include <tx/step/forward.hpp>
 #include <tx/step/program_options.hpp>
 
 namespace tx {
@@ -33,21 +31,11 @@ struct single_result {
   handed_back<T> value;
 };
 
-namespace detail {
-// What an option has to leave as it is where nothing is trained.
-consteval bool nothing_of_training(step_options o) {
-  o.compile = {};
-  o.mixes = false;
-  o.half = step_options{}.half;
-  return o == step_options{};
-}
-}  // namespace detail
-
 template <auto F, class Model = no_model, class... Options>
 struct function {
   static_assert((is_step_option<Options> && ...), "tx::function: a type behind the model is no option. FIX: mixed<half> or compiled_with<options>");
   static constexpr step_options options = options_of<Options...>();
-  static_assert(detail::nothing_of_training(options), "tx::function: an option is of training. FIX: mixed<half> and compiled_with<options> alone, or tx::train_step");
+  static_assert(detail::says_nothing_but(options, &step_options::compile, &step_options::mixes, &step_options::half), "tx::function: an option is of training. FIX: mixed<half> and compiled_with<options> alone, or tx::train_step");
   using model = Model;
   using call = callable<std::remove_cvref_t<decltype(F)>, Model>;
   using arguments = typename call::arguments;
@@ -61,12 +49,9 @@ struct function {
       return exec::compile(g, to, options.compile, seen);
     }
   };
-  // The list of passes over what is recorded; exec::compile goes on from there.
   static constexpr void record(graph& g) {
     g.training = false;
-    trace<Model, F>(g);
-    g = passes::narrow(g);
-    if (options.mixes) g = passes::mixed(g, options.half);
+    detail::record_forward<Model, F>(g, options);
   }
   template <target const& To = cpu_target>
   using program = exec::program<source, To>;

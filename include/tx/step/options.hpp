@@ -66,4 +66,14 @@ constexpr step_options options_of() {
   return o;
 }
 
+namespace detail {
+// Are all options as they are at first, but for these members?
+template <class... Members>
+consteval bool says_nothing_but(step_options o, Members... member) {
+  step_options const plain{};
+  ((o.*member = plain.*member), ...);
+  return o == plain;
+}
+}  // namespace detail
+
 }  // namespace tx

@@ -19,7 +19,7 @@ struct compiled_with {};
 template <class Half>
 struct step_option<mixed<Half>> {
   static constexpr void set(step_options& o) {
-    static_assert(sizeof(mixed<Half>) > 0);  // its own assertion: an option that is named alone is no complete type
+    static_assert(sizeof(mixed<Half>) > 0);  // completes the type, so that its own assertion is looked at: naming it alone does not
     o.mixes = true;
     o.half = dtype_v<Half>;
   }

@@ -42,7 +42,7 @@ constexpr graph averaged_over_parts(graph const& one, int parts) {
     value_info const& info = one.info(o.value);
     if (o.kind == output_kind::result && (info.count() != 1 || (info.type != dtype::f32 && info.type != dtype::f64)))
       throw invalid("accumulate: a step hands back means over the parts of a batch, so its results must be f32 or f64 scalars. FIX: reduce each, e.g. with mean(x)");
-    g.when = o.kind == output_kind::gradient ? phase::update : phase::forward;
+    g.when = o.kind == output_kind::gradient ? step_phase::update : step_phase::forward;
     int const state = state_of(o);
     int const start = state >= 0 ? emit_leaf(g, *one[state].op, one.info(state), one[state].at).id : broadcast_to(constant(g, info.type, 0), info.dims).id;
     carried.push_back(part.argument(start, info, state));
@@ -60,14 +60,14 @@ constexpr graph averaged_over_parts(graph const& one, int parts) {
   g.current = part.id();
   for (int k = 0; k < carried.size(); ++k) {
     output const& o = one.outputs[k];
-    g.when = o.kind == output_kind::gradient ? phase::update : phase::forward;
+    g.when = o.kind == output_kind::gradient ? step_phase::update : step_phase::forward;
     var const next{&g, part[o.value]};
     part.body().results.push_back(state_of(o) >= 0 ? next.id : (var{&g, carried[k]} + next).id);
   }
   int const owner = part.close();
   for (int k = 0; k < carried.size(); ++k) {
     output o = one.outputs[k];
-    g.when = o.kind == output_kind::gradient ? phase::update : phase::forward;
+    g.when = o.kind == output_kind::gradient ? step_phase::update : step_phase::forward;
     var const last{&g, g.emit(&result_info, &owner, 1, of_result(k), one.info(o.value))};
     o.value = state_of(o) >= 0 ? last.id : (last * (1.0 / parts)).id;
     if (o.target >= 0) o.target = emit_leaf(g, *one[o.target].op, one.info(o.target), one[o.target].at).id;

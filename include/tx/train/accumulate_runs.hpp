@@ -26,7 +26,7 @@ struct place_among_runs {
 };
 
 constexpr place_among_runs place_of_run(graph& g, int runs) {
-  if (runs == 1) return {run_time_scalar(g, scalar::step), {}};
+  if (runs == 1) return {run_time_scalar(g, scalar::run), {}};
   return {run_time_scalar(g, scalar::update), less(0.5, run_time_scalar(g, scalar::ends_update))};
 }
 
@@ -35,7 +35,7 @@ constexpr var changed_by_update(place_among_runs const& place, var next, var bef
 
 // state: the number of the one that holds sums.
 constexpr void add_to_earlier_runs(graph& g, int runs, int state) {
-  g.when = phase::update;
+  g.when = step_phase::update;
   place_among_runs const place = place_of_run(g, runs);
   vec<output> sums{};
   for_each_gradient(g, [&](var gradient, int target) {

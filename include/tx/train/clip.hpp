@@ -14,7 +14,7 @@ namespace tx::detail {
 
 // Of all gradients together.
 constexpr var norm_of_gradients(graph& g) {
-  g.when = phase::update;
+  g.when = step_phase::update;
   var squares{};
   for_each_gradient(g, [&](var gradient, int) {
     var const own = sum_all(gradient * gradient);

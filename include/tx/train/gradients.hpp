@@ -90,7 +90,7 @@ constexpr vec<output> gathered(graph& g, vec<output> const& all, Wanted const& w
   for (int k = 0; k < ids.size(); ++k) {
     if (ids[k].empty()) continue;
     layout_group const& group = layout<Model>::groups[k];
-    g.when = phase::update;
+    g.when = step_phase::update;
     list.push_back({flat_gradient(g, ids[k], first[k], group.count).id, output_kind::gradient, rows_of_group(g, group, layout<Model>::type).id});
   }
   return list;

@@ -58,7 +58,7 @@ struct step_option<gradient_norm> {
 template <std::int64_t Bytes>
 struct step_option<recompute<Bytes>> {
   static constexpr void set(step_options& o) {
-    static_assert(sizeof(recompute<Bytes>) > 0);  // its own assertion: an option that is named alone is no complete type
+    static_assert(sizeof(recompute<Bytes>) > 0);  // completes the type, so that its own assertion is looked at: naming it alone does not
     o.activations = Bytes;
   }
 };

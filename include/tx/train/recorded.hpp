@@ -3,7 +3,6 @@
 
 #include <tx/autodiff/recompute.hpp>
 #include <tx/dist/data_parallel.hpp>
-#include <tx/passes/mixed.hpp>
 #include <tx/step/function.hpp>
 #include <tx/train/gradients.hpp>
 #include <tx/train/options.hpp>

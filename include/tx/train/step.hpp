@@ -56,13 +56,10 @@ struct train_step {
   static constexpr int parts = options.parts;
   using arguments = dist::arguments_of_shards<division.shards * parts, typename call::arguments>;
 
-  // The whole step as a graph for a target, with activations of about so many bytes; -1: everything is kept that is worth it. The list of passes over
-  // what is recorded is this function; exec::compile goes on from there.
+  // The whole step as a graph for a target, with activations of about so many bytes; -1: everything is kept that is worth it. The list of passes
+  // from detail::record_forward on is this function; exec::compile goes on from there.
   static constexpr recomputation record(graph& g, target const& to = cpu_target, std::int64_t activations = -1) {
-    trace<Model, Loss>(g);
-    g = passes::narrow(g);
-    if (options.mixes) g = passes::mixed(g, options.half);
-
+    detail::record_forward<Model, Loss>(g, options);
     recomputation const again = detail::recomputed_within<Model>(g, activations);
     detail::differentiate<Model>(g, again.again);
     if (g.no_gradient.op != nullptr) return again;

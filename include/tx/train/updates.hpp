@@ -38,7 +38,7 @@ struct updated_leaf {
 template <class Optimizer>
 constexpr void append_update(graph& g, var leaf, var gradient, updated_leaf const& of) {
   constexpr state_kinds kinds = Optimizer::states;
-  g.when = phase::update;
+  g.when = step_phase::update;
   auto scalar_of = [&](scalar s, int k = 0) { return cast(run_time_scalar(g, s, k), leaf.type()); };
   update_context u{};
   u.parameter = leaf;
@@ -148,7 +148,7 @@ constexpr void update_parameters(graph& g, step_options const& options) {
   };
   for (output const& o : all)
     if (o.kind != output_kind::gradient) g.outputs.push_back(o);
-  g.when = phase::update;
+  g.when = step_phase::update;
   for (output const& o : all) {
     if (o.kind != output_kind::gradient) continue;
     if (g[o.target].op == &block_info) update_rows(o.target, {&g, o.value});

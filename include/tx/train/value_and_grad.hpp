@@ -80,16 +80,15 @@ struct value_and_grad {
   static_assert(call::has_model && layout<Model>::trained > 0,
                 "tx::value_and_grad: there is no parameter to differentiate by. FIX: value_and_grad<F, Model>, where F "
                 "takes the model first");
-  static_assert(!options.clips && !options.tells_norm && options.parts == 1 && options.runs == 1 && !options.division.given,
+  static_assert(detail::says_nothing_but(options, &step_options::compile, &step_options::mixes, &step_options::half, &step_options::activations,
+                                         &step_options::decays_by_layer, &step_options::below, &step_options::below_count),
                 "tx::value_and_grad: clipping, parts and shards of a batch, and runs of an update, belong to a step. FIX: tx::train_step, or "
                 "leave the option out");
   static_assert(!options.decays_by_layer, "tx::value_and_grad: rates of layers belong to a step. FIX: tx::train_step, or leave the option tx::layer_decay out");
 
-  // The list of passes over what is recorded; exec::compile goes on from there.
+  // The list of passes from detail::record_forward on; exec::compile goes on from there.
   static constexpr recomputation record(graph& g, target const& = cpu_target, std::int64_t activations = -1) {
-    trace<Model, F>(g);
-    g = passes::narrow(g);
-    if (options.mixes) g = passes::mixed(g, options.half);
+    detail::record_forward<Model, F>(g, options);
     recomputation const again = detail::recomputed_within<Model>(g, activations);
     detail::differentiate<Model>(g, again.again);
     if (g.no_gradient.op != nullptr) return again;

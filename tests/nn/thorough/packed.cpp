@@ -88,7 +88,7 @@ int random_nodes() {
   tx::graph g{};
   Step::record(g);
   int n = 0;
-  for (int i = 0; i < g.size(); ++i) n += g[i].op == &tx::random_info && g[i].when == tx::phase::forward ? 1 : 0;
+  for (int i = 0; i < g.size(); ++i) n += g[i].op == &tx::random_info && g[i].when == tx::step_phase::forward ? 1 : 0;
   return n;
 }
 // Of forward products with weights; attention's own are of batches.
@@ -98,7 +98,7 @@ std::int64_t product_flops() {
   Step::record(g);
   std::int64_t sum = 0;
   for (int i = 0; i < g.size(); ++i)
-    if (g[i].op->kind == tx::op_kind::product && g[i].when == tx::phase::forward && g.info(i).dims.rank == 2)
+    if (g[i].op->kind == tx::op_kind::product && g[i].when == tx::step_phase::forward && g.info(i).dims.rank == 2)
       sum += 2 * g.info(i).count() * g.info(g.input(i, 0)).dims.last() * g.runs_of(g[i].region);
   return sum;
 }

@@ -96,6 +96,17 @@ TEMPLATE_TEST_CASE("two bounded extents, each on several axes", "", cpu, referen
   check_computed<TestType, 1, 8>(run);
 }
 
+TEST_CASE("a part of two bounded axes that are one needs as many elements of both together as it takes") {
+  constexpr auto part = [](tensor<f32, batch, places> x) { return slice<0, 0, 5>(reshape<4 * 9>(x)); };
+  executor<function<part>, cpu> run;
+  auto const x = numbers_of(36, 1);
+  for (auto const& [b, s] : {std::pair{1, 5}, {4, 2}, {1, 9}}) {
+    auto const got = run(view(x, {b, s}));
+    CHECK(std::vector<f32>(got.value.begin(), got.value.end()) == std::vector<f32>(x.begin(), x.begin() + 5));
+  }
+  CHECK_THROWS_WITH(run(view(x, {2, 2})), Catch::Contains("up to 36, a product of bounded ones, is 4 in this run, and the program takes element 4 of it. FIX: at least 5"));
+}
+
 TEST_CASE("what a run has is told by views, or by what is known of other arguments") {
   executor<function<compute<batch, places>>, cpu> run;
   auto const x = numbers_of(2 * 5 * 6, 1), p = numbers_of(5 * 6, 2);

@@ -24,7 +24,7 @@ class steps_of {
 
   step_told operator()(moment const& m) {
     auto const& batch = data_.next();
-    double const rate = run_.settings.rate_at(run_.steps_run());
+    double const rate = run_.rate();
     bool const traced = !profile_.empty() && m.is_to_profile();
     exec::kernel_log log;
     if (traced) run_.profile(&log);
