@@ -34,7 +34,7 @@ import time
 from mutations import at_run_time, find, with_bounds, with_switches
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-FILES = [f"passes/{n}.hpp" for n in ("stride", "storage", "storage_order", "assign_storage", "fuse", "grouping", "groups", "bands", "buffer_offsets", "reorder")] + [
+FILES = [f"passes/{n}.hpp" for n in ("stride", "storage", "storage_order", "assign_storage", "fuse", "fusion_rules", "groups", "bands", "buffer_offsets", "reorder")] + [
     f"plan/{n}.hpp" for n in ("operand_refs", "arena", "lower", "timeline")] + ["graph/numbers_read.hpp", "autodiff/depends_on.hpp", "autodiff/reverse.hpp"]
 
 

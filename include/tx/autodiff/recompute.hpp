@@ -8,6 +8,7 @@
 #pragma once
 
 #include <tx/autodiff/reverse.hpp>
+#include <tx/ops/attention_facts.hpp>
 
 namespace tx {
 

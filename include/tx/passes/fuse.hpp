@@ -4,20 +4,20 @@
 //   graph    y = matmul(x, w), z = gelu(y + b), m = row_sum(z), n = z - m / 768, t = matmul(n, v)
 //   groups   {matmul, +, gelu, row_sum, /, -}, {matmul}: n is stored, y, z and m never are
 //
-// Which kernel a node joins is decided here; whether it may, by fits() of grouping.hpp within the limits of a target (groups.hpp).
+// Which kernel a node joins is decided here; whether it may, by fits() of fusion_rules.hpp within the limits of a target (groups.hpp).
 #pragma once
 
 #include <tx/passes/assign_storage.hpp>
-#include <tx/passes/grouping.hpp>
+#include <tx/passes/fusion_rules.hpp>
 
 namespace tx::passes {
 
 namespace detail {
 
-class fuser : public grouping {
+class fuser : public fusion_rules {
  public:
   constexpr fuser(graph const& g, storage where, kernel_limits const& limits, bool enabled)
-      : grouping(g, static_cast<storage&&>(where), limits), enabled_(enabled) {
+      : fusion_rules(g, static_cast<storage&&>(where), limits), enabled_(enabled) {
     last_reader_ = vec<int>(g.size(), -1);
     waiting_ = vec<char>(g.size(), 0);
     is_output_ = vec<char>(g.size(), 0);

@@ -24,7 +24,7 @@ struct kernel_limits {
   int nodes = 96;
   int values = 150;         // inputs and nodes; exec::max_values is what any kernel can number
   bool epilogues = true;    // may a product go on with what is computed of its rows?
-  // Products that go on with nothing but what a library does as it stores them (ends_with of grouping.hpp): any other epilogue would be a kernel of its own. Null: none.
+  // Products that go on with nothing but what a library does as it stores them (ends_with of fusion_rules.hpp): any other epilogue would be a kernel of its own. Null: none.
   bool (*ends_product)(product_shape const&) = nullptr;
 };
 
@@ -32,12 +32,12 @@ struct group {
   int region = 0;
   int head = -1;           // a product, or a node that is a kernel of its own
   bool fusible = false;
-  bool ends = false;       // only what ends_with of grouping.hpp lists joins the head
+  bool ends = false;       // only what ends_with of fusion_rules.hpp lists joins the head
   std::int64_t rows = 1;
   std::int64_t cols = 1;
   factors of_rows{}, of_cols{}, of_count{};  // bounded extents that they, and their product, are in proportion to
   bool reduces_rows = false;
-  int last_sweep = 0;       // over the columns of a row; see sweep_in() of grouping.hpp
+  int last_sweep = 0;       // over the columns of a row; see sweep_in() of fusion_rules.hpp
   bool overwrites = false; // stores over a carry or a leaf
   int band = -1;           // number of the loop over bands it runs in; see bands.hpp
   vec<int> nodes{};        // in order

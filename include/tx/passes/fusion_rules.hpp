@@ -11,9 +11,9 @@
 
 namespace tx::passes::detail {
 
-class grouping {
+class fusion_rules {
  public:
-  constexpr grouping(graph const& g, storage where, kernel_limits const& limits) : g_(g), limits_(limits) {
+  constexpr fusion_rules(graph const& g, storage where, kernel_limits const& limits) : g_(g), limits_(limits) {
     out.where = static_cast<storage&&>(where);
     out.group_of = vec<int>(g.size(), -1);
     out.levels = vec<level>(g.size(), level::none);
