@@ -2,9 +2,10 @@
 #pragma once
 
 #include <tx/core/error.hpp>
-#include <tx/io/json_events.hpp>
 #include <tx/io/safetensors_format.hpp>
 #include <tx/io/utf8.hpp>
+
+#include <nlohmann/json.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -25,9 +26,9 @@ struct safetensors_entry {
   std::uint64_t end = 0;
 };
 
-// Handler of nlohmann's events. Anything but the three levels the format has (header, tensor or metadata, shape
+// Handler of nlohmann's SAX interface. Anything but the three levels the format has (header, tensor or metadata, shape
 // or offsets) is refused where it begins, which bounds the depth as well.
-class safetensors_header : public json_events {
+class safetensors_header {
  public:
   std::vector<safetensors_entry> entries;  // in the header's order; names may still repeat
   std::map<std::string, std::string> metadata;
@@ -41,16 +42,16 @@ class safetensors_header : public json_events {
     if (!is_utf8(text)) fail("the header is not UTF-8");
     text.remove_suffix(text.size() - 1 - text.find_last_not_of(' '));
     if (text.back() != '}') fail("the header ends neither with '}' nor with spaces after it");
-    tell_events(text, *this);
+    nlohmann::json::sax_parse(text, this);
   }
 
-  bool null() override { return unexpected("null"); }
-  bool boolean(bool) override { return unexpected("a boolean"); }
-  bool number_integer(std::int64_t) override { return unexpected("a negative number"); }
-  bool number_float(double, std::string const& text) override { return unexpected("the number " + shown(text)); }
-  bool binary(nlohmann::json::binary_t&) override { return unexpected("binary data"); }
+  bool null() { return unexpected("null"); }
+  bool boolean(bool) { return unexpected("a boolean"); }
+  bool number_integer(std::int64_t) { return unexpected("a negative number"); }
+  bool number_float(double, std::string const& text) { return unexpected("the number " + shown(text)); }
+  bool binary(std::vector<std::uint8_t> const&) { return unexpected("binary data"); }
 
-  bool number_unsigned(std::uint64_t value) override {
+  bool number_unsigned(std::uint64_t value) {
     if (place_ != place::list) return unexpected("a number");
     if (key_ == field::shape) {
       if (value > std::uint64_t{std::numeric_limits<std::int64_t>::max()})
@@ -64,7 +65,7 @@ class safetensors_header : public json_events {
     return true;
   }
 
-  bool string(std::string& value) override {
+  bool string(std::string& value) {
     if (place_ == place::metadata) {
       metadata[std::move(metadata_key_)] = std::move(value);
       return true;
@@ -76,7 +77,7 @@ class safetensors_header : public json_events {
     return true;
   }
 
-  bool key(std::string& name) override {
+  bool key(std::string& name) {
     if (place_ == place::top) {
       in_metadata_ = name == "__metadata__";
       if (!in_metadata_)
@@ -94,7 +95,7 @@ class safetensors_header : public json_events {
     return true;
   }
 
-  bool start_object(std::size_t) override {
+  bool start_object(std::size_t) {
     if (place_ == place::outside) {
       place_ = place::top;
     } else if (place_ == place::top) {
@@ -106,7 +107,7 @@ class safetensors_header : public json_events {
     return true;
   }
 
-  bool end_object() override {
+  bool end_object() {
     if (place_ == place::tensor) {
       for (field const f : {field::dtype, field::shape, field::data_offsets}) {
         constexpr char const* names[] = {"dtype", "shape", "data_offsets"};
@@ -118,20 +119,20 @@ class safetensors_header : public json_events {
     return true;
   }
 
-  bool start_array(std::size_t) override {
+  bool start_array(std::size_t) {
     if (place_ != place::tensor || key_ == field::dtype) return unexpected("an array");
     place_ = place::list;
     offsets_ = 0;
     return true;
   }
 
-  bool end_array() override {
+  bool end_array() {
     if (key_ == field::data_offsets && offsets_ != 2) fail_tensor("data_offsets has fewer than two numbers");
     place_ = place::tensor;
     return true;
   }
 
-  bool parse_error(std::size_t position, std::string const&, nlohmann::json::exception const&) override {
+  bool parse_error(std::size_t position, std::string const&, std::exception const&) {
     fail("the header is not JSON: error at byte " + std::to_string(position) + " of it");
   }
 

@@ -2,6 +2,7 @@
 // Integers lose the bits that T has no room for. Float to integer drops the fraction; i8, i16 and u8 keep the low bits
 // of what i32 holds. Of what i32 (for i64: i64) does not hold, as NaN and infinities, is made some integer, which
 // backends need not agree on: instructions differ, and a check of each element would cost what the conversion does.
+// f64, i32 and i64 become halves by way of f32, and are rounded twice: 65519.999999 is 65520 in f32, which f16 has no room for.
 #pragma once
 
 #include <tx/ops/elementwise.hpp>
