@@ -7,14 +7,14 @@
 
 namespace drawn {
 
-// What is wrong with the pass that has products multiply halves, where the halves are floats: it rounds nothing then, so the program has to compute what it did.
+// What is wrong with the pass that has products multiply halves, where those are doubles: it rounds nothing then, so the program has to compute what it did.
 static std::string wrong_when_mixed(program const& p) {
   row_count const rows{p.most, p.most > 0 ? p.most : -1};
   auto const built = build(p, rows);
   if (built->g.outputs.empty()) return "";  // what is trained has no other results
   recorded const before = with_leaves(built->g, p.type, rows);
-  std::string const wrong = outcome_check(before).wrong(evaluated(tx::passes::mixed(before.asked, dtype::f32), before, plain_run()));
-  return wrong.empty() ? wrong : "mixed with floats: " + wrong;
+  std::string const wrong = outcome_check(before).wrong(evaluated(tx::passes::mixed(before.asked, dtype::f64), before, plain_run()));
+  return wrong.empty() ? wrong : "mixed with doubles: " + wrong;
 }
 
 verdict check(program const& p, totals& sums) {
