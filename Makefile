@@ -100,7 +100,9 @@ bert: configure
 	@tools/setup.sh pip
 	@$(compile) --target bert
 	@examples/bert/data/fetch.sh $(BERT_DATA)
-	$(bin)/bert finetune --model $(BERT_DATA)/minilm --data $(BERT_DATA)/train.tsv --dev $(BERT_DATA)/dev.tsv --out $(BERT)
+	@if [ -e $(BERT)/model.safetensors ]; then echo "The model is in $(BERT)/ already; remove it to train another."; else \
+	  $(bin)/bert finetune --model $(BERT_DATA)/minilm --data $(BERT_DATA)/train.tsv --dev $(BERT_DATA)/dev.tsv --out $(BERT) \
+	    $$(if [ -e $(BERT)/checkpoints ]; then echo --resume; fi); fi
 	$(bin)/bert eval --model $(BERT) --data $(BERT_DATA)/dev.tsv
 	@head -n 5 $(BERT_DATA)/dev.tsv | cut -f2 >$(BERT)/five.txt
 	$(bin)/bert predict --model $(BERT) --text $(BERT)/five.txt
