@@ -37,6 +37,9 @@ PREFIX ?= /usr/local
 
 bin = build/$(PRESET)/bin
 compile = cmake --build --preset $(PRESET) -j $(JOBS)
+# $(call trained_into,FOLDER,COMMAND): goes on where it was stopped; a folder that is finished is left as it is
+trained_into = if [ -e $(1)/model.safetensors ]; then echo "The model is in $(1)/ already; remove it to train another."; else \
+  $(2) --out $(1) $$(if [ -e $(1)/checkpoints ]; then echo --resume; fi); fi
 
 .PHONY: build test check compilers mutate coverage docs install train gpt bert bench parity format clean setup configure data
 .DEFAULT_GOAL := build
@@ -91,18 +94,14 @@ train: data
 gpt: data
 	@sed 's/\t/: /' $(DATA)/train.tsv >$(DATA)/train.txt
 	@sed 's/\t/: /' $(DATA)/dev.tsv >$(DATA)/dev.txt
-	@if [ -e $(GPT)/model.safetensors ]; then echo "The model is in $(GPT)/ already; remove it to train another."; else \
-	  $(bin)/gpt train --text $(DATA)/train.txt --dev $(DATA)/dev.txt --out $(GPT) --seconds $(GPT_SECONDS) \
-	    $$(if [ -e $(GPT)/checkpoints ]; then echo --resume; fi); fi
+	@$(call trained_into,$(GPT),$(bin)/gpt train --text $(DATA)/train.txt --dev $(DATA)/dev.txt --seconds $(GPT_SECONDS))
 	@$(bin)/gpt generate --model $(GPT) --prompt "Tool for " --temperature 0.7
 
 bert: configure
 	@tools/setup.sh pip
 	@$(compile) --target bert
 	@examples/bert/data/fetch.sh $(BERT_DATA)
-	@if [ -e $(BERT)/model.safetensors ]; then echo "The model is in $(BERT)/ already; remove it to train another."; else \
-	  $(bin)/bert finetune --model $(BERT_DATA)/minilm --data $(BERT_DATA)/train.tsv --dev $(BERT_DATA)/dev.tsv --out $(BERT) \
-	    $$(if [ -e $(BERT)/checkpoints ]; then echo --resume; fi); fi
+	@$(call trained_into,$(BERT),$(bin)/bert finetune --model $(BERT_DATA)/minilm --data $(BERT_DATA)/train.tsv --dev $(BERT_DATA)/dev.tsv)
 	$(bin)/bert eval --model $(BERT) --data $(BERT_DATA)/dev.tsv
 	@head -n 5 $(BERT_DATA)/dev.tsv | cut -f2 >$(BERT)/five.txt
 	$(bin)/bert predict --model $(BERT) --text $(BERT)/five.txt

@@ -17,7 +17,7 @@ struct finite_finding {
   int line = 0;
   std::string kernel{};                // "matmul + add + gelu"; empty: it came in
   int number = 0, kernels = 0;         // of the kernel, from 1, among those of its program
-  step_phase when = step_phase::forward;         // of the op
+  step_phase when = step_phase::forward;  // of the op
   int iteration = -1, iterations = 0;  // of the enclosing repeat; -1: there is none
   int part = -1;                       // of a batch in parts; -1: it is whole
 };

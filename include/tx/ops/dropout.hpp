@@ -40,8 +40,7 @@ struct dropout_fn {
     if (rate.dims().rank != 0 || !is_float(rate.type())) throw invalid("dropout: the rate is one number, of f32 or f64. FIX: dropout(x, 0.1), or a tensor<float> without extents");
     if (!x.g->training) return x;
     rate = cast(rate, dtype::f32);
-    if (double known = 0; is_constant(*x.g, rate.id, known)) return drawn(x, rate);
-    rate = maximum(rate, 0.0);
+    if (double known = 0; !is_constant(*x.g, rate.id, known)) rate = maximum(rate, 0.0);
     return drawn(x, rate);
   }
 

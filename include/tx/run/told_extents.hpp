@@ -65,10 +65,12 @@ class told_extents {
   // What the program reads is there. Throws value_error.
   void check_least() const {
     for (int t = 1; t <= max_tags; ++t)
-      if (extents_.now[t] >= 0 && extents_.now[t] < extents_.bound_of.least[t]) too_few(t);
+      if (extents_.now[t] >= 0 && extents_.now[t] < extents_.bound_of.least[t])
+        too_few("a bounded extent, dyn<" + std::to_string(extents_.bound_of.most[t]) + ", " + std::to_string(t) + ">,", extents_.now[t], extents_.bound_of.least[t]);
     for (int k = 0; k < extents_.bound_of.products; ++k) {
       needed_elements const& n = extents_.bound_of.of_products[k];
-      if (extents_.in_run(n.of.max, n.of.of) < n.elements) too_few(n);
+      if (std::int64_t const now = extents_.in_run(n.of.max, n.of.of); now < n.elements)
+        too_few("an extent of up to " + std::to_string(n.of.max) + ", a product of bounded ones,", now, n.elements);
     }
   }
   [[noreturn]] TX_COLD static void not_told(int at, value_info const& wanted, std::size_t given) {
@@ -77,14 +79,9 @@ class told_extents {
   }
 
  private:
-  [[noreturn]] TX_COLD void too_few(int tag) const {
-    throw value_error("executor: a bounded extent, dyn<" + std::to_string(extents_.bound_of.most[tag]) + ", " + std::to_string(tag) + ">, is " +
-                      std::to_string(extents_.now[tag]) + " in this run, and the program takes element " + std::to_string(extents_.bound_of.least[tag] - 1) +
-                      " of it. FIX: at least " + std::to_string(extents_.bound_of.least[tag]));
-  }
-  [[noreturn]] TX_COLD void too_few(needed_elements const& n) const {
-    throw value_error("executor: an extent of up to " + std::to_string(n.of.max) + ", a product of bounded ones, is " + std::to_string(extents_.in_run(n.of.max, n.of.of)) +
-                      " in this run, and the program takes element " + std::to_string(n.elements - 1) + " of it. FIX: at least " + std::to_string(n.elements));
+  [[noreturn]] TX_COLD static void too_few(std::string const& extent, std::int64_t now, int least) {
+    throw value_error("executor: " + extent + " is " + std::to_string(now) + " in this run, and the program takes element " + std::to_string(least - 1) +
+                      " of it. FIX: at least " + std::to_string(least));
   }
   void note(int at, int tag, int axis, std::int64_t has) {
     int& now = extents_.now[tag];
