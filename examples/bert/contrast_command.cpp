@@ -33,6 +33,7 @@ struct coded_pairs {
     for (auto const& p : pairs) one.push_back({"", p.text}), other.push_back({"", *p.pair});
     first = encode(one, file, words, longest);
     second = encode(other, file, words, longest);
+    say_cut(first, file + ", first texts", longest), say_cut(second, file + ", second texts", longest);
   }
   std::size_t size() const { return first.size(); }
 };

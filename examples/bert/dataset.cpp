@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <cstdio>
 #include <filesystem>
+#include <map>
 
 namespace bert {
 namespace {
@@ -68,6 +70,29 @@ std::vector<std::string> label_names(std::span<tx::text::labelled_text const> te
   return names;
 }
 
+std::string rarest_label(std::span<tx::text::labelled_text const> texts) {
+  struct seen {
+    std::size_t count = 0, line = 0;
+  };
+  std::map<std::string, seen> all;
+  for (std::size_t i = 0; i < texts.size(); ++i)
+    if (auto& s = all[texts[i].label]; s.count++ == 0) s.line = i + 1;
+  if (all.empty()) return "";
+  auto const& [name, s] = *std::ranges::min_element(all, {}, [](auto const& each) { return each.second.count; });
+  return "; " + tx::io::shown(name) + " is in line " + std::to_string(s.line) + (s.count == 1 ? " alone" : " first, and in " + std::to_string(s.count) + " in all");
+}
+
+void say_cut(std::span<tx::text::encoding const> texts, std::string const& source, int longest) {
+  auto const cut = std::ranges::count_if(texts, [](tx::text::encoding const& e) { return e.left_out > 0; });
+  if (cut > 0) std::fprintf(stderr, "%s: %td of %zu texts are cut, to the %d tokens that the model reads\n", source.c_str(), cut, texts.size(), longest);
+}
+
+void say_pairs(std::span<tx::text::labelled_text const> texts, std::string const& source, std::span<std::string const> labels) {
+  if (texts.empty() || !texts.front().pair) return;
+  bool const labelled = std::ranges::all_of(texts, [&](auto const& t) { return std::ranges::find(labels, t.text) != labels.end(); });
+  std::fprintf(stderr, "%s: %zu pairs of texts, with a tab between them%s\n", source.c_str(), texts.size(), labelled ? "; the first of each is a label: eval is for such files" : "");
+}
+
 std::vector<coded_text> coded_texts(std::span<tx::text::encoding const> texts) {
   std::vector<coded_text> out;
   for (auto const& t : texts) out.push_back({t.ids, t.types});
@@ -104,7 +129,12 @@ dataset encode(std::span<tx::text::labelled_text const> texts, std::string const
       out.targets.push_back(*value);
     } else {
       auto const at = std::ranges::find(labels, t.label);
-      if (at == labels.end()) fail(" is none of the model's");
+      if (at == labels.end()) {
+        std::vector<std::string_view> const known(labels.begin(), labels.end());
+        std::string all;
+        for (std::size_t k = 0; k < std::min<std::size_t>(known.size(), 10); ++k) all += (k == 0 ? "" : ", ") + tx::io::shown(known[k]);
+        fail(" is none of the model's, " + all + (known.size() > 10 ? ", ..." : "") + command_line::suggestion(t.label, known));
+      }
       out.targets.push_back(static_cast<float>(at - labels.begin()));
     }
   }

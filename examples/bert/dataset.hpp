@@ -18,6 +18,9 @@ tx::text::tokenizer load_tokenizer(std::string const& folder, command_line::opti
 // Names of labels in the order of their numbers: those that are numbers 0, 1, ... by number, others by name. A regression has none.
 std::vector<std::string> label_names(std::span<tx::text::labelled_text const> texts);
 
+// "; 'perhaps' is in line 17 alone", of the label that the fewest texts have.
+std::string rarest_label(std::span<tx::text::labelled_text const> texts);
+
 struct dataset {
   std::vector<tx::text::encoding> texts;
   std::vector<float> targets;  // numbers of labels, or numbers
@@ -27,6 +30,10 @@ std::vector<coded_text> coded_texts(std::span<tx::text::encoding const> texts);
 
 // Texts of at most `longest` tokens, whatever their labels, a line of `source` each. Throws format_error naming the line of a text that has no token of its own.
 std::vector<tx::text::encoding> encode(std::span<tx::text::labelled_text const> texts, std::string const& source, tx::text::tokenizer const& words, int longest);
+
+// Says on standard error how many of them were cut, and where a file whose lines may be pairs has some: all of whose first texts are `labels`, perhaps.
+void say_cut(std::span<tx::text::encoding const> texts, std::string const& source, int longest);
+void say_pairs(std::span<tx::text::labelled_text const> texts, std::string const& source, std::span<std::string const> labels);
 
 // Those, and the numbers of their labels. Throws format_error naming the line for a label that is none of `labels`, or no number where there are none.
 dataset encode(std::span<tx::text::labelled_text const> texts, std::string const& source, tx::text::tokenizer const& words, std::span<std::string const> labels,

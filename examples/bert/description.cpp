@@ -4,6 +4,7 @@
 #include TX_BERT_MODEL_HEADER
 
 #include <tx/io/check_config.hpp>
+#include <tx/io/checkpoint_folder.hpp>
 
 namespace bert {
 namespace {
@@ -18,7 +19,8 @@ std::vector<std::string> texts_of(tx::names<Names...>) {
 description const& compiled() {
   using model::config;
   using tuned = model::tuning;
-  static description const d{std::string(model::family::name.view()),
+  static description const d{model::program,
+                             std::string(model::family::name.view()),
                              model::model_class,
                              config::layers,
                              config::hidden,
@@ -36,6 +38,19 @@ description const& compiled() {
   return d;
 }
 
-void check_folder(std::string const& folder) { tx::io::check_config<model::config>(tx::io::model_folder::open(folder), {model::model_type}); }
+std::string called(std::string text) {
+  static constexpr std::string_view word = "bert ";
+  for (std::size_t at = text.find(word); at != std::string::npos; at = text.find(word, at + compiled().program.size()))
+    if (at == 0 || text[at - 1] == ' ') text.replace(at, word.size() - 1, compiled().program);
+  return text;
+}
+
+void check_folder(std::string const& folder) {
+  std::filesystem::path const path = folder;
+  std::error_code none;
+  if (std::filesystem::is_directory(path, none) && !std::filesystem::exists(path / "config.json", none) && tx::io::has_checkpoint(path / "checkpoints"))
+    throw tx::format_error(folder + " is of a run that has not ended and has no model yet. FIX: the same command with --resume");
+  tx::io::check_config<model::config>(tx::io::model_folder::open(folder), {model::model_type});
+}
 
 }  // namespace bert

@@ -63,6 +63,7 @@ void distil_command(std::span<std::string const> arguments) {
   dataset const learned = encode(texts, f.data, words, labels, f.longest), unseen = encode(held_out, f.dev, words, labels, f.longest);
   check_same_ids(learned, encode(texts, f.data, teachers_words, labels, f.longest), f.data, wise);
   f.check_count(learned.texts.size(), "texts");
+  say_cut(learned.texts, f.data, f.longest), say_cut(unseen.texts, f.dev, f.longest);
 
   run.load_teacher(teacher);
 

@@ -109,7 +109,7 @@ class compiled_distiller final : public run_of<distiller, compiled_distiller> {
   void load_teacher(tx::io::model_folder const& folder) override {
     tx::io::check_config<taught::config>(folder, {taught::model_type});
     auto const report = tx::io::load_pretrained(folder, teacher(), std::string(taught::family::name.view()));
-    if (!report.fresh.empty()) throw tx::format_error(folder.path().string() + " lacks " + report.fresh.front() + ". FIX: a teacher that was trained for labels, as bert finetune writes it");
+    if (!report.fresh.empty()) throw tx::format_error(folder.path().string() + " lacks " + report.fresh.front() + called(". FIX: a teacher that was trained for labels, as bert finetune writes it"));
   }
   auto& step() const { return step_; }
 

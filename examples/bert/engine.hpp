@@ -13,6 +13,7 @@ namespace bert {
 
 // What the program was compiled for.
 struct description {
+  std::string program;  // what it is called
   std::string family;  // "bert", "roberta", "distilbert" or "electra": what files call the encoder
   std::string model_class;  // what Hugging Face's names of models with a head begin with: "Bert"
   int layers, hidden, heads, ffn, vocabulary, positions;
@@ -40,8 +41,10 @@ struct description {
   bool regression() const { return labels == 1; }
 };
 description const& compiled();
+// A text in which the program is called bert, as its help and messages are written, under the name it was compiled under.
+std::string called(std::string text);
 
-// Throws what check_config throws where a folder is of another model.
+// Throws what check_config throws where a folder is of another model, and format_error where it is of a run that has not ended.
 void check_folder(std::string const& folder);
 
 // The ids of a text and the types of its tokens.

@@ -14,7 +14,7 @@ namespace {
 
 std::vector<command_line::option> finetune_options() {
   return finetuning_options("what it learns from: label<TAB>text[<TAB>text], or JSON lines with label, text and perhaps pair",
-                            "texts that it does not learn from, by which the best state is kept", 
+                            "texts that it does not learn from, by which the best state is kept",
                             with_tuning_options({{"model", "DIR", "a folder of Hugging Face's, whose weights it begins with"}}));
 }
 
@@ -39,9 +39,10 @@ void finetune_command(std::span<std::string const> arguments) {
   auto const words = load_tokenizer(model, given);
   auto const texts = tx::text::read_labelled_texts(f.data), held_out = tx::text::read_labelled_texts(f.dev);
   std::vector<std::string> labels;
-  if (!d.regression()) labels = chosen_labels(label_names(texts), labels_of(folder), d.labels, f.data, "sequence");
+  if (!d.regression()) labels = chosen_labels(label_names(texts), labels_of(folder), d.labels, f.data, "sequence", rarest_label(texts));
   dataset const learned = encode(texts, f.data, words, labels, f.longest), unseen = encode(held_out, f.dev, words, labels, f.longest);
   f.check_count(learned.texts.size(), "texts");
+  say_cut(learned.texts, f.data, f.longest), say_cut(unseen.texts, f.dev, f.longest);
 
   tx::train::run_folder const holds(f.out, folder_options(given));
   begin_with(folder, run, given, "SequenceClassification");

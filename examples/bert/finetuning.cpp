@@ -71,7 +71,11 @@ finetuning::finetuning(options const& given)
       threads(static_cast<int>(given.integer("threads", 0, 0, 1024))),
       longest(static_cast<int>(given.integer("length", compiled().train_longest, std::min(8, compiled().train_longest), compiled().train_longest))),
       settings{rate_of(given, 1e-4), given.number("decay", 0.01, 0, 1), given.number("dropout", 0.1, 0, 0.9), given.number("layer-decay", 1, 0.01, 1)},
-      warmup(given.number("warmup", 0.1, 0, 0.99)) {
+      warmup(given.number("warmup", 0.1, 0, 0.99)),
+      epochs(given.number("epochs", 3, 1e-3, 1e6)),
+      validations(given.integer("validations", 3, 1, 100'000)),
+      patience(given.integer("patience", 0, 1)) {
+  if (given.has("steps")) steps = given.integer("steps", 1, 1);
   if (given.has("steps") && given.has("epochs")) throw tx::value_error("--steps and --epochs exclude each other");
 }
 
@@ -110,21 +114,19 @@ tx::train::loop_result finetuned(trained_run& run, options const& given, finetun
   auto o = loop_options(given, f.out);
   o.validate = e.validate;
   o.measure = e.measure;
-  o.patience = given.integer("patience", 0, 1);
+  o.patience = f.patience;
   o.improved = e.improved;
-  tx::train::length lasts = given.has("steps") ? tx::train::length{.steps = given.integer("steps", 1, 1)}
-                                               : tx::train::in_epochs(given.number("epochs", 3, 1e-3, 1e6), e.count, batch);
+  tx::train::length lasts = f.steps ? tx::train::length{.steps = *f.steps} : tx::train::in_epochs(f.epochs, e.count, batch);
   lasts.steps = whole_updates(lasts.steps);
-  std::int64_t const validations = given.integer("validations", 3, 1, 100'000);
   o.common = {{"--seed", std::to_string(f.seed)}, {"--data", sum_of(f.data)}, {"--dev", sum_of(f.dev)}, {"--steps", std::to_string(lasts.steps)},
               {"--rate", exact(f.settings.rate)}, {"--warmup", exact(f.warmup)}, {"--decay", exact(f.settings.decay)}, {"--dropout", exact(f.settings.dropout)},
-              {"--length", std::to_string(f.longest)}, {"--validations", std::to_string(validations)}, {"--layer-decay", exact(f.settings.layer_decay)},
+              {"--length", std::to_string(f.longest)}, {"--validations", std::to_string(f.validations)}, {"--layer-decay", exact(f.settings.layer_decay)},
               {"--adapter", given.has("adapter") ? sum_of((std::filesystem::path(given.text("adapter")) / "adapter_model.safetensors").string()) : ""}, {"--patience", std::to_string(o.patience)}};
   o.common.insert(e.common.begin(), e.common.end());
 
   drawn_examples order(e.count, f.seed);
   tx::train::loop loop(run, order, o);
-  loop.run({.lasts = lasts, .validations = {.count = validations}}, [&](tx::train::moment const& now) -> tx::train::step_told {
+  loop.run({.lasts = lasts, .validations = {.count = f.validations}}, [&](tx::train::moment const& now) -> tx::train::step_told {
     step_settings settings = f.settings;
     settings.rate *= linear_schedule(share_done(now.done, lasts.steps), f.warmup);
     auto const told = e.learn(order.next(batch), settings, trace_of(given, now));

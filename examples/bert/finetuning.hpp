@@ -6,6 +6,7 @@
 
 #include <functional>
 #include <map>
+#include <optional>
 
 namespace bert {
 
@@ -19,6 +20,9 @@ struct finetuning {
   int threads, longest;    // tokens of a text that is learned from
   step_settings settings;  // its rate is the highest
   double warmup;
+  std::optional<std::int64_t> steps;  // in place of epochs
+  double epochs;
+  std::int64_t validations, patience;
 
   explicit finetuning(command_line::options const& given);
   // Throws value_error where there are fewer examples than a step takes.

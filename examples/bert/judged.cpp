@@ -14,7 +14,7 @@ tx::io::model_folder load_trained(std::string const& folder, std::vector<named_t
   check_folder(folder);
   auto const of = tx::io::model_folder::open(folder);
   auto const report = tx::io::load_pretrained(of, tx::io::base_parameters(tensors), compiled().family);
-  if (!report.fresh.empty()) throw tx::format_error(folder + " lacks " + report.fresh.front() + ". FIX: a folder that was trained for " + what + ", as bert " + by + " writes it");
+  if (!report.fresh.empty()) throw tx::format_error(folder + " lacks " + report.fresh.front() + ". FIX: a folder that was trained for " + what + called(", as bert " + by + " writes it"));
   return of;
 }
 
@@ -38,12 +38,13 @@ std::vector<std::string> trained_labels(tx::io::model_folder const& folder, int 
   return names;
 }
 
-std::vector<std::string> chosen_labels(std::vector<std::string> const& names, std::vector<std::string> const& known, int compiled, std::string const& source, std::string const& head) {
+std::vector<std::string> chosen_labels(std::vector<std::string> const& names, std::vector<std::string> const& known, int compiled, std::string const& source, std::string const& head,
+                                       std::string const& rarest) {
   if (static_cast<int>(names.size()) != compiled) {
     std::string all;
     for (std::size_t k = 0; k < std::min<std::size_t>(names.size(), 10); ++k) all += (k == 0 ? "" : ", ") + tx::io::shown(names[k]);
     throw tx::value_error(source + " has " + std::to_string(names.size()) + " labels (" + all + (names.size() > 10 ? ", ..." : "") + "), the program was compiled for " +
-                          std::to_string(compiled) + ". FIX: tx_add_bert(... HEADS " + head + '=' + std::to_string(names.size()) + ")");
+                          std::to_string(compiled) + (static_cast<int>(names.size()) > compiled ? rarest : "") + ". FIX: tx_add_bert(... HEADS " + head + '=' + std::to_string(names.size()) + ")");
   }
   auto sorted = known;
   std::ranges::sort(sorted);

@@ -18,8 +18,10 @@ std::vector<std::string> labels_of(tx::io::model_folder const& folder);
 // The same of a folder that was trained; throws format_error where they are not as many as the program was compiled for.
 std::vector<std::string> trained_labels(tx::io::model_folder const& folder, int compiled);
 // Names of labels by number for training: those of a folder that was trained for the same ones (`known`) keep their numbers. Throws value_error unless there
-// are as many as the program's head has; `head` is what tx_add_bert calls it: "sequence".
-std::vector<std::string> chosen_labels(std::vector<std::string> const& names, std::vector<std::string> const& known, int compiled, std::string const& source, std::string const& head);
+// are as many as the program's head has; `head` is what tx_add_bert calls it: "sequence", and `rarest` what is said of the label that may be a
+// mistake where there are too many.
+std::vector<std::string> chosen_labels(std::vector<std::string> const& names, std::vector<std::string> const& known, int compiled, std::string const& source, std::string const& head,
+                                       std::string const& rarest = "");
 // What config.json says of a model for a task, "SequenceClassification", that was trained for labels of these names; of none: for numbers.
 nlohmann::json trained_config(std::string const& task, std::span<std::string const> labels);
 

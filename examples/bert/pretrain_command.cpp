@@ -24,7 +24,7 @@ using command_line::helped, command_line::option, command_line::options;
 std::vector<option> pretrain_options() {
   auto const& d = compiled();
   return with_common_options({{"text", "FILE", "sentences, a line each, documents parted by empty lines; may be given several times", true},
-                              {"shards", "DIR", "the same as bert shards has written it, in place of --text: memory does not grow with it"},
+                              {"shards", "DIR", called("the same as bert shards has written it, in place of --text: memory does not grow with it")},
                               {"together", "N", "documents of --shards between which pairs are drawn, held in memory; all where there are fewer (default: 20000)"},
                               {"dev", "FILE", "the same, of documents it does not learn from; may be given several times", true},
                               {"model", "DIR", "a folder whose weights it goes on from"},
@@ -58,12 +58,12 @@ struct learned_texts {
   std::pair<std::string, std::string> common;
 };
 learned_texts texts_of(options const& given, tx::text::tokenizer const& words, std::string const& from) {
-  if (given.has("text") == given.has("shards")) throw tx::value_error("one of --text and --shards: files of sentences, or a folder that bert shards has written");
+  if (given.has("text") == given.has("shards")) throw tx::value_error(called("one of --text and --shards: files of sentences, or a folder that bert shards has written"));
   if (given.has("text") && given.has("together")) throw tx::value_error("--together is of --shards: all documents of --text are in memory together");
   if (given.has("text")) return {documents_in_memory(read_documents(given.all("text"), words)), {"--text", sums_of(given.all("text"))}};
   auto shards = tx::io::token_shards::open(given.text("shards"), tx::io::shard_check::all);
   if (shards.tokenizer() != tx::text::tokenizer_fingerprint(from))
-    throw tx::format_error(given.text("shards") + " has ids of another tokenizer than " + from + ". FIX: bert shards --model " + from);
+    throw tx::format_error(given.text("shards") + " has ids of another tokenizer than " + from + called(". FIX: bert shards --model ") + from);
   std::int64_t const together = given.integer("together", 20'000, 2);
   std::string const sum = tx::io::hex_digits(shards.fingerprint());
   return {documents_in_shards(std::move(shards), static_cast<std::uint64_t>(together)), {"--shards", sum + " together " + std::to_string(together)}};

@@ -1,5 +1,6 @@
 #include "../command_line/program.hpp"
 #include "commands.hpp"
+#include "engine.hpp"
 
 namespace bert {
 namespace {
@@ -18,7 +19,7 @@ constexpr char const overview[] =
     "  embed     vectors of texts\n"
     "  tokens    ids of texts\n"
     "  shards    ids of texts of any size in files, for pretrain --shards\n\n"
-    "`bert COMMAND --help` lists a command's options.\n";
+    "bert COMMAND --help lists a command's options.\n";
 
 constexpr command_line::command commands[] = {
     {"finetune", finetune_command}, {"distil", distil_command},     {"tag", tag_command},         {"answer", answer_command}, {"contrast", contrast_command}, {"pretrain", pretrain_command},
@@ -26,6 +27,6 @@ constexpr command_line::command commands[] = {
 
 }  // namespace
 
-int run_program(std::span<std::string const> arguments) { return command_line::run_program("bert", overview, commands, arguments); }
+int run_program(std::span<std::string const> arguments) { return command_line::run_program(compiled().program, called(overview), commands, arguments); }
 
 }  // namespace bert

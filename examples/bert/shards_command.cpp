@@ -16,7 +16,7 @@ void shards_command(std::span<std::string const> arguments) {
                                         {"threads", "N", "that make ids, the same for any number (default: as many as the machine runs at once)"},
                                         {"help", "", "print this"}};
   command_line::options const given(arguments, known);
-  if (command_line::helped(given, "usage: bert shards --text FILE... --model DIR --out DIR\nWrites the ids of texts, which may be larger than memory, for bert pretrain --shards.\n\n", known)) return;
+  if (command_line::helped(given, called("usage: bert shards --text FILE... --model DIR --out DIR\nWrites the ids of texts, which may be larger than memory, for bert pretrain --shards.\n\n"), known)) return;
   auto const told = tx::text::write_token_shards(given.text("out"), given.all("text"),
                                                  {.tokenizer = given.text("model"),
                                                   .threads = static_cast<std::size_t>(given.integer("threads", 0, 0, 1024)),

@@ -3,6 +3,7 @@
 #include "dataset.hpp"
 #include "engine.hpp"
 
+#include <tx/io/checkpoint_folder.hpp>
 #include <tx/io/crc64.hpp>
 #include <tx/text/write_token_shards.hpp>
 
@@ -25,7 +26,11 @@ std::vector<command_line::option> with_common_options(std::vector<command_line::
 }
 
 tx::train::run_folder_options folder_options(command_line::options const& given) {
-  return {.what = given.has("resume") ? tx::train::existing::resume : tx::train::existing::refuse, .refusal = "exists and is not empty. FIX: another --out, or --resume"};
+  std::string const& out = given.text("out");
+  bool const resume = given.has("resume"), some = tx::io::has_checkpoint(std::filesystem::path(out) / "checkpoints");
+  if (resume && !some) throw tx::value_error("--resume: there is no saved state in " + out + ", as of a run that has ended or has not begun. FIX: leave out --resume, or another --out");
+  return {.what = resume ? tx::train::existing::resume : tx::train::existing::refuse,
+          .refusal = std::string("exists and is not empty. FIX: another --out") + (some ? ", or --resume" : "")};
 }
 
 tx::train::loop_options loop_options(command_line::options const& given, std::filesystem::path const& out) {

@@ -14,6 +14,7 @@ namespace bert {
 // A command's own options, and those.
 std::vector<command_line::option> with_common_options(std::vector<command_line::option> own);
 
+// What becomes of --out that holds something. Throws value_error where --resume has no state to go on from.
 tx::train::run_folder_options folder_options(command_line::options const& given);
 // Checkpoints, metrics and events in the folder `out`, and whether it goes on.
 tx::train::loop_options loop_options(command_line::options const& given, std::filesystem::path const& out);

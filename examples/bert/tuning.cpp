@@ -67,8 +67,8 @@ std::string description::training::updates() const {
          (average > 0 ? "; judged and saved is a moving average of decay " + exact(average) : "");
 }
 
-std::string with_tuning(std::string usage) { return std::move(usage) + "This program trains " + compiled().tuning.text() + ".\n\n"; }
-std::string with_updates(std::string usage) { return std::move(usage) + "This program trains all" + compiled().tuning.updates() + ".\n\n"; }
+std::string with_tuning(std::string usage) { return called(std::move(usage)) + "This program trains " + compiled().tuning.text() + ".\n\n"; }
+std::string with_updates(std::string usage) { return called(std::move(usage)) + "This program trains all" + compiled().tuning.updates() + ".\n\n"; }
 
 std::vector<command_line::option> with_tuning_options(std::vector<command_line::option> own) {
   own.push_back({"layer-decay", "D", "each layer has D times the rate of the one above it, the embeddings of the lowest, for a program compiled with LAYER_DECAY (default: 1)"});

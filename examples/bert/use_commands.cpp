@@ -20,6 +20,9 @@ option const model_option{"model", "DIR", "a folder of Hugging Face's, or one th
 option const threads_option{"threads", "N", "(default: as many as the machine runs at once)"};
 option const help_option{"help", "", "print this"};
 
+// The end of what --help says first.
+std::string cut_told() { return "Texts of more than " + std::to_string(compiled().longest) + " tokens are cut there, and counted on standard error.\n\n"; }
+
 int threads_of(options const& given) { return static_cast<int>(given.integer("threads", 0, 0, 1024)); }
 
 // A folder with a head that was trained, and what it is for.
@@ -46,8 +49,9 @@ void predict_command(std::span<std::string const> arguments) {
                           help_option};
   options const given(arguments, known);
   if (helped(given,
-             "usage: bert predict --model DIR --text FILE [--scores]\n"
-             "Prints the label of each text, its probability and the text, with tabs between them; of a regression its number and the text.\n\n",
+             called("usage: bert predict --model DIR --text FILE [--scores]\n"
+                    "Prints the label of each text, its probability and the text, with tabs between them; of a regression its number and the text.\n") +
+                 cut_told(),
              known))
     return;
   trained model(given);
@@ -60,7 +64,10 @@ void predict_command(std::span<std::string const> arguments) {
       if (t != nullptr && t->find_first_of("\t\n\r") != std::string::npos)
         throw tx::format_error(given.text("text") + ':' + std::to_string(i + 1) +
                                ": the text has a tab or an end of a line, which the lines that predict prints cannot hold. FIX: a space in its place");
-  auto const told = judged(model.run->logits(coded_texts(encode(texts, given.text("text"), model.words, compiled().longest))), {});
+  say_pairs(texts, given.text("text"), model.names);
+  auto const coded = encode(texts, given.text("text"), model.words, compiled().longest);
+  say_cut(coded, given.text("text"), compiled().longest);
+  auto const told = judged(model.run->logits(coded_texts(coded)), {});
   std::string out;
   if (scores) {
     auto const second = told.second();
@@ -87,14 +94,16 @@ void eval_command(std::span<std::string const> arguments) {
   option const known[] = {model_option, {"data", "FILE", "label<TAB>text[<TAB>text], or JSON lines with label, text and perhaps pair"}, fewer_ids_option, threads_option, help_option};
   options const given(arguments, known);
   if (helped(given,
-             "usage: bert eval --model DIR --data FILE\n"
-             "Prints how well labels are told: accuracy, F1, Matthews' correlation and of two labels the AUC, and precision, recall and F1 of each label; of\n"
-             "numbers Pearson's and Spearman's correlation.\n\n",
+             called("usage: bert eval --model DIR --data FILE\n"
+                    "Prints how well labels are told: accuracy, the mean of the labels' F1, Matthews' correlation and of two labels the AUC, and precision, recall and\n"
+                    "F1 of each label; of numbers Pearson's and Spearman's correlation.\n") +
+                 cut_told(),
              known))
     return;
   trained model(given);
   auto const texts = tx::text::read_labelled_texts(given.text("data"));
   dataset const labelled = encode(texts, given.text("data"), model.words, model.names, compiled().longest);
+  say_cut(labelled.texts, given.text("data"), compiled().longest);
   auto const told = judged(model.run->logits(coded_texts(labelled.texts)), labelled.targets);
   char line[200];
   if (compiled().regression()) {
@@ -102,7 +111,7 @@ void eval_command(std::span<std::string const> arguments) {
     return tx::io::print(line);
   }
   auto const scores = told.scores();
-  std::snprintf(line, sizeof line, "accuracy %.4f  F1 %.4f  Matthews %.4f  ", scores.accuracy(), scores.mean_f1(), scores.matthews());
+  std::snprintf(line, sizeof line, "accuracy %.4f  macro F1 %.4f  Matthews %.4f  ", scores.accuracy(), scores.mean_f1(), scores.matthews());
   std::string first = line;
   if (auto const area = told.area_under_curve()) {
     std::snprintf(line, sizeof line, "AUC %.4f  ", *area);
@@ -128,8 +137,9 @@ void embed_command(std::span<std::string const> arguments) {
                           help_option};
   options const given(arguments, known);
   if (helped(given,
-             "usage: bert embed --model DIR --text FILE [--pool mean|cls] [--normalize yes|no] [--bf16]\n"
-             "Prints each text's vector, one JSON array a line.\n\n",
+             called("usage: bert embed --model DIR --text FILE [--pool mean|cls] [--normalize yes|no] [--bf16]\n"
+                    "Prints each text's vector, one JSON array a line.\n") +
+                 cut_told(),
              known))
     return;
   std::string const folder = given.text("model");
@@ -150,6 +160,8 @@ void embed_command(std::span<std::string const> arguments) {
   auto const texts = tx::text::read_labelled_texts(given.text("text"), labels::none);
   int const longest = said.longest > 0 ? std::min(said.longest, compiled().longest) : compiled().longest;
   auto const coded = encode(texts, given.text("text"), words, longest);
+  say_pairs(texts, given.text("text"), {});
+  say_cut(coded, given.text("text"), longest);
   auto const vectors = run->embed(coded_texts(coded), mean ? embedder::pooling::mean : embedder::pooling::first);
   auto const width = static_cast<std::size_t>(compiled().hidden);
   std::string out;
@@ -170,10 +182,12 @@ void embed_command(std::span<std::string const> arguments) {
 void tokens_command(std::span<std::string const> arguments) {
   option const known[] = {model_option, {"text", "FILE", "a text a line, or two with a tab between them"}, fewer_ids_option, help_option};
   options const given(arguments, known);
-  if (helped(given, "usage: bert tokens --model DIR --text FILE\nPrints the ids of each text, a line for each.\n\n", known)) return;
+  if (helped(given, called("usage: bert tokens --model DIR --text FILE\nPrints the ids of each text, a line for each.\n") + cut_told(), known)) return;
   auto const words = load_tokenizer(given.text("model"), given);
   std::string out;
-  for (auto const& e : encode(tx::text::read_labelled_texts(given.text("text"), labels::none), given.text("text"), words, compiled().longest)) {
+  auto const coded = encode(tx::text::read_labelled_texts(given.text("text"), labels::none), given.text("text"), words, compiled().longest);
+  say_cut(coded, given.text("text"), compiled().longest);
+  for (auto const& e : coded) {
     for (std::size_t i = 0; i < e.ids.size(); ++i) out += (i == 0 ? "" : " ") + std::to_string(e.ids[i]);
     out += '\n';
   }

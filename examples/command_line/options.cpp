@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <charconv>
+#include <concepts>
+#include <limits>
 #include <numeric>
 
 namespace command_line {
@@ -25,12 +27,18 @@ std::size_t distance(std::string_view a, std::string_view b) {
 }
 
 template <class T>
+std::string told(T x) {
+  char digits[32];
+  return {digits, std::to_chars(digits, digits + sizeof digits, x).ptr};
+}
+
+template <class T>
 T parsed(std::string_view name, std::string const& text, T least, T most) {
   T value{};
   auto const [end, code] = std::from_chars(text.data(), text.data() + text.size(), value);
   // Written so that NaN fails too.
   if (code != std::errc{} || end != text.data() + text.size() || !(value >= least && value <= most))
-    throw tx::value_error("--" + std::string(name) + ": '" + text + "' is no number it takes");
+    throw tx::value_error("--" + std::string(name) + ": '" + text + "' is no " + (std::integral<T> ? "whole " : "") + "number " + (most < std::numeric_limits<T>::max() ? "from " + told(least) + " to " + told(most) : "from " + told(least) + " on"));
   return value;
 }
 

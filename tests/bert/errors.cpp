@@ -20,11 +20,21 @@ TEST_CASE_METHOD(bert_test, "folders and files that are refused", "[bert]") {
   refused(with("@folder", "@none.tsv"), "none.tsv");
 
   write("three.tsv", labelled(0, 16) + "perhaps\tthe words\n");
-  refused(with("@folder", "@three.tsv"), "three.tsv has 3 labels ('counts', 'does not', 'perhaps'), the program was compiled for 2. FIX:");
+  refused(with("@folder", "@three.tsv"), "three.tsv has 3 labels ('counts', 'does not', 'perhaps'), the program was compiled for 2; 'perhaps' is in line 17 alone. FIX:");
+  write("slip.tsv", "count\tthe words\n");
+  refused("finetune --model @folder --data @train.tsv --dev @slip.tsv --out @model --steps 1", "slip.tsv:1: the label 'count' is none of the model's, 'counts', 'does not', did you mean counts?");
+  refused(with("@folder") + " --length 128", "--length: '128' is no whole number from 8 to ");
+  refused("finetune --model @nowhere --data @train.tsv --dev @dev.tsv --out @model --epochs two", "--epochs: 'two' is no number from 0.001 to 1e+06");
+  refused(with("@folder") + " --resume", "--resume: there is no saved state in ");
+  refused(with("@train.tsv"), "train.tsv is a file. FIX: the folder that has it");
+  std::filesystem::create_directories(path / "bare");
+  refused(with("@bare"), "bare has no config.json. FIX: a model's folder");
+  std::filesystem::create_directories(path / "begun/checkpoints/checkpoint-000007");
+  refused("predict --model @begun --text @folder/texts.txt", "begun is of a run that has not ended and has no model yet. FIX: the same command with --resume");
   write("few.tsv", labelled(0, 4));
   refused(with("@folder", "@few.tsv"), "few.tsv has 4 texts, a step takes 8");
   write("bad.tsv", labelled(0, 16) + "counts\n");
-  refused(with("@folder", "@bad.tsv"), "bad.tsv:17: 1 columns where a label, a text and perhaps a second text belong");
+  refused(with("@folder", "@bad.tsv"), "bad.tsv:17: no tab where a label, a text and perhaps a second text belong");
   write("empty.tsv", labelled(0, 16) + "counts\t \n");
   refused(with("@folder", "@empty.tsv"), "empty.tsv:17: the text is empty");
   write("nothing.tsv", "");
@@ -108,6 +118,27 @@ TEST_CASE_METHOD(bert_test, "an existing folder is left alone", "[bert]") {
   auto const before = read("first/model.safetensors");
   ran const again = finetune("", "@first");
   CHECK(again.code == 1);
-  CHECK_THAT(again.error, Catch::Contains("exists and is not empty. FIX: another --out, or --resume"));
+  CHECK_THAT(again.error, Catch::Contains("exists and is not empty. FIX: another --out") && !Catch::Contains("--resume"));
+  std::filesystem::create_directories(path / "first/checkpoints/checkpoint-000007");
+  CHECK_THAT(finetune("", "@first").error, Catch::Contains("FIX: another --out, or --resume"));
   CHECK(read("first/model.safetensors") == before);
+}
+
+TEST_CASE_METHOD(bert_test, "what is cut is counted, and pairs are said to be some", "[bert]") {
+  std::string longer = "the";
+  for (int i = 0; i < 60; ++i) longer += " words";
+  write("longer.txt", "the words\n" + longer + "\n");
+  ran const tokens = (*this)("tokens --model @folder --text @longer.txt");
+  CHECK(tokens.code == 0);
+  CHECK_THAT(tokens.error, Catch::Contains("longer.txt: 1 of 2 texts are cut, to the 30 tokens that the model reads"));
+  CHECK_THAT((*this)("embed --model @folder --text @longer.txt --threads 1").error, Catch::Contains("1 of 2 texts are cut, to the 12 tokens"));  // as its sentence_bert_config.json says
+  CHECK_THAT((*this)("embed --help").out, Catch::StartsWith("usage: bert embed") && Catch::Contains("more than 30 tokens are cut"));
+
+  REQUIRE(finetune().code == 0);
+  CHECK((*this)("predict --model @model --text @longer.txt --threads 1").error == tokens.error);
+  ran const labels = (*this)("predict --model @model --text @dev.tsv --threads 1");
+  CHECK(labels.code == 0);
+  CHECK_THAT(labels.error, Catch::Contains("dev.tsv: 16 pairs of texts, with a tab between them; the first of each is a label: eval is for such files"));
+  write("pairs.txt", "the words\tthe texts\n");
+  CHECK_THAT((*this)("embed --model @folder --text @pairs.txt --threads 1").error, Catch::EndsWith("pairs.txt: 1 pairs of texts, with a tab between them\n"));
 }

@@ -6,6 +6,7 @@
 
 namespace bert::model {
 
+inline constexpr char const* program = "bert";
 struct config {
   static constexpr int layers = 2, hidden = 16, heads = 2, ffn = 24, vocabulary = 142, positions = 40, types = 2;
 };

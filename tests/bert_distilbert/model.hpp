@@ -8,6 +8,7 @@
 
 namespace bert::model {
 
+inline constexpr char const* program = "bert";
 struct config {
   static constexpr int layers = 2, hidden = 16, heads = 2, ffn = 24, vocabulary = 142, positions = 40, types = 0;
   static constexpr int first_position = 0;

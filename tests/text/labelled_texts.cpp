@@ -31,7 +31,7 @@ TEST_CASE("lines that are refused, with their number", "[labelled_texts]") {
   };
   refused("", "f: no texts, the file is empty");
   refused("a\tb\n\n", "f:2: the line is empty");
-  refused("a\n", "f:1: 1 columns where a label, a text and perhaps a second text belong");
+  refused("a\n", "f:1: no tab where a label, a text and perhaps a second text belong");
   refused("a\tb\tc\td", "f:1: 4 columns");
   refused("a\tb\tc", "f:1: 3 columns where a text and perhaps a second text belong", labels::none);
   refused("a\tb\na\t", "f:2: the text is empty");

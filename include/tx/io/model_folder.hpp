@@ -19,6 +19,8 @@ class model_folder {
   static model_folder open(std::filesystem::path const& path) {
     std::error_code none;  // reading says more
     if (!std::filesystem::exists(path, none)) throw io_error("there is no folder " + path.string() + ". FIX: a folder with config.json and model.safetensors");
+    if (!std::filesystem::is_directory(path, none)) throw io_error(path.string() + " is a file. FIX: the folder that has it, with config.json and model.safetensors");
+    if (!std::filesystem::exists(path / "config.json", none)) throw io_error(path.string() + " has no config.json. FIX: a model's folder, as save_pretrained writes it");
     return of(path, read_json(path / "config.json"));
   }
   // A folder of which the configuration has been read.

@@ -48,7 +48,8 @@ inline labelled_text text_of_columns(std::string_view line, std::string const& s
   }
   std::size_t const first = wanted == labels::required ? 1 : 0;
   if (columns.size() != first + 1 && columns.size() != first + 2)
-    throw format_error(source + ": " + std::to_string(columns.size()) + " columns where " + (first == 1 ? "a label, a text" : "a text") + " and perhaps a second text belong");
+    throw format_error(source + (columns.size() == 1 ? ": no tab" : ": " + std::to_string(columns.size()) + " columns") + " where " + (first == 1 ? "a label, a text" : "a text") +
+                       " and perhaps a second text belong, with a tab between them. FIX: " + (first == 1 ? "label<TAB>text, or label<TAB>text<TAB>text" : "text, or text<TAB>text") + ", or JSON lines");
   labelled_text out{first == 1 ? columns[0] : "", columns[first]};
   if (columns.size() == first + 2) out.pair = columns[first + 1];
   return out;

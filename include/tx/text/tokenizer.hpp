@@ -39,6 +39,7 @@ struct encoding {
   // One that is trimmed of spaces and is nothing else has an empty range too, where it stands: sources tell such tokens from the template's.
   std::vector<text_range> ranges;
   std::vector<token_source> sources;  // with the ranges
+  std::size_t left_out = 0;           // tokens of the texts for which there was no room
 };
 
 struct encode_options {
@@ -205,6 +206,7 @@ class tokenizer {
       throw value_error("no room for the " + std::to_string(own) + " tokens around a text: at most " + std::to_string(o.most) + " are wanted");
     auto const [of_first, of_second] = kept(first.ids.size(), second.ids.size(), room, o.how, how_.odd_to_first);
     encoding out;
+    out.left_out = first.ids.size() + second.ids.size() - of_first - of_second;
     bool behind_text = false;  // at least a token of one
     for (template_part const& p : parts) {
       if (p.kind == template_part::what::token) {
