@@ -38,8 +38,9 @@ PREFIX ?= /usr/local
 bin = build/$(PRESET)/bin
 compile = cmake --build --preset $(PRESET) -j $(JOBS)
 # $(call trained_into,FOLDER,COMMAND): goes on where it was stopped; a folder that is finished is left as it is
-trained_into = if [ -e $(1)/model.safetensors ]; then echo "The model is in $(1)/ already; remove it to train another."; else \
-  $(2) --out $(1) $$(if [ -e $(1)/checkpoints ]; then echo --resume; fi); fi
+trained_into = if [ -e $(1)/checkpoints ]; then $(2) --out $(1) --resume; \
+  elif [ -e $(1)/model.safetensors ]; then echo "The model is in $(1)/ already; remove it to train another."; \
+  else $(2) --out $(1); fi
 
 .PHONY: build test check compilers mutate coverage docs install train gpt bert bench parity format clean setup configure data
 .DEFAULT_GOAL := build
