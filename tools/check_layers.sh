@@ -4,29 +4,31 @@
 set -uo pipefail
 
 # A header includes its own layer and those to the left of it,
-layers="version config core graph expr ops autodiff nn passes plan run backends step dist inspect train io text train/loop"
+layers="version config core graph expr ops autodiff nn passes plan run backends step dist inspect train io text train/loop dist/net"
 # but these layers, and the umbrella tx.hpp, only what is listed:
 only_io="config core"
 only_text="config core io"
 only_loop="config core run inspect io"
+only_net="config core dist"
 only_tx="config core graph expr ops autodiff nn passes plan run step dist inspect train"
 # Headers of libraries, instructions and devices belong to one layer,
 device='^(Eigen/|unsupported/Eigen/|[a-z0-9]*intrin\.h|arm_|cuda|cublas|cudnn|cub/|thrust/|mma\.h|hip/|hip|rocblas)'
 device_layers="backends"
 # and those that cost most to compile, or tie code to a host, to these.
 host='^(functional|chrono|iostream|fstream|filesystem)$'
-host_layers="io text train/loop"
+host_layers="io text train/loop dist/net"
 max_lines=400
 
 check() {  # check ROOT: prints what is wrong, a line each
   (cd "$1/include" && find tx -type f \( -name '*.hpp' -o -name '*.cuh' -o -name '*.h' \) | LC_ALL=C sort) |
     awk -v include="$1/include" -v layers="$layers" \
-      -v only_io="$only_io" -v only_text="$only_text" -v only_loop="$only_loop" -v only_tx="$only_tx" \
+      -v only_io="$only_io" -v only_text="$only_text" -v only_loop="$only_loop" -v only_net="$only_net" -v only_tx="$only_tx" \
       -v device="$device" -v device_layers="$device_layers" -v host="$host" -v host_layers="$host_layers" \
       -v max_lines="$max_lines" '
-    # "tx/ops/add.hpp" and "tx/ops.hpp" -> "ops"; the training loop, which knows the host, is a layer within a folder: "train/loop"
+    # "tx/ops/add.hpp" and "tx/ops.hpp" -> "ops"; the training loop and what moves bytes between ranks, which know the host, are layers within a folder: "train/loop"
     function layer_of(path) {
       if (path ~ /^tx\/train\/loop\//) return "train/loop"
+      if (path ~ /^tx\/dist\/net\//) return "dist/net"
       sub(/^tx\//, "", path)
       sub(/[\/.].*$/, "", path)
       return path
@@ -43,6 +45,7 @@ check() {  # check ROOT: prints what is wrong, a line each
       if (from == "tx") return among(to, only_tx)
       if (from == "io") return to == from || among(to, only_io)
       if (from == "text") return to == from || among(to, only_text)
+      if (from == "dist/net") return to == from || among(to, only_net)
       if (from == "train/loop") return to == from || among(to, only_loop)
       return rank[to] <= rank[from]
     }
@@ -115,6 +118,9 @@ selftest() {
   try "nothing wrong" train/loop/loop.hpp '#include <chrono>' '#include <tx/io/file.hpp>' '#include <tx/run/executor.hpp>' '#include "every.hpp"'
   try "layer train/loop may not include <tx/nn/bert.hpp> of layer nn" train/loop/loop.hpp '#include <tx/nn/bert.hpp>'
   try "layer train may not include <tx/train/loop/loop.hpp> of layer train/loop" train/step.hpp '#include <tx/train/loop/loop.hpp>'
+  try "nothing wrong" dist/net/sockets.hpp '#include <chrono>' '#include <tx/dist/communicator.hpp>'
+  try "layer dist/net may not include <tx/run/executor.hpp> of layer run" dist/net/sockets.hpp '#include <tx/run/executor.hpp>'
+  try "layer dist may not include <tx/dist/net/sockets.hpp> of layer dist/net" dist/local.hpp '#include <tx/dist/net/sockets.hpp>'
   try "layer train may not include <tx/io/file.hpp> of layer io" train/step.hpp '#include <tx/io/file.hpp>'
   try "layer tx may not include <tx/train/loop/loop.hpp> of layer train/loop" tx.hpp '#include <tx/train/loop/loop.hpp>'
   try "layer graph may not include <tx/ops/add.hpp> of layer ops" graph/node.hpp '#include <tx/ops/add.hpp>'
@@ -131,9 +137,9 @@ selftest() {
   try "<immintrin.h> is for backends only" core/dtype.hpp '#include <immintrin.h>'
   try "<cuda_runtime.h> is for backends only" plan/plan.hpp '#include <cuda_runtime.h>'
   for name in functional chrono iostream fstream filesystem; do
-    try "<$name> is for io text train/loop only" train/step.hpp "#include <$name>"
+    try "<$name> is for io text train/loop dist/net only" train/step.hpp "#include <$name>"
   done
-  try "<chrono> is for io text train/loop only" backends/cpu.hpp '#include <chrono>'
+  try "<chrono> is for io text train/loop dist/net only" backends/cpu.hpp '#include <chrono>'
   try "include/tx/ops/long.hpp:401: has 401 lines, more than 400" ops/long.hpp $(seq 401)
   try "nothing wrong" ops/long.hpp $(seq 400)
   [ $failed = 0 ] && echo "check_layers: all checks passed"
