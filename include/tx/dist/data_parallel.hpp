@@ -4,22 +4,25 @@
 //   train_step<model, loss, adamw, data_parallel<4>>                      4 ranks, each with its shard
 //   train_step<model, loss, adamw, data_parallel<2>, virtual_shards<2>>   2 ranks with 2 shards each
 //   train_step<model, loss, adamw, virtual_shards<4>>                     1 rank with all 4: 4 times as long arguments
+//   train_step<model, loss, adamw, data_parallel<>>                       as many ranks as there are when it runs
 //
-// These three compute the same bits: every shard goes through the same kernels, dropout counts rows over all shards,
+// The first three, and the last on 4 ranks, compute the same bits: every shard goes through the same kernels, dropout counts rows over all shards,
 // and sums follow tree_sum.hpp. A rank's shards are neighbours: rank r of R has shards r V to r V + V - 1.
 #pragma once
 
 #include <tx/dist/all_reduce.hpp>
 #include <tx/dist/shard.hpp>
 #include <tx/dist/shard_add.hpp>
+#include <tx/ops/cast.hpp>
+#include <tx/ops/div.hpp>
 #include <tx/ops/mul.hpp>
 #include <tx/step/options.hpp>
 
 namespace tx {
 
-template <int Ranks>
+template <int Ranks = any_ranks>
 struct data_parallel {
-  static_assert(Ranks >= 1, "tx::data_parallel: at least one rank. FIX: data_parallel<N> with N of at least 1");
+  static_assert(Ranks >= 0, "tx::data_parallel: at least one rank. FIX: data_parallel<N> with N of at least 1, or data_parallel<> for as many as there are");
 };
 template <int Shards>
 struct virtual_shards {
@@ -28,7 +31,7 @@ struct virtual_shards {
 
 namespace dist::detail {
 constexpr void divide(batch_division& division, int ranks, int shards) {
-  if (ranks > 1 && (shards & (shards - 1)) != 0)
+  if (ranks != 1 && (shards & (shards - 1)) != 0)
     throw invalid("virtual_shards on several ranks must be 1, 2, 4 or 8, so that their sums are a part of the tree over all. FIX: virtual_shards<1>, <2>, <4> or <8>");
   division = {ranks, shards, true};
 }
@@ -76,6 +79,14 @@ template <int Shards, class... A>
 struct joined_arguments<Shards, std::tuple<A...>> {
   using type = std::tuple<typename joined<Shards, A>::type...>;
 };
+
+// The mean of what is a sum over the shards of all ranks. A number of them that is known while compiling is one of the program's
+// constants; else its reciprocal is computed in each run, to the same bits.
+constexpr var averaged(var x, batch_division d) {
+  if (d.ranks != any_ranks) return x * (1.0 / (d.ranks * d.shards));
+  var const shards = cast(run_time_scalar(*x.g, scalar::shards), x.type());
+  return x * (1.0 / shards);
+}
 
 // Values added up as they come: partial sums of 2^k neighbours, the longest first. This is the order of tree_sum.hpp, in which ranks are added, so that it does
 // not matter which shards a rank has; tests/dist/thorough/divisions.cpp compares the bits.
@@ -137,8 +148,8 @@ constexpr graph averaged_over_shards(graph const& one, batch_division d, Gather 
   }
   for (int k = 0; k < outputs.size(); ++k) {
     var x = sums[k].total();
-    if (d.ranks > 1) x = all_reduce(x);
-    x = x * (1.0 / d.parts());
+    if (d.several()) x = all_reduce(x);
+    x = detail::averaged(x, d);
     outputs[k].value = (x.type() == g.info(outputs[k].value).type ? x : cast(x, g.info(outputs[k].value).type)).id;
     g.outputs.push_back(outputs[k]);
   }

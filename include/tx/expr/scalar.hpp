@@ -16,6 +16,7 @@ inline constexpr int max_layers = 126;  // that a rate of its own for each may b
 enum class scalar : int {
   run,          // the number of this run, from 1
   update,       // the number of the update that this run is one of the runs of, from 1
+  shards,       // of the batch, of all ranks
   ends_update,  // 1 where this run is the last of those, else 0
   group_rates,  // two for each parameter group g: its learning rate at group_rates + 2 g, its weight decay behind that
   named = group_rates + 2 * max_groups,  // those that have a name (setting.hpp)

@@ -260,10 +260,10 @@ class executor {
     bool divided = false;
     if constexpr (requires { Step::division; }) divided = Step::division.given;
     if (exec::trains<Step> && ranks.size() > 1 && !divided)
-      throw value_error("executor: " + std::to_string(ranks.size()) + " ranks would train a model each. FIX: tx::data_parallel<ranks> as an option of the step");
+      throw value_error("executor: " + std::to_string(ranks.size()) + " ranks would train a model each. FIX: tx::data_parallel<> as an option of the step");
     if constexpr (requires { Step::division; }) {
-      if (Step::division.given && Step::division.ranks != ranks.size())
-        throw value_error("executor: the step was compiled for " + std::to_string(Step::division.ranks) + " ranks; there are " + std::to_string(ranks.size()) + ". FIX: start so many, or compile it for as many, tx::data_parallel<N>");
+      if (Step::division.given && Step::division.ranks != any_ranks && Step::division.ranks != ranks.size())
+        throw value_error("executor: the step was compiled for " + std::to_string(Step::division.ranks) + " ranks; there are " + std::to_string(ranks.size()) + ". FIX: start so many, or compile it for as many, tx::data_parallel<N>, or data_parallel<> for any number");
       shard_ = std::int64_t{ranks.rank()} * Step::division.shards;
     }
   }
@@ -304,6 +304,7 @@ class executor {
       if (begins_) exec::check_same_beginning(*frame_.ranks, parameters_->seed.value, parameters_->steps, {parameters_->block(0), static_cast<std::size_t>(block::bytes_for(parameters_->states()))});
     begins_ = false;
     settings.write_scalars(scalars_, steps_run(), exec::runs_of_update<Step>);
+    if constexpr (exec::ranked<Backend> && requires { Step::division; }) scalars_[static_cast<std::size_t>(scalar::shards)] = static_cast<float>(frame_.ranks->size() * Step::division.shards);
     frame_.base[exec::base_scalars] = staging_.scalars(reinterpret_cast<std::byte*>(scalars_.data()), sizeof scalars_);
     frame_.key = philox_key::from(parameters_->seed.value);
     frame_.step = staging_.step(steps_run());

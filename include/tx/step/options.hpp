@@ -18,13 +18,15 @@
 
 namespace tx {
 
+inline constexpr int any_ranks = 0;  // as many as there are when the step runs
+
 // Ranks that a batch is for, each with shards of it.
 struct batch_division {
   int ranks = 1;
   int shards = 1;      // of each rank
   bool given = false;  // else the step is recorded as it is
 
-  constexpr int parts() const { return ranks * shards; }
+  constexpr bool several() const { return ranks != 1; }
   constexpr bool operator==(batch_division const&) const = default;
 };
 

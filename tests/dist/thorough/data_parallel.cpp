@@ -172,7 +172,7 @@ TEST_CASE("a step needs as many ranks as it was compiled for") {
   CHECK_THROWS_WITH(group.run([&](tx::dist::local& rank) {
     tx::executor<ranks_2, tx::distributed<tx::cpu, tx::dist::local>> run{start, rank};
   }),
-                    "executor: the step was compiled for 2 ranks; there are 3. FIX: start so many, or compile it for as many, tx::data_parallel<N>");
+                    "executor: the step was compiled for 2 ranks; there are 3. FIX: start so many, or compile it for as many, tx::data_parallel<N>, or data_parallel<> for any number");
 }
 
 TEST_CASE("ranks that would each train a model of their own are refused") {
