@@ -262,7 +262,7 @@ class executor {
     if (exec::trains<Step> && ranks.size() > 1 && !divided)
       throw value_error("executor: " + std::to_string(ranks.size()) + " ranks would train a model each. FIX: tx::data_parallel<> as an option of the step");
     if constexpr (requires { Step::division; }) {
-      if (Step::division.given && Step::division.ranks != any_ranks && Step::division.ranks != ranks.size())
+      if (Step::division.given && !Step::division.is_for(ranks.size()))
         throw value_error("executor: the step was compiled for " + std::to_string(Step::division.ranks) + " ranks; there are " + std::to_string(ranks.size()) + ". FIX: start so many, or compile it for as many, tx::data_parallel<N>, or data_parallel<> for any number");
       shard_ = std::int64_t{ranks.rank()} * Step::division.shards;
     }

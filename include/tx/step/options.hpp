@@ -27,6 +27,7 @@ struct batch_division {
   bool given = false;  // else the step is recorded as it is
 
   constexpr bool several() const { return ranks != 1; }
+  constexpr bool is_for(int there) const { return ranks == any_ranks || ranks == there; }
   constexpr bool operator==(batch_division const&) const = default;
 };
 

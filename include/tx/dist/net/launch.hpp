@@ -22,7 +22,7 @@ namespace tx::dist {
 
 struct place {
   int rank = 0, size = 1;
-  int local_rank = 0;                 // among those on this machine
+  int local_rank = 0, local_size = 1;  // among those on this machine
   std::string address = "127.0.0.1";  // rank 0's
   int port = 29'500;
 };
@@ -74,6 +74,7 @@ inline place launched() {
     out.local_rank = number_in(l.local_rank).value_or(0);
     std::string_view const address = variable("MASTER_ADDR");
     auto const here = number_in(l.local_size);
+    out.local_size = here.value_or(address.empty() ? out.size : 1);
     if (!address.empty()) out.address = address;
     else if (out.size > 1 && here && *here < out.size)
       throw value_error("launch: " + std::to_string(*here) + " of " + std::to_string(out.size) + " ranks are on this machine. FIX: MASTER_ADDR=ADDRESS of rank 0's, and MASTER_PORT=PORT");

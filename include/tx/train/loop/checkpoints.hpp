@@ -21,6 +21,7 @@ struct checkpoint_options {
   train::at_end at_end = train::at_end::save;
   // Steps go on while a checkpoint is written, from a copy that takes as much memory as the checkpoint. false: they wait.
   bool background = true;
+  bool reads_only = false;  // nothing is written or removed, as by a rank beside the one that saves for all
 };
 
 class checkpoints {
@@ -28,7 +29,8 @@ class checkpoints {
   explicit checkpoints(checkpoint_options o) : options_(std::move(o)) {}
 
   bool wanted() const { return !options_.folder.empty(); }
-  bool due(std::int64_t step) const { return wanted() && every{options_.every}.due(step); }
+  bool writes() const { return wanted() && !options_.reads_only; }
+  bool due(std::int64_t step) const { return writes() && every{options_.every}.due(step); }
   bool of_the_best() const { return wanted() && options_.best; }
 
   bool some() const { return wanted() && io::has_checkpoint(options_.folder); }
@@ -36,26 +38,27 @@ class checkpoints {
   // A run that begins has a folder without them. Throws value_error for another.
   void begin() const {
     for (auto const& folder : {options_.folder, best_folder()})
-      if (wanted() && io::has_checkpoint(folder))
+      if (writes() && io::has_checkpoint(folder))
         throw value_error(folder.string() + " has checkpoints of another run. FIX: resume that run, tx::io::remove_checkpoints(folder), or another folder");
   }
 
   // Of a run that was ended before it had saved anything but its best state.
   void forget() const {
-    if (wanted()) io::remove_checkpoints_after(best_folder(), -1);
+    if (writes()) io::remove_checkpoints_after(best_folder(), -1);
   }
 
   // Named by its step of the run, also where the optimizer has begun anew since. No second one of the same step. In the background it is
   // on the disk after wait(), and what writing throws comes out of a later call (see io::checkpoint_writer).
   template <class Run>
   void save(Run& run, std::int64_t step, to_save const& what) {
-    if (!wanted() || (last_ == step && !failed())) return;
+    if (!writes() || (last_ == step && !failed())) return;
     write(options_.folder, options_.keep, run, step, what);
     last_ = step;
   }
   // Where the save before has failed, the state is saved among the others first: the run ends with that failure, and goes on from there.
   template <class Run>
   void save_best(Run& run, std::int64_t step, to_save const& what) {
+    if (!writes()) return;
     try {
       wait();
     } catch (...) {
@@ -83,6 +86,7 @@ class checkpoints {
   void go_on_from(io::resumed const& from, std::int64_t step) {
     wait();
     last_ = step;
+    if (!writes()) return;
     io::remove_checkpoints_after(options_.folder, io::checkpoint_number(from.path));
     io::remove_checkpoints_after(best_folder(), step);
   }
@@ -90,7 +94,7 @@ class checkpoints {
   // All is on the disk when this returns, or removed.
   template <class Run, class State>
   void end(Run& run, std::int64_t step, State&& state) {
-    if (!wanted()) return;
+    if (!writes()) return;
     if (options_.at_end == at_end::save) save(run, step, state());
     wait();
     if (options_.at_end == at_end::remove) io::remove_checkpoints(options_.folder);

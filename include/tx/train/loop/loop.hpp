@@ -183,7 +183,7 @@ class loop {
 
   // A save that has failed is told of by the next, so there is one at once.
   void save_if_asked() {
-    int const signal = signals_.received();
+    int const signal = options_.agreed ? options_.agreed(signals_.received()) : signals_.received();
     if (signal != 0 || checkpoints_.due(step_) || checkpoints_.failed()) checkpoints_.save(run_, step_, state());
     if (signal == 0) return;
     checkpoints_.wait();

@@ -28,6 +28,7 @@ struct loop_options {
   std::function<void()> improved{};    // after each that is better, or where none is made
 
   std::map<std::string, std::string> common{};  // what a run and one that resumes it must have in common, by name
+  std::function<int(int)> agreed{};             // of the signal that told this process to stop, or 0: that which all ranks of a run go by; asked after each step
   std::string resume_by = "resuming";           // how a user does it, for messages
   std::function<double()> now = [] {            // seconds
     return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
