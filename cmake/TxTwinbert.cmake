@@ -1,22 +1,30 @@
-# tx_add_twinbert(NAME HEADER)
+# tx_add_twinbert(NAME HEADER [RANKS])
 #
 # Adds the program NAME: examples/twinbert, compiled for the model that HEADER describes. HEADER is looked up beside the
-# calling CMakeLists.txt first, then in examples/twinbert.
+# calling CMakeLists.txt first, then in examples/twinbert. With RANKS several processes may train one model (mpirun -n 2 NAME train ...).
 set(TX_TWINBERT_DIR ${CMAKE_CURRENT_LIST_DIR}/../examples/twinbert CACHE INTERNAL "")
 
 function(tx_add_twinbert NAME HEADER)
+  cmake_parse_arguments(PARSE_ARGV 2 arg "RANKS" "" "")
+  if(arg_UNPARSED_ARGUMENTS)
+    message(FATAL_ERROR "tx_add_twinbert(${NAME}): ${arg_UNPARSED_ARGUMENTS} is not known; known is RANKS")
+  endif()
   # Only engine.cpp and description.cpp know the model. The rest is compiled once for all programs, as one file, since its headers cost
   # more than its code, and without the optimizations that text, files and options have no use for.
   if(NOT TARGET twinbert_program)
     file(GLOB sources CONFIGURE_DEPENDS ${TX_TWINBERT_DIR}/*.cpp)
-    list(FILTER sources EXCLUDE REGEX "/(engine|description)\\.cpp$")
+    list(FILTER sources EXCLUDE REGEX "/(engine|engine_of_ranks|without_ranks|description)\\.cpp$")
     add_library(twinbert_program OBJECT EXCLUDE_FROM_ALL ${sources} ${TX_TWINBERT_DIR}/../command_line/options.cpp
-      ${TX_TWINBERT_DIR}/../command_line/program.cpp)
+      ${TX_TWINBERT_DIR}/../command_line/program.cpp ${TX_TWINBERT_DIR}/../command_line/processes.cpp)
     set_target_properties(twinbert_program PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 0)
     target_compile_options(twinbert_program PRIVATE $<$<NOT:$<CONFIG:Debug>>:-O1>)
     target_link_libraries(twinbert_program PUBLIC $<TARGET_NAME_IF_EXISTS:tx::program> tx::tx)
   endif()
-  add_executable(${NAME} ${TX_TWINBERT_DIR}/description.cpp ${TX_TWINBERT_DIR}/engine.cpp)
+  set(ranks without_ranks)
+  if(arg_RANKS)
+    set(ranks engine_of_ranks)
+  endif()
+  add_executable(${NAME} ${TX_TWINBERT_DIR}/description.cpp ${TX_TWINBERT_DIR}/engine.cpp ${TX_TWINBERT_DIR}/${ranks}.cpp)
   # --device cuda, --device hip
   foreach(backend IN ITEMS CUDA HIP)
     if(TX_${backend})

@@ -61,18 +61,26 @@ class program_test : public temp_folder {
   // Returns the exit code; standard error goes to a file.
   template <class Before>
   int alone(std::string const& command, Before before) const {
-    std::fflush(nullptr);
-    pid_t const child = ::fork();
-    if (child == 0) {
-      tx::io::file_handle const error(at(".err"), O_WRONLY | O_CREAT | O_TRUNC, "write");
-      ::dup2(error.get(), 2);
-      before();
-      ::_exit(run_(words(command + " --threads 1")));
-    }
+    pid_t const child = started(command, ".err", before);
     int status = 0;
     REQUIRE(::waitpid(child, &status, 0) == child);
     REQUIRE(WIFEXITED(status));
     return WEXITSTATUS(status);
+  }
+
+  // The same, which the caller waits for; `errors` is the file that standard error goes to.
+  template <class Before>
+  pid_t started(std::string const& command, std::string const& errors, Before before) const {
+    std::fflush(nullptr);
+    pid_t const child = ::fork();
+    if (child == 0) {
+      tx::io::file_handle const error(at(errors), O_WRONLY | O_CREAT | O_TRUNC, "write");
+      ::dup2(error.get(), 2);
+      before();
+      ::_exit(run_(words(command + " --threads 1")));
+    }
+    REQUIRE(child > 0);
+    return child;
   }
 
   // The program in a process of its own, with one thread: it inherits no others. It gets the signal once `ready` says

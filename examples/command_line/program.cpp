@@ -31,7 +31,9 @@ void dispatch(std::string_view name, std::string_view overview, std::span<comman
 }  // namespace
 
 int run_program(std::string_view name, std::string_view overview, std::span<command const> commands, std::span<std::string const> arguments) {
-  auto const say = [&](char const* what) { std::fprintf(stderr, "%.*s: %s\n", static_cast<int>(name.size()), name.data(), what); };
+  auto const say = [&](char const* what) {
+    if (*what != '\0') std::fprintf(stderr, "%.*s: %s\n", static_cast<int>(name.size()), name.data(), what);
+  };
   try {
     tx::io::open_standard_streams();
     dispatch(name, overview, commands, arguments);

@@ -35,8 +35,8 @@ std::size_t trained_pairs(std::span<tx::text::pair const> pairs) {
   return static_cast<std::size_t>(std::ranges::count_if(pairs, [](auto const& p) { return is_trained_on(p); }));
 }
 
-batches::batches(tokenizer const& t, std::span<tx::text::pair const> pairs, std::uint64_t seed, augmentation a)
-    : tokenizer_(t), random_(seed), augmentation_(a) {
+batches::batches(tokenizer const& t, std::span<tx::text::pair const> pairs, std::uint64_t seed, augmentation a, share_of_batch share)
+    : tokenizer_(t), random_(seed), augmentation_(a), share_(share) {
   auto const& d = compiled();
   negatives_ = d.labelled && std::ranges::none_of(pairs, &tx::text::pair::labelled);
   for (auto const& p : pairs) {
@@ -52,6 +52,7 @@ batches::batches(tokenizer const& t, std::span<tx::text::pair const> pairs, std:
 
 void batches::resize(int pairs) {
   auto const& d = compiled();
+  pairs *= share_.of;
   queries_.resize(size(pairs, d.query_words, d.slots()));
   documents_.resize(size(pairs, d.train_document_words, d.slots()));
   labels_.resize(static_cast<std::size_t>(pairs));

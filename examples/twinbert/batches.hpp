@@ -21,10 +21,15 @@ struct augmentation {
 // How many of them are trained on: where the loss knows no labels, those that match.
 std::size_t trained_pairs(std::span<tx::text::pair const> pairs);
 
+// Which of several processes this is: all draw the same batches in the same order, one behind the other's, and each has its own.
+struct share_of_batch {
+  int number = 0, of = 1;
+};
+
 class batches {
  public:
   // Throws value_error if no pair is left to train on.
-  batches(tokenizer const& t, std::span<tx::text::pair const> pairs, std::uint64_t seed, augmentation a);
+  batches(tokenizer const& t, std::span<tx::text::pair const> pairs, std::uint64_t seed, augmentation a, share_of_batch share = {});
 
   // Pairs in each of the next batches.
   void resize(int size);
@@ -41,10 +46,10 @@ class batches {
 
   void next();
 
-  std::span<std::int32_t const> queries() const { return queries_; }
-  std::span<std::int32_t const> documents() const { return documents_; }
-  std::span<float const> labels() const { return labels_; }
-  std::int64_t tokens() const { return tokens_; }  // in the batch, without padding
+  std::span<std::int32_t const> queries() const { return own(queries_); }
+  std::span<std::int32_t const> documents() const { return own(documents_); }
+  std::span<float const> labels() const { return own(labels_); }
+  std::int64_t tokens() const { return tokens_; }  // in the batches of all processes, without padding
   std::size_t pairs() const { return pairs_.size(); }
 
  private:
@@ -52,6 +57,11 @@ class batches {
     words query, document;
     float label;
   };
+  template <class T>
+  std::span<T const> own(std::vector<T> const& all) const {
+    auto const each = all.size() / static_cast<std::size_t>(share_.of);
+    return std::span(all).subspan(each * static_cast<std::size_t>(share_.number), each);
+  }
   std::size_t draw();
   words const& document_of_another(encoded const& p);
   void group_by_likeness(std::span<std::int64_t> order);
@@ -65,12 +75,13 @@ class batches {
   tokenizer const& tokenizer_;
   tx::train::random_numbers random_;
   augmentation augmentation_;
+  share_of_batch share_;
   std::vector<encoded> pairs_;
   bool negatives_ = false;  // the loss wants labels and the pairs have none
   tx::train::epochs order_{0};
   std::vector<float> vectors_;
   std::size_t group_ = 1;
-  std::vector<std::int32_t> queries_, documents_;  // the batch
+  std::vector<std::int32_t> queries_, documents_;  // the batches of all processes
   words query_, document_, thinned_;               // a row in the making
   std::vector<float> labels_;
   std::int64_t tokens_ = 0;

@@ -7,6 +7,10 @@
 #include <string>
 #include <vector>
 
+namespace command_line {
+class processes;
+}
+
 namespace twinbert {
 
 enum class side { query, document };
@@ -89,5 +93,7 @@ class engine {
 
 // value_error for a device that the program is not compiled for, error for one that this machine lacks.
 std::unique_ptr<engine> make_engine(engine_options const& options);
+// Where several processes train one model: what a step learns from are the batches of all. value_error for a program that was not compiled for that.
+std::unique_ptr<engine> make_engine_of_ranks(engine_options const& options, command_line::processes& ranks);
 
 }  // namespace twinbert

@@ -3,6 +3,7 @@
 #include "device_option.hpp"
 #include "folder.hpp"
 #include "../command_line/options.hpp"
+#include "../command_line/processes.hpp"
 #include "trainer.hpp"
 
 #include <tx/io/checkpoint_folder.hpp>
@@ -148,21 +149,21 @@ void keep_from(std::string const& trace, std::string const& out, std::vector<std
     if (place(trace) == place(other)) throw tx::value_error("--profile " + trace + " would be written over " + other + ". FIX: a file of its own");
 }
 
-}  // namespace
-
-void train_command(std::span<std::string const> arguments) {
-  auto const known = train_options();
-  options const given(arguments, known);
-  if (given.has("help")) {
-    tx::io::print(help_text("usage: twinbert train --pairs FILE --out DIR [option...]\n"
-                            "Learns a vocabulary and a model from pairs that match.\n\n",
-                            known));
-    return;
-  }
+// What each of the processes does.
+void train_model(options const& given, command_line::processes& ranks) {
   auto const& d = compiled();
+  bool const first = ranks.first();
   training_options o;
   o.seed = static_cast<std::uint64_t>(given.integer("seed", 1, 0));
-  o.threads = static_cast<int>(given.integer("threads", 0, 0, 1024));
+  o.threads = ranks.threads(static_cast<int>(given.integer("threads", 0, 0, 1024)));
+  if (ranks.several()) {
+    if (given.has("seconds")) throw tx::value_error("--seconds: processes have clocks of their own, and all take the same steps. FIX: --steps");
+    if (given.has("profile")) throw tx::value_error("--profile: of one process alone. FIX: start one");
+    if (device_of(given) != "cpu") throw tx::value_error("--device: several processes compute on the CPU alone. FIX: --device cpu, or one process");
+    o.share = {ranks.number(), ranks.count()};
+    o.from_first = [&](double value) { return ranks.from_first(value); };
+    o.loop.agreed = [&](int signal) { return ranks.agreed(signal); };
+  }
   auto const layers = given.integer("layers", d.layers, 0);
   if (layers != 0 && layers != d.layers)
     throw tx::value_error("--layers is " + std::to_string(d.layers) +
@@ -194,14 +195,17 @@ void train_command(std::span<std::string const> arguments) {
   bool const aside = given.has("set-aside");
   using tx::train::existing;
   existing const what = resume ? existing::resume : aside ? existing::set_aside : given.has("force") ? existing::write_over : existing::refuse;
-  tx::train::run_folder folder(given.text("out"), {what, model_files(d),
-                                                   "exists and is not empty. FIX: another --out, --set-aside to rename it first, or "
-                                                   "--force to write over the model in it"});
-  std::string const& out = folder.path();
+  std::optional<tx::train::run_folder> folder;
+  if (first)
+    folder.emplace(given.text("out"), tx::train::run_folder_options{what, model_files(d),
+                                                                    "exists and is not empty. FIX: another --out, --set-aside to rename it first, or "
+                                                                    "--force to write over the model in it"});
+  std::string const out = first ? folder->path() : given.text("out");
   std::string const states = out + "/checkpoints", metrics = out + "/metrics.jsonl", events = out + "/events";
-  o.loop.checkpoints = {.folder = states, .every = given.integer("save-every", 0, 1), .at_end = tx::train::at_end::remove};
-  o.loop.report.metrics = metrics;
-  if (given.has("tensorboard")) o.loop.report.events = events;
+  o.loop.checkpoints = {.folder = states, .every = given.integer("save-every", 0, 1), .at_end = tx::train::at_end::remove, .reads_only = !first};
+  o.loop.report.line = first;
+  if (first) o.loop.report.metrics = metrics;
+  if (first && given.has("tensorboard")) o.loop.report.events = events;
   o.loop.resume_by = "--resume";
   if (given.has("profile")) {
     o.profile = given.text("profile");
@@ -214,7 +218,7 @@ void train_command(std::span<std::string const> arguments) {
     if (in_folder && given.has("tensorboard")) tx::io::check_writable_folder(events);
     if (!o.profile.empty()) tx::io::check_writable(o.profile);
   };
-  check_outputs(!aside);
+  if (first) check_outputs(!aside);
   if (resume && !tx::io::has_checkpoint(states))
     throw tx::value_error(
         out + " holds no saved state: the run ended, or was killed before its first. FIX: leave out --resume");
@@ -226,39 +230,61 @@ void train_command(std::span<std::string const> arguments) {
   auto dev = given.has("dev") ? tx::text::read_pairs(given.text("dev")) : hold_out(pairs, o.seed);
   if (given.has("epochs")) {
     double const epochs = given.number("epochs", 1, 1e-6, 1e6);
-    int const batch = o.layers ? d.batch : d.bag_batch;
+    int const batch = (o.layers ? d.batch : d.bag_batch) * ranks.count();
     o.steps = std::max<std::int64_t>(1, static_cast<std::int64_t>(epochs * static_cast<double>(trained_pairs(pairs)) / batch));
   }
-  int const largest = std::max(o.layers ? d.batch : 0, o.bag_steps > 0 || !o.layers ? d.bag_batch : 0);
-  if (std::size_t const count = trained_pairs(pairs); !d.labelled && count < static_cast<std::size_t>(largest))
+  int const largest = std::max(o.layers ? d.batch : 0, o.bag_steps > 0 || !o.layers ? d.bag_batch : 0) * ranks.count();
+  if (std::size_t const count = trained_pairs(pairs); first && !d.labelled && count < static_cast<std::size_t>(largest))
     std::fprintf(stderr, "%zu pairs to learn from are fewer than a batch of %d: some come twice in it, and are taken for others\n", count, largest);
   // Before anything is written: there may be no such device.
-  auto const made = make_engine({o.seed, o.threads, o.layers, device_of(given)});
+  engine_options const wanted{o.seed, o.threads, o.layers, device_of(given)};
+  auto const made = ranks.several() ? make_engine_of_ranks(wanted, ranks) : make_engine(wanted);
   engine& e = *made;
-  if (auto const name = folder.begin(); !name.empty()) {
+  if (auto const name = first ? folder->begin() : ""; !name.empty()) {
     std::fprintf(stderr, "renamed %s to %s\n", out.c_str(), name.c_str());
     check_outputs(true);
   }
   auto const learned = saved ? load_vocabulary(out, d, *saved) : learn_vocabulary(pairs, vocabulary);
-  if (!resume) {
+  if (!resume && first) {
     tx::io::remove_checkpoints(states);
     learned.save(out);
     write_config(out, d, o.layers);
     tx::io::write_file_atomic(metrics, std::string_view{});
     remove_events(events);  // of the run that this one writes over
   }
+  if (ranks.several()) ranks.all().barrier();  // until the vocabulary is written
   o.loop.common = in_common(o, pairs, dev, out + '/' + vocabulary_file(d));
+  if (ranks.several()) o.loop.common["the number of processes"] = std::to_string(ranks.count());
 
-  std::fprintf(stderr, "%zu pairs, %zu for validation, vocabulary of %zu, %s\n", pairs.size(), dev.size(),
-               learned.size(), o.layers ? (std::to_string(d.layers) + " layers").c_str() : "no layers");
-  o.loop.improved = [&] { write_parameters(out, e); };
+  if (first)
+    std::fprintf(stderr, "%zu pairs, %zu for validation, vocabulary of %zu, %s%s\n", pairs.size(), dev.size(), learned.size(),
+                 o.layers ? (std::to_string(d.layers) + " layers").c_str() : "no layers",
+                 ranks.several() ? (", on " + std::to_string(ranks.count()) + " processes of " + std::to_string(o.threads) + " threads each").c_str() : "");
+  if (first) o.loop.improved = [&] { write_parameters(out, e); };
   auto const result = train(e, learned, pairs, dev, o);
+  if (!first) return;
   std::fprintf(stderr, "%lld steps in %.1f s; %s", static_cast<long long>(result.steps), result.seconds,
                dev.empty()
                    ? ""
                    : ("best dev AUC " + number(result.best.value_or(0)) + " at step " + std::to_string(result.best_step) + "; ")
                          .c_str());
   std::fprintf(stderr, "the model is in %s\n", out.c_str());
+}
+
+}  // namespace
+
+void train_command(std::span<std::string const> arguments) {
+  auto const known = train_options();
+  options const given(arguments, known);
+  if (given.has("help")) {
+    tx::io::print(help_text("usage: twinbert train --pairs FILE --out DIR [option...]\n"
+                            "       mpirun -n N twinbert train --pairs FILE --out DIR [option...]    N processes train one model, each with a batch of its own\n"
+                            "Learns a vocabulary and a model from pairs that match.\n\n",
+                            known));
+    return;
+  }
+  command_line::processes ranks;
+  ranks.together([&] { train_model(given, ranks); });
 }
 
 }  // namespace twinbert

@@ -43,7 +43,7 @@ class run {
         tokenizer_(t),
         dev_(dev),
         options_(o),
-        place_{batches(t, pairs, o.seed, o.augment), o.group, e.read().size()},
+        place_{batches(t, pairs, o.seed, o.augment, o.share), o.group, e.read().size()},
         loop_(e, place_, with_validation()) {}
 
   tx::train::loop_result operator()() {
@@ -66,7 +66,10 @@ class run {
   tx::train::loop_options with_validation() {
     auto o = options_.loop;
     o.measure = {.name = "auc", .label = "AUC", .higher_is_better = true};
-    if (!dev_.empty()) o.validate = [this] { return evaluate(engine_, tokenizer_, dev_, false).value(); };
+    if (dev_.empty()) return o;
+    auto const measured = [this] { return evaluate(engine_, tokenizer_, dev_, false).value(); };
+    if (!options_.from_first) o.validate = measured;
+    else o.validate = [this, measured] { return options_.from_first(options_.share.number == 0 ? measured() : 0); };
     return o;
   }
 
@@ -94,7 +97,7 @@ class run {
         engine_.train(b.queries(), b.documents(), b.labels(), s, layers, traced ? options_.profile : ""));
     if (!std::isfinite(loss))
       throw tx::value_error("step " + std::to_string(now.step + 1) + ": the loss is no number any more; try a lower --rate");
-    return {loss, {{"pairs", static_cast<double>(batch(layers))}, {"tokens", static_cast<double>(b.tokens())}}, s.rate};
+    return {loss, {{"pairs", static_cast<double>(batch(layers) * options_.share.of)}, {"tokens", static_cast<double>(b.tokens())}}, s.rate};
   }
 
   void group() {

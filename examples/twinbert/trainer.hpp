@@ -22,7 +22,9 @@ struct training_options {
          warmup = 0.05;
   augmentation augment;
   int group = 1;        // similar pairs beside each other in a batch, once words have vectors
+  share_of_batch share{};  // of several processes
   std::string profile;  // a file for a trace of one step's kernels
+  std::function<double(double)> from_first{};  // of several processes: what the first has measured, on all
   // Checkpoints, metrics, resuming; validation is added. improved() is called for each state that is the best so far.
   tx::train::loop_options loop;
 };

@@ -2,3 +2,4 @@
 #define TWINBERT_MODEL_HEADER "../../tests/twinbert/tiny_model.hpp"
 #include "../../examples/twinbert/description.cpp"
 #include "../../examples/twinbert/engine.cpp"
+#include "../../examples/twinbert/engine_of_ranks.cpp"

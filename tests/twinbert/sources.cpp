@@ -4,6 +4,7 @@
 #include "../../examples/twinbert/evaluate.cpp"
 #include "../../examples/twinbert/folder.cpp"
 #include "../../examples/command_line/options.cpp"
+#include "../../examples/command_line/processes.cpp"
 #include "../../examples/command_line/program.cpp"
 #include "../../examples/twinbert/program.cpp"
 #include "../../examples/twinbert/tokenizer.cpp"

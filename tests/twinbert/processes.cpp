@@ -1,0 +1,111 @@
+// Several processes train one model: the same bits each time, on all of them, also after they were stopped or killed; and what ends one ends all.
+#include "../net/group.hpp"
+#include "run.hpp"
+
+#include <csignal>
+#include <cstdlib>
+
+namespace {
+
+struct processes_test : twinbert_test {
+  std::string const options = "train --pairs @pairs.tsv --dev @labelled.tsv --vocabulary 300 --bag-steps 60 --validations 4 ";
+  std::string const sixty = options + "--steps 60 ", many = options + "--steps 100000 ";
+
+  std::vector<pid_t> start(int count, std::string const& command) const {
+    std::string const port = std::to_string(net::free_port());
+    std::vector<pid_t> all;
+    for (int r = 0; r < count; ++r) write("errors" + std::to_string(r), "");
+    for (int r = 0; r < count; ++r)
+      all.push_back(started(command, "errors" + std::to_string(r), [&] {
+        ::setenv("RANK", std::to_string(r).c_str(), 1);
+        ::setenv("WORLD_SIZE", std::to_string(count).c_str(), 1);
+        ::setenv("MASTER_PORT", port.c_str(), 1);
+        for (int const s : {SIGINT, SIGTERM}) std::signal(s, SIG_DFL);  // not the test framework's
+      }));
+    return all;
+  }
+  std::vector<int> codes(std::vector<pid_t> const& all) const {
+    std::vector<int> out;
+    for (pid_t const p : all) out.push_back(wait_for(p));
+    return out;
+  }
+  std::vector<int> run(int count, std::string const& command) const { return codes(start(count, command)); }
+  std::string error(int rank) const { return read("errors" + std::to_string(rank)); }
+
+  bool some_saved(std::string const& name) const {
+    std::error_code none;
+    for (std::filesystem::directory_iterator at(path / name / "checkpoints", none), end; !none && at != end; at.increment(none))
+      if (at->path().filename().string().starts_with("checkpoint-")) return true;
+    return false;
+  }
+  std::string model(std::string const& name) const { return read(name + "/model.safetensors"); }
+};
+
+}  // namespace
+
+TEST_CASE_METHOD(processes_test, "processes train one model, to the same bits each time") {
+  REQUIRE(run(2, sixty + "--out @first") == std::vector<int>{0, 0});
+  CHECK_THAT(error(0), Catch::Contains("on 2 processes of 1 threads each") && Catch::Contains("step 120/120") && Catch::Contains("the model is in"));
+  CHECK(error(1) == "");  // the first speaks for all
+  REQUIRE(run(2, sixty + "--out @second") == std::vector<int>{0, 0});
+  CHECK(model("first") == model("second"));
+  REQUIRE((*this)(sixty + "--out @alone --threads 1").code == 0);
+  CHECK(model("alone") != model("first"));  // its batches are half as large
+  REQUIRE(run(3, sixty + "--out @three") == std::vector<int>{0, 0, 0});
+  CHECK(model("three") != model("first"));
+  CHECK((*this)("eval --model @first --pairs @labelled.tsv").code == 0);
+}
+
+TEST_CASE_METHOD(processes_test, "processes that are stopped or killed go on as if nothing had happened") {
+  std::string const command = options + "--steps 400 ";
+  REQUIRE(run(2, command + "--out @whole") == std::vector<int>{0, 0});
+  int stops = 0, kills = 0;
+  // So often that both happen; a run that has ended leaves no state, and is begun anew.
+  for (int turn = 0; (stops < 2 || kills < 3) && turn < 100; ++turn) {
+    if (!some_saved("cut")) std::filesystem::remove_all(path / "cut");
+    auto const all = start(2, command + "--out @cut --save-every 7" + (some_saved("cut") ? " --resume" : ""));
+    bool const kill = turn % 2 == 1;
+    while (!ended(all[0]) && error(0).find("for validation") == std::string::npos) ::usleep(1000);  // both are there
+    for (std::size_t wait = draw(100); wait > 0 && !ended(all[0]); --wait) ::usleep(1000);
+    ::kill(kill ? all[draw(2)] : all[0], kill ? SIGKILL : SIGTERM);  // the first says when all stop
+    auto const ends = codes(all);
+    CAPTURE(turn, ends, error(0), error(1));
+    stops += ends == std::vector<int>{128 + SIGTERM, 128 + SIGTERM};
+    kills += std::ranges::count(ends, -SIGKILL) == 1 && std::ranges::count(ends, 1) == 1;
+    for (int const code : ends) CHECK((code == 128 + SIGTERM || code == -SIGTERM || code == -SIGKILL || code == 1 || code == 0));
+  }
+  CHECK(stops >= 2);
+  CHECK(kills >= 3);
+  if (!some_saved("cut")) std::filesystem::remove_all(path / "cut");
+  REQUIRE(run(2, command + "--out @cut --save-every 7" + (some_saved("cut") ? " --resume" : "")) == std::vector<int>{0, 0});
+  CHECK(model("cut") == model("whole"));
+}
+
+TEST_CASE_METHOD(processes_test, "what ends one process ends all, and each says why") {
+  auto const all = start(2, many + "--out @model");
+  auto const begun = [&] { return std::filesystem::exists(path / "model/metrics.jsonl") && read("model/metrics.jsonl") != ""; };
+  while (!ended(all[0]) && !begun()) ::usleep(1000);
+  ::kill(all[1], SIGKILL);
+  CHECK(codes(all) == std::vector<int>{1, -SIGKILL});
+  CHECK_THAT(error(0), Catch::Contains("twinbert: rank 1 has ended, or was killed"));
+
+  write("short.tsv", "");
+  CHECK(run(2, "train --pairs @short.tsv --out @none") == std::vector<int>{1, 1});
+  auto const refused = [&](std::string const& more, std::string const& what) {
+    CHECK(run(2, options + "--out @none " + more) == std::vector<int>{1, 1});
+    CHECK_THAT(error(0) + error(1), Catch::Contains(what));
+    CHECK_FALSE(std::filesystem::exists(path / "none"));
+  };
+  refused("--seconds 5", "--seconds: processes have clocks of their own, and all take the same steps. FIX: --steps");
+  refused("--profile @trace.json", "--profile: of one process alone");
+  refused("--device cuda", "--device: several processes compute on the CPU alone");
+}
+
+TEST_CASE_METHOD(processes_test, "a run is resumed by as many processes as began it") {
+  auto const all = start(2, many + "--out @cut --save-every 5");
+  while (!ended(all[0]) && !some_saved("cut")) ::usleep(1000);
+  ::kill(all[0], SIGTERM);
+  REQUIRE(codes(all) == std::vector<int>{128 + SIGTERM, 128 + SIGTERM});
+  CHECK(run(3, many + "--out @cut --save-every 5 --resume") == std::vector<int>{1, 1, 1});
+  CHECK_THAT(error(0) + error(1) + error(2), Catch::Contains("the number of processes is not what the saved run had (2, now 3)"));
+}
