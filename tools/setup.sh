@@ -7,7 +7,7 @@ set -uo pipefail
 packages="cmake ninja-build libeigen3-dev nlohmann-json3-dev catch2 libbenchmark-dev ca-certificates"
 docs_packages="doxygen"
 pip_packages="python3 python3-venv"
-check_packages="clang libclang-rt-dev clang-15 clang-16 python3-numpy $pip_packages $docs_packages"
+check_packages="clang libclang-rt-dev clang-15 clang-16 openmpi-bin libopenmpi-dev python3-numpy $pip_packages $docs_packages"
 [ "$(uname -m)" = x86_64 ] && check_packages="$check_packages g++-aarch64-linux-gnu qemu-user hipcc"
 
 # CUDA's compiler, of one version everywhere. Where there is none, or no GPU, it compiles all the same.
