@@ -97,3 +97,19 @@ TEST_CASE("ranks of any number with shards of their own") {
   group.run([&](dist::local& rank) { two[static_cast<std::size_t>(rank.rank())] = train<f32, step<f32, data_parallel<>, virtual_shards<2>>>(rank, 2); });
   for (auto const& of_rank : two) CHECK(of_rank == one);
 }
+
+TEST_CASE("gradients that are sent as halves are those of f32, rounded") {
+  using halves = step<f32, data_parallel<>, sends_gradients_as<bf16>>;
+  std::vector<trained<f32>> local(2), connected(2), whole(2);
+  dist::local_group group(2);
+  group.run([&](dist::local& rank) {
+    local[static_cast<std::size_t>(rank.rank())] = train<f32, halves>(rank);
+    whole[static_cast<std::size_t>(rank.rank())] = train<f32, step<f32, data_parallel<>>>(rank);
+  });
+  ::net::run(2, [&](::net::all& all) { connected[static_cast<std::size_t>(all.rank())] = train<f32, halves>(all); });
+  CHECK(local[1] == local[0]);
+  CHECK(connected[0] == local[0]);
+  CHECK(connected[1] == local[0]);
+  CHECK_FALSE(local[0] == whole[0]);
+  for (std::size_t i = 0; i < whole[0].parameters.size(); ++i) CHECK(local[0].parameters[i] == Approx(whole[0].parameters[i]).margin(0.02));
+}

@@ -1,5 +1,5 @@
 // A sum over ranks of halves, whose rounding would depend on the number of ranks.
-// expect: all_reduce: sums are of f32 or f64. FIX: cast<tx::f32>(x)
+// expect: all_reduce: sums are of floating-point numbers. FIX: cast<tx::f32>(x)
 #include <tx/dist/all_reduce.hpp>
 #include <tx/expr/tensor.hpp>
 #include <tx/ops/lift.hpp>

@@ -322,8 +322,7 @@ TEST_CASE("what steps are made of refuses shapes that it cannot divide or gather
   refused("gather_all: nothing to gather", [](inputs& in) {
     in.g.emit(&gather_all_info, nullptr, 0, attributes{{0, 1}});
   });
-  refused("all_reduce: sums are of f32 or f64. FIX: ", [](inputs& in) { all_reduce(in.ids<2>()); });
-  refused("all_reduce: sums are of f32 or f64. FIX: ", [](inputs& in) { all_reduce(in.halves<2>()); });
+  refused("all_reduce: sums are of floating-point numbers. FIX: ", [](inputs& in) { all_reduce(in.ids<2>()); });
   refused("shard_add: two values of one type and shape",
           [](inputs& in) { shard_add(in.f32s<2>(), in.f32s<3>()); });
   refused("shards: a result of the loss, or what a state of the model becomes",

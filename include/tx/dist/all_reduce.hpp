@@ -1,5 +1,5 @@
 // all_reduce(x): the sum of x over all ranks, on all of them. The gradient is the sum of the ranks' gradients.
-// Errors: f32 and f64 only; ranks that bring different shapes get a rank_error.
+// f32 and f64, and halves, which are added in f32 and rounded once. Errors: ranks that bring different shapes get a rank_error.
 #pragma once
 
 #include <tx/ops/partitioned.hpp>
@@ -11,8 +11,7 @@ namespace tx {
 
 namespace detail {
 constexpr value_info all_reduce_infer(value_info const* in, int, attributes const&) {
-  if (in[0].type != dtype::f32 && in[0].type != dtype::f64)
-    throw invalid("all_reduce: sums are of f32 or f64. FIX: cast<tx::f32>(x)");
+  if (!is_float(in[0].type)) throw invalid("all_reduce: sums are of floating-point numbers. FIX: cast<tx::f32>(x)");
   return in[0];
 }
 // Right where each rank has a loss of its own and trains for the sum of all: what a rank's x adds to each of them.

@@ -4,6 +4,10 @@
 //   rank(), size()        which rank this is, of how many
 //   all_reduce(from, to)  `to` becomes the sum of all ranks' `from`, added in the order of tree_sum.hpp: bit for bit
 //                         the same on every rank and every time. `from` may be `to`.
+//   reduce_scatter(from, to)  the same of size() equal parts, of which each rank gets its own; `to` may be that part of `from`
+//   all_gather(from, to)  the ranks' `from`, one behind the other; `from` may be this rank's part of `to`
+//   all_to_all(from, to)  part r of `from` goes to rank r, which has it as part rank(); they do not overlap
+//   broadcast(x, root)    what rank `root` has, on all
 //   barrier()             waits until all ranks are here
 //
 // When a rank fails, the others get a rank_error instead of waiting for ever; what they compute with stays usable, the
@@ -22,6 +26,10 @@ concept communicator = requires(C& c, std::span<float const> from, std::span<flo
   { c.rank() } -> std::same_as<int>;
   { c.size() } -> std::same_as<int>;
   c.all_reduce(from, to);
+  c.reduce_scatter(from, to);
+  c.all_gather(from, to);
+  c.all_to_all(from, to);
+  c.broadcast(to, 0);
   c.barrier();
 };
 

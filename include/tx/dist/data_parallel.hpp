@@ -6,6 +6,8 @@
 //   train_step<model, loss, adamw, virtual_shards<4>>                     1 rank with all 4: 4 times as long arguments
 //   train_step<model, loss, adamw, data_parallel<>>                       as many ranks as there are when it runs
 //
+//   train_step<model, loss, adamw, data_parallel<>, sends_gradients_as<bf16>>   half the bytes between ranks
+//
 // The first three, and the last on 4 ranks, compute the same bits: every shard goes through the same kernels, dropout counts rows over all shards,
 // and sums follow tree_sum.hpp. A rank's shards are neighbours: rank r of R has shards r V to r V + V - 1.
 #pragma once
@@ -29,11 +31,19 @@ struct virtual_shards {
   static_assert(Shards >= 1 && Shards <= 8, "tx::virtual_shards: 1 to 8 shards a rank. FIX: virtual_shards<N> with such an N, and more ranks");
 };
 
+// Gradients are rounded to Half before ranks exchange them, and their sums, of f32, once more: half the bytes, and no more the bits of one rank.
+template <class Half>
+struct sends_gradients_as {
+  static_assert(is_half(dtype_v<Half>), "tx::sends_gradients_as takes a half. FIX: sends_gradients_as<bf16>, or no such option for f32");
+};
+
 namespace dist::detail {
 constexpr void divide(batch_division& division, int ranks, int shards) {
   if (ranks != 1 && (shards & (shards - 1)) != 0)
     throw invalid("virtual_shards on several ranks must be 1, 2, 4 or 8, so that their sums are a part of the tree over all. FIX: virtual_shards<1>, <2>, <4> or <8>");
-  division = {ranks, shards, true};
+  division.ranks = ranks;
+  division.shards = shards;
+  division.given = true;
 }
 }  // namespace dist::detail
 
@@ -49,6 +59,14 @@ struct step_option<virtual_shards<Shards>> {
   static constexpr void set(step_options& o) {
     static_assert(sizeof(virtual_shards<Shards>) > 0);
     dist::detail::divide(o.division, o.division.ranks, Shards);
+  }
+};
+
+template <class Half>
+struct step_option<sends_gradients_as<Half>> {
+  static constexpr void set(step_options& o) {
+    static_assert(sizeof(sends_gradients_as<Half>) > 0);
+    o.division.sent_as = dtype_v<Half>;
   }
 };
 
@@ -118,9 +136,10 @@ template <int Shards, class Tuple>
 using arguments_of_shards = typename detail::joined_arguments<Shards, Tuple>::type;
 
 // The graph of a rank with all of its shards, each recorded as `one`: its outputs are means over the shards of all ranks, of results, of what states
-// become and of gradients. gather(g, outputs) may join gradients of a shard before they are added up.
-template <class Gather>
-constexpr graph averaged_over_shards(graph const& one, batch_division d, Gather const& gather) {
+// become and of gradients. gather(g, outputs) may join gradients of a shard before they are added up, unless the division combines them otherwise, each of
+// tensors_of(g, output) tensors.
+template <class Gather, class TensorsOf>
+constexpr graph averaged_over_shards(graph const& one, batch_division d, Gather const& gather, TensorsOf const& tensors_of) {
   graph g{};
   vec<int> values{};
   for (output const& o : one.outputs) {
@@ -140,7 +159,7 @@ constexpr graph averaged_over_shards(graph const& one, batch_division d, Gather 
       if (o.target >= 0) o.target = emit_leaf(g, *one[o.target].op, one.info(o.target), one[o.target].at).id;
       outputs.push_back(o);
     }
-    outputs = gather(g, outputs);
+    if (d.combine == nullptr) outputs = gather(g, outputs);
     for (int k = 0; k < outputs.size(); ++k) {
       var const x{&g, outputs[k].value};
       sums[k].push(is_half(x.type()) ? cast(x, dtype::f32) : x);
@@ -148,8 +167,14 @@ constexpr graph averaged_over_shards(graph const& one, batch_division d, Gather 
   }
   for (int k = 0; k < outputs.size(); ++k) {
     var x = sums[k].total();
-    if (d.several()) x = all_reduce(x);
-    x = detail::averaged(x, d);
+    if (d.combine != nullptr && outputs[k].kind == output_kind::gradient) {
+      x = d.combine(d.shards > 1 ? x * (1.0 / d.shards) : x, tensors_of(g, outputs[k]));
+    } else if (d.several() && outputs[k].kind == output_kind::gradient && is_half(d.sent_as)) {
+      x = cast(all_reduce(cast(detail::averaged(x, d), d.sent_as)), x.type());  // means, which halves have the range for
+    } else {
+      if (d.several()) x = all_reduce(x);
+      x = detail::averaged(x, d);
+    }
     outputs[k].value = (x.type() == g.info(outputs[k].value).type ? x : cast(x, g.info(outputs[k].value).type)).id;
     g.outputs.push_back(outputs[k]);
   }

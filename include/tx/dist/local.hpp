@@ -121,22 +121,72 @@ class local {
     group_.part();
   }
 
-  // Each rank adds a share of the elements and hands the sums to all.
+  // Each rank adds a share of the elements and hands the sums to all. f32 and f64, and halves, which are added in f32 and rounded once.
   template <class T>
   void all_reduce(std::span<T const> from, std::span<T> to) {
-    static_assert(std::is_floating_point_v<T>, "tx::dist::local: sums are of f32 or f64. FIX: cast<float>(x) before they are added");
-    if (from.size() != to.size()) throw rank_error("all_reduce: from and to differ in length");
+    check(from.size() == to.size(), "all_reduce: from and to differ in length");
     group_.meet(rank_, {"all_reduce", from.data(), to.data(), to.size(), sizeof(T)});
-    auto const& posts = group_.posts_;
     auto const count = static_cast<std::int64_t>(to.size());
-    auto const part = [&](int r) { return static_cast<T const*>(posts[static_cast<std::size_t>(r)].from); };
-    tree_sum<T>(part, size(), count * rank_ / size(), count * (rank_ + 1) / size(), [&](std::int64_t at, int n, T const* sum) {
-      for (auto const& p : posts) std::memcpy(static_cast<T*>(p.to) + at, sum, static_cast<std::size_t>(n) * sizeof(T));
+    add<T>(count * rank_ / size(), count * (rank_ + 1) / size(), [&](std::int64_t at, int n, T const* sum) {
+      for (auto const& p : group_.posts_) std::memcpy(static_cast<T*>(p.to) + at, sum, static_cast<std::size_t>(n) * sizeof(T));
     });
+    group_.part();
+  }
+  template <class T>
+  void reduce_scatter(std::span<T const> from, std::span<T> to) {
+    check(from.size() == to.size() * static_cast<std::size_t>(size()), "reduce_scatter: from has to be size() times as long as to");
+    group_.meet(rank_, {"reduce_scatter", from.data(), to.data(), to.size(), sizeof(T)});
+    auto const first = static_cast<std::int64_t>(to.size()) * rank_;
+    add<T>(first, first + static_cast<std::int64_t>(to.size()),
+           [&](std::int64_t at, int n, T const* sum) { std::memcpy(to.data() + (at - first), sum, static_cast<std::size_t>(n) * sizeof(T)); });
+    group_.part();
+  }
+  template <class T>
+  void all_gather(std::span<T const> from, std::span<T> to) {
+    check(to.size() == from.size() * static_cast<std::size_t>(size()), "all_gather: to has to be size() times as long as from");
+    group_.meet(rank_, {"all_gather", from.data(), to.data(), from.size(), sizeof(T)});
+    for (std::size_t r = 0; r < group_.posts_.size(); ++r) copy(group_.posts_[r].from, to.data() + r * from.size(), from.size_bytes());
+    group_.part();
+  }
+  template <class T>
+  void all_to_all(std::span<T const> from, std::span<T> to) {
+    check(from.size() == to.size() && from.size() % group_.posts_.size() == 0, "all_to_all: from and to have to be of one length, a multiple of size()");
+    group_.meet(rank_, {"all_to_all", from.data(), to.data(), to.size(), sizeof(T)});
+    std::size_t const each = from.size() / group_.posts_.size();
+    for (std::size_t r = 0; r < group_.posts_.size(); ++r)
+      copy(static_cast<T const*>(group_.posts_[r].from) + each * static_cast<std::size_t>(rank_), to.data() + r * each, each * sizeof(T));
+    group_.part();
+  }
+  template <class T>
+  void broadcast(std::span<T> x, int root) {
+    check(root >= 0 && root < size(), "broadcast: there is no such root");
+    group_.meet(rank_, {"broadcast", x.data(), x.data(), x.size(), sizeof(T)});
+    copy(group_.posts_[static_cast<std::size_t>(root)].from, x.data(), x.size_bytes());
     group_.part();
   }
 
  private:
+  static void check(bool right, char const* what) {
+    if (!right) throw rank_error(what);
+  }
+  static void copy(void const* from, void* to, std::size_t bytes) {
+    if (bytes > 0 && from != to) std::memcpy(to, from, bytes);
+  }
+  // store(at, count, sums) for the elements begin .. end of all ranks' `from`
+  template <class T, class Store>
+  void add(std::int64_t begin, std::int64_t end, Store const& store) const {
+    auto const part = [&](int r) { return static_cast<T const*>(group_.posts_[static_cast<std::size_t>(r)].from); };
+    tree_sum<sum_type<T>>(part, size(), begin, end, [&](std::int64_t at, int n, sum_type<T> const* sums) {
+      if constexpr (std::is_same_v<T, sum_type<T>>) {
+        store(at, n, sums);
+      } else {
+        T halves[detail::tree_chunk];
+        for (int i = 0; i < n; ++i) halves[i] = rounded<T>(sums[i]);
+        store(at, n, halves);
+      }
+    });
+  }
+
   local_group& group_;
   int rank_;
 };

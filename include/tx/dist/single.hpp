@@ -7,15 +7,38 @@
 
 namespace tx::dist {
 
-struct single {
+class single {
+ public:
   static int rank() { return 0; }
   static int size() { return 1; }
   template <class T>
   static void all_reduce(std::span<T const> from, std::span<T> to) {
-    if (from.size() != to.size()) throw rank_error("all_reduce: from and to differ in length");
-    if (!to.empty() && from.data() != to.data()) std::memcpy(to.data(), from.data(), to.size_bytes());
+    copy(from, to, "all_reduce");
+  }
+  template <class T>
+  static void reduce_scatter(std::span<T const> from, std::span<T> to) {
+    copy(from, to, "reduce_scatter");
+  }
+  template <class T>
+  static void all_gather(std::span<T const> from, std::span<T> to) {
+    copy(from, to, "all_gather");
+  }
+  template <class T>
+  static void all_to_all(std::span<T const> from, std::span<T> to) {
+    copy(from, to, "all_to_all");
+  }
+  template <class T>
+  static void broadcast(std::span<T>, int root) {
+    if (root != 0) throw rank_error("broadcast: there is no such root");
   }
   static void barrier() {}
+
+ private:
+  template <class T>
+  static void copy(std::span<T const> from, std::span<T> to, char const* what) {
+    if (from.size() != to.size()) throw rank_error(std::string(what) + ": from and to differ in length");
+    if (!to.empty() && from.data() != to.data()) std::memcpy(to.data(), from.data(), to.size_bytes());
+  }
 };
 static_assert(communicator<single>);
 

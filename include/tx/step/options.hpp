@@ -10,6 +10,7 @@
 #pragma once
 
 #include <tx/core/dtype.hpp>
+#include <tx/expr/var.hpp>
 #include <tx/plan/compile_options.hpp>
 
 #include <concepts>
@@ -25,6 +26,9 @@ struct batch_division {
   int ranks = 1;
   int shards = 1;      // of each rank
   bool given = false;  // else the step is recorded as it is
+  // What becomes of the ranks' gradients by a parameter, so many tensors of one shape, in place of their mean: on all ranks the same. nullptr: the mean.
+  var (*combine)(var gradient, std::int64_t tensors) = nullptr;
+  dtype sent_as = dtype::f32;  // what ranks send of gradients; a half: their means, rounded
 
   constexpr bool several() const { return ranks != 1; }
   constexpr bool is_for(int there) const { return ranks == any_ranks || ranks == there; }

@@ -41,6 +41,15 @@ constexpr void differentiate(graph& g, vec<char> const& again) {
   refuse_overlapping(g, trained);
 }
 
+// Tensors of a gradient that is one parameter's: one for each block of the repeats that it lies in.
+template <class Model>
+constexpr std::int64_t tensors_of_gradient(graph const& g, output const& o) {
+  shape const& dims = g.info(o.value).dims;
+  std::int64_t count = 1;
+  for (int k = 0; k < dims.rank - layout<Model>::entries[parameter_entry(g[o.target].at)].rank; ++k) count *= dims.dim[k];
+  return count;
+}
+
 // Calls use(gradient, leaf) for each, and puts what it returns in the gradient's place.
 template <class Use>
 constexpr void for_each_gradient(graph& g, Use use) {

@@ -50,6 +50,8 @@ struct train_step {
     return options.runs > 1 ? own + ", every " + std::to_string(options.runs) + " runs" : own;
   }
   static constexpr step_options options = options_of<Options...>();
+  static_assert(options.division.given || (options.division.combine == nullptr && !is_half(options.division.sent_as)),
+                "tx::train_step: an option says how ranks add gradients, and there are no ranks. FIX: tx::data_parallel<> beside it, or without it");
   static constexpr batch_division division = options.division;
   using told = std::conditional_t<typed_handle<typename call::result>, loss_result<typename call::result>, typename call::result>;
   using result = std::conditional_t<options.tells_norm, with_gradient_norm<told, element_t<layout<Model>::type>>, told>;
@@ -68,13 +70,13 @@ struct train_step {
     constexpr auto small = [](int group) { return detail::updates_together<Model, Optimizer>(options, group); };
     auto const ready_together = [&](int group) { return options.clips || to.gathers_gradients || small(group); };
     if constexpr (parts > 1) {
-      g.outputs = detail::gathered<Model>(g, g.outputs, small);
+      g.outputs = detail::gathered<Model>(g, g.outputs, [&](int group) { return division.combine == nullptr && small(group); });
       g = detail::averaged_over_parts(g, parts);
     }
     if constexpr (division.given) {
-      g = dist::averaged_over_shards(g, division, [](graph& all, vec<output> const& of_shard) {
-        return detail::gathered<Model>(all, of_shard, [](int) { return true; });
-      });
+      auto const gather = [](graph& all, vec<output> const& of_shard) { return detail::gathered<Model>(all, of_shard, [](int) { return true; }); };
+      g = dist::averaged_over_shards(g, division, gather, [](graph const& all, output const& o) { return detail::tensors_of_gradient<Model>(all, o); });
+      if constexpr (division.combine != nullptr) g.outputs = gather(g, g.outputs);
     } else {
       g.outputs = detail::gathered<Model>(g, g.outputs, ready_together);
     }
