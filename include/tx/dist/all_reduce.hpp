@@ -22,7 +22,8 @@ inline constexpr op_info all_reduce_info{.name = "all_reduce",
                                          .kind = op_kind::collective,
                                          .arity = 1,
                                          .infer = detail::all_reduce_infer,
-                                         .vjp = detail::all_reduce_vjp};
+                                         .vjp = detail::all_reduce_vjp,
+                                         .each_element = true};
 
 namespace rules {
 struct all_reduce {

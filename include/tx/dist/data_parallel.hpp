@@ -100,7 +100,7 @@ struct joined_arguments<Shards, std::tuple<A...>> {
 
 // The mean of what is a sum over the shards of all ranks. A number of them that is known while compiling is one of the program's
 // constants; else its reciprocal is computed in each run, to the same bits.
-constexpr var averaged(var x, batch_division d) {
+constexpr var mean_of(var x, batch_division d) {
   if (d.ranks != any_ranks) return x * (1.0 / (d.ranks * d.shards));
   var const shards = cast(run_time_scalar(*x.g, scalar::shards), x.type());
   return x * (1.0 / shards);
@@ -135,6 +135,57 @@ class running_sum {
 template <int Shards, class Tuple>
 using arguments_of_shards = typename detail::joined_arguments<Shards, Tuple>::type;
 
+namespace detail {
+
+// What an output is over all ranks, of which `x` is the sum over the shards of one: their sum, of which average() makes the mean, or what says itself what it is.
+template <class TensorsOf>
+constexpr var over_ranks(graph& g, var x, output const& o, batch_division d, TensorsOf const& tensors_of) {
+  bool const gradient = o.kind == output_kind::gradient;
+  if (d.combine != nullptr && gradient) return d.combine(d.shards > 1 ? x * (1.0 / d.shards) : x, tensors_of(g, o));
+  if (d.several() && gradient && is_half(d.sent_as)) return cast(all_reduce(cast(mean_of(x, d), d.sent_as)), x.type());  // means, which halves have the range for
+  return d.several() ? all_reduce(x) : x;
+}
+constexpr var average(var x, output const& o, batch_division d) {
+  bool const done = o.kind == output_kind::gradient && (d.combine != nullptr || (d.several() && is_half(d.sent_as)));
+  return done ? x : mean_of(x, d);
+}
+
+constexpr void check_results(graph const& g) {
+  for (output const& o : g.outputs) {
+    value_info const& info = g.info(o.value);
+    if (o.kind == output_kind::result && (info.count() != 1 || !is_float(info.type)))
+      throw invalid("data_parallel, virtual_shards: a step hands back means over the shards, so its results must be floating-point scalars. FIX: reduce each, e.g. with mean(x)");
+  }
+}
+
+}  // namespace detail
+
+// The graph of a rank with one shard: its outputs become means over all ranks. Each gradient is added up where it is made: one that a repeated block stacks, in
+// that block (passes/sink.hpp). gather(g, outputs) may then join them.
+template <class Gather, class TensorsOf>
+constexpr void average_over_ranks(graph& g, batch_division d, Gather const& gather, TensorsOf const& tensors_of) {
+  detail::check_results(g);
+  g.when = step_phase::update;
+  auto const each = [&](auto const& become) {
+    for (int k = 0; k < g.outputs.size(); ++k) {
+      int const next = become(var{&g, g.outputs[k].value}, g.outputs[k]).id;
+      g.outputs[k].value = next;
+    }
+  };
+  vec<dtype> results{};  // what has no leaf, in its order; halves are wider on the way
+  for (output const& o : g.outputs)
+    if (o.target < 0) results.push_back(g.info(o.value).type);
+  each([&](var x, output const& o) { return detail::over_ranks(g, is_half(x.type()) ? cast(x, dtype::f32) : x, o, d, tensors_of); });
+  g.outputs = gather(g, vec<output>(g.outputs));
+  g.when = step_phase::update;
+  int result = 0;
+  each([&](var x, output const& o) {
+    var const mean = detail::average(x, o, d);
+    dtype const wanted = o.target >= 0 ? g.info(o.target).type : results[result++];
+    return mean.type() == wanted ? mean : cast(mean, wanted);
+  });
+}
+
 // The graph of a rank with all of its shards, each recorded as `one`: its outputs are means over the shards of all ranks, of results, of what states
 // become and of gradients. gather(g, outputs) may join gradients of a shard before they are added up, unless the division combines them otherwise, each of
 // tensors_of(g, output) tensors.
@@ -142,12 +193,8 @@ template <class Gather, class TensorsOf>
 constexpr graph averaged_over_shards(graph const& one, batch_division d, Gather const& gather, TensorsOf const& tensors_of) {
   graph g{};
   vec<int> values{};
-  for (output const& o : one.outputs) {
-    values.push_back(o.value);
-    value_info const& info = one.info(o.value);
-    if (o.kind == output_kind::result && (info.count() != 1 || !is_float(info.type)))
-      throw invalid("data_parallel, virtual_shards: a step hands back means over the shards, so its results must be floating-point scalars. FIX: reduce each, e.g. with mean(x)");
-  }
+  detail::check_results(one);
+  for (output const& o : one.outputs) values.push_back(o.value);
   vec<output> outputs{};
   vec<detail::running_sum> sums(values.size());
   for (int s = 0; s < d.shards; ++s) {
@@ -166,15 +213,7 @@ constexpr graph averaged_over_shards(graph const& one, batch_division d, Gather 
     }
   }
   for (int k = 0; k < outputs.size(); ++k) {
-    var x = sums[k].total();
-    if (d.combine != nullptr && outputs[k].kind == output_kind::gradient) {
-      x = d.combine(d.shards > 1 ? x * (1.0 / d.shards) : x, tensors_of(g, outputs[k]));
-    } else if (d.several() && outputs[k].kind == output_kind::gradient && is_half(d.sent_as)) {
-      x = cast(all_reduce(cast(detail::averaged(x, d), d.sent_as)), x.type());  // means, which halves have the range for
-    } else {
-      if (d.several()) x = all_reduce(x);
-      x = detail::averaged(x, d);
-    }
+    var const x = detail::average(detail::over_ranks(g, sums[k].total(), outputs[k], d, tensors_of), outputs[k], d);
     outputs[k].value = (x.type() == g.info(outputs[k].value).type ? x : cast(x, g.info(outputs[k].value).type)).id;
     g.outputs.push_back(outputs[k]);
   }

@@ -86,6 +86,7 @@ struct op_info {
   bool costly = false;         // worth keeping rather than computing twice within a row
   bool differentiable = true;  // false: gradients stop here without an error
   bool over_first = false;     // whole: the result may lie over input 0, of which a share reads what it writes alone
+  bool each_element = false;   // collective: an element of the result is made of the ranks' elements in its place alone
   bool draws = false;          // whole: random numbers are drawn where its kernel needs them, not read
   std::uint32_t key = static_cast<std::uint32_t>(fnv1a(name));  // for hashing: the order of addresses is no constant
 };

@@ -6,9 +6,9 @@
 //            M = result(block), W = result(block) replace m and w
 //
 // What may move reads, beside what the block stacks, only leaves (or arguments) of as many slices and numbers that do not wait for the block.
-// It keeps slices apart: elementwise ops, sums along rows, reshapes, broadcasts and transposes within a slice. A sum over all rows moves in part: each
+// It keeps slices apart: elementwise ops, sums over ranks, sums along rows, reshapes, broadcasts and transposes within a slice. A sum over all rows moves in part: each
 // iteration adds up its slice, and what it gives is added up outside. Nothing moves that others read whole, unless it is such a sum or
-// replaces a leaf: it would have to be stacked in the gradient's place. Only nodes of step_phase::update move, and casts.
+// replaces a leaf: it would have to be stacked in the gradient's place. A gradient's sum over ranks may: nothing else reads the gradient. Only nodes of step_phase::update move, and casts.
 #pragma once
 
 #include <tx/graph/numbers_read.hpp>
@@ -104,7 +104,26 @@ class sinker {
     shape const& from = n.inputs > 0 ? g_.info(g_.input(n, 0)).dims : n.info.dims;
     if (n.op == &broadcast_info) return from.rank == n.info.dims.rank && from.dim[0] == n.info.dims.dim[0];
     if (n.op->kind == op_kind::row_reduce) return from.rank > 1;
-    return n.op->kind == op_kind::elementwise && n.info.count() > 1;  // a leaf that is a number is read everywhere: none replaces it in a body
+    bool const by_element = n.op->kind == op_kind::elementwise || (n.op->kind == op_kind::collective && n.op->each_element);
+    return by_element && n.info.count() > 1;  // a leaf that is a number is read everywhere: none replaces it in a body
+  }
+
+  // A gradient summed over ranks, which is as large, perhaps scaled and rounded.
+  constexpr bool sums_over_ranks(int id) const {
+    while (g_[id].op->kind == op_kind::elementwise && moves_[id]) {
+      int next = -1;
+      for (int k = 0; k < g_[id].inputs; ++k) {
+        if (known_number(g_.input(id, k)) >= 0) continue;
+        if (next >= 0) return false;
+        next = g_.input(id, k);
+      }
+      if (next < 0) return false;
+      id = next;
+    }
+    if (g_[id].op->kind != op_kind::collective || !moves_[id]) return false;
+    int from = g_.input(id, 0);
+    while (g_[from].op == &cast_info && moves_[from]) from = g_.input(from, 0);
+    return is_stacked_here(from);
   }
 
   constexpr bool can_move(int id) const {
@@ -139,7 +158,7 @@ class sinker {
     for (output const& o : g_.outputs)
       if (o.kind != output_kind::assign) read_whole[o.value] = 1;
     for (int id = owner_ + 1; id < first_own_; ++id) {
-      bool const reduces = g_[id].op->kind == op_kind::row_reduce || is_partial_sum(id) || g_.info(id).count() <= slices_;
+      bool const reduces = g_[id].op->kind == op_kind::row_reduce || is_partial_sum(id) || g_.info(id).count() <= slices_ || sums_over_ranks(id);
       if (moves_[id] && read_whole[id] && !reduces && !replaces(id)) stays_[id] = 1;
     }
     bool changed = false;

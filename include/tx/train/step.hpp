@@ -73,9 +73,14 @@ struct train_step {
       g.outputs = detail::gathered<Model>(g, g.outputs, [&](int group) { return division.combine == nullptr && small(group); });
       g = detail::averaged_over_parts(g, parts);
     }
-    if constexpr (division.given) {
+    auto const tensors_of = [](graph const& all, output const& o) { return detail::tensors_of_gradient<Model>(all, o); };
+    if constexpr (division.several() && division.shards == 1) {
+      if constexpr (division.combine == nullptr) g.outputs = detail::gathered<Model>(g, g.outputs, small);
+      dist::average_over_ranks(
+          g, division, [&](graph& all, vec<output> const& o) { return detail::gathered<Model>(all, o, ready_together); }, tensors_of);
+    } else if constexpr (division.given) {
       auto const gather = [](graph& all, vec<output> const& of_shard) { return detail::gathered<Model>(all, of_shard, [](int) { return true; }); };
-      g = dist::averaged_over_shards(g, division, gather, [](graph const& all, output const& o) { return detail::tensors_of_gradient<Model>(all, o); });
+      g = dist::averaged_over_shards(g, division, gather, tensors_of);
       if constexpr (division.combine != nullptr) g.outputs = gather(g, g.outputs);
     } else {
       g.outputs = detail::gathered<Model>(g, g.outputs, ready_together);
