@@ -1,7 +1,7 @@
 // A step for as many ranks as there are: on threads and on processes' connections, the bits of one compiled for that many.
 #include "../net/group.hpp"
 
-#include <tx/backends/reference.hpp>
+#include <tx/backends/cpu.hpp>
 #include <tx/dist/data_parallel.hpp>
 #include <tx/dist/distributed.hpp>
 #include <tx/dist/local.hpp>
@@ -23,20 +23,22 @@ namespace {
 
 using namespace tx;
 
+constexpr int rows = 4, elements = rows * 12;  // of a shard
+
 template <class T>
 struct block_of {
-  param<tensor<T, 3, 3>, init::normal<1, 2>> w;
-  param<tensor<T, 3>> b;
+  param<tensor<T, 12, 12>, init::normal<1, 4>> w;
+  param<tensor<T, 12>> b;
   constexpr auto operator()(auto const& x) const { return tanh(matmul(x, w) + b); }
 };
 template <class T>
 struct net_of {
-  param<tensor<T, 5, 3>, init::normal<1, 2>> w;
+  param<tensor<T, 12, 12>, init::normal<1, 4>> w;
   repeat<3, block_of<T>> body;
-  param<tensor<T, 3, 1>, init::normal<1, 2>> v;
+  param<tensor<T, 12, 3>, init::normal<1, 2>> v;
 };
 template <class T>
-constexpr auto loss = [](net_of<T> const& m, tensor<T, 2, 5> x) {
+constexpr auto loss = [](net_of<T> const& m, tensor<T, rows, 12> x) {
   auto const y = matmul(m.body(tanh(dropout(matmul(x, m.w), 0.25f))), m.v);
   return mean(y * y);
 };
@@ -53,14 +55,14 @@ struct trained {
 
 template <class T, class Step, class Communicator>
 trained<T> train(Communicator& ranks, int shards = 1) {
-  executor<Step, distributed<reference, Communicator>> run{seed(3), ranks};
+  executor<Step, distributed<cpu, Communicator>> run{seed(3), ranks, {.threads = 1}};
   run.settings["learning_rate"] = 0.1f;
   run.settings.set("clip_norm", 0.2f);
   trained<T> out;
   for (int s = 0; s < 4; ++s) {
     std::vector<T> x;
-    int const first = ranks.rank() * shards * 10;
-    for (int i = first; i < first + shards * 10; ++i) x.push_back(static_cast<T>((i * 7 + s) % 13) / T{13});
+    int const first = ranks.rank() * shards * elements;
+    for (int i = first; i < first + shards * elements; ++i) x.push_back(static_cast<T>((i * 7 + s) % 13) / T{13});
     out.losses.push_back(static_cast<float>(run(x).loss));
   }
   auto const all = run.read();

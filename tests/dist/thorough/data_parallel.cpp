@@ -118,8 +118,6 @@ using shards_2 = step<pairs / 2, tx::virtual_shards<2>>;
 static_assert(std::is_same_v<std::tuple_element_t<0, shards_2::arguments>, tx::nn::query_ids<config, pairs>>);
 static_assert(std::is_same_v<std::tuple_element_t<0, ranks_2::arguments>, tx::nn::query_ids<config, pairs / 2>>);
 
-// A shard more is a call more of the same kernels; all_reduce takes the place of the addition.
-static_assert(shards_2::program<>::kernels.size() == ranks_2::program<>::kernels.size());
 static_assert(ranks_2::program<>::collective && !shards_2::program<>::collective);
 
 }  // namespace

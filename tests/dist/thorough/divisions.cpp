@@ -119,7 +119,11 @@ TEST_CASE("three shards, and both backends") {
   values const one = on_one<third<tx::virtual_shards<3>>>();
   check_all(on_ranks<third<tx::data_parallel<3>>>(3), one);
   values const plain = on_one<third<tx::virtual_shards<3>>, tx::reference>();
-  check_all(on_ranks<third<tx::data_parallel<3>>, tx::reference>(3), plain);
+  // It computes kernels in f64, so what is rounded depends on what is one kernel: there may be others.
+  for (auto const& r : on_ranks<third<tx::data_parallel<3>>, tx::reference>(3)) {
+    REQUIRE(r.size() == plain.size());
+    for (std::size_t i = 0; i < r.size(); ++i) CHECK(r[i] == Approx(plain[i]).epsilon(1e-4).margin(1e-6));
+  }
   for (std::size_t i = 0; i < 2; ++i) CHECK(one[i] == Approx(plain[i]).epsilon(1e-5));
 }
 
