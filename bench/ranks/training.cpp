@@ -1,7 +1,8 @@
 // Usage: mpirun -n RANKS bench_ranks [--over mpi|sockets] [--steps N] [--rounds N] [--threads N]
 // A step of a BERT classifier of 6 layers of 384 (bench/step's minilm: 32 texts of 64 tokens a rank) on several ranks. Each round times N steps with the ranks'
 // gradients averaged, and N where each goes its own way: the difference is what communication costs that nothing hides. Prints one JSON line: seconds of a
-// step of both, the median of the rounds, that share, and tokens a second of all ranks.
+// step of both, the median of the rounds, that share, tokens a second of all ranks, and bytes as planned of
+// a rank and of the same step by itself.
 #include "step.hpp"
 
 #include <tx/backends/cpu.hpp>
@@ -84,8 +85,9 @@ void run(Transport& over, int steps, int rounds, int threads) {
   };
   double const both = median(&timed::together), one = median(&timed::by_itself);
   if (all.rank() == 0)
-    std::printf("{\"ranks\": %d, \"threads\": %d, \"seconds\": %.5f, \"seconds_alone\": %.5f, \"exposed\": %.4f, \"tokens_per_second\": %.0f, \"parameters\": %lld}\n", all.size(), threads, both, one,
-                1 - one / both, static_cast<double>(texts * tokens) * all.size() / both, static_cast<long long>(tx::layout<data_parallel_step::model>::size));
+    std::printf("{\"ranks\": %d, \"threads\": %d, \"seconds\": %.5f, \"seconds_alone\": %.5f, \"exposed\": %.4f, \"tokens_per_second\": %.0f, \"parameters\": %lld, \"planned_peak\": %lld, \"planned_peak_of_one\": %lld}\n", all.size(), threads, both, one,
+                1 - one / both, static_cast<double>(texts * tokens) * all.size() / both, static_cast<long long>(tx::layout<data_parallel_step::model>::size),
+                static_cast<long long>(data_parallel_step::memory.peak), static_cast<long long>(step::memory.peak));
 }
 
 }  // namespace

@@ -144,7 +144,13 @@ constexpr graph trained(graph g, finish const& end) {
   if (!any) throw tx::invalid("nothing is trained");
   bool const in_parts = end.mode == training::accumulated || (end.mode == training::sharded && end.optimizer > 2);
   if (in_parts) g = tx::detail::averaged_over_parts(g, 1 + end.shards);
-  if (end.mode == training::sharded) g = tx::dist::averaged_over_shards(g, {end.several_ranks ? 2 : 1, end.shards, true}, flat);
+  if (end.mode == training::sharded) {
+    tx::batch_division const division{.ranks = end.several_ranks ? 2 : 1, .shards = end.shards, .given = true};
+    auto const one_tensor = [](graph const&, tx::output const&) { return std::int64_t{1}; };
+    auto const gather = [&](graph& all, vec<tx::output> const& outputs) { return end.optimizer % 4 < 2 ? flat(all, outputs) : outputs; };
+    if (end.several_ranks && end.shards == 1) tx::dist::average_over_ranks(g, division, gather, one_tensor);
+    else g = tx::dist::averaged_over_shards(g, division, flat, one_tensor);
+  }
   int const runs = runs_of(end);
   if (runs > 1) tx::detail::add_to_earlier_runs(g, runs, 2);  // no optimizer here has more states
   if (end.mode == training::clipped || (end.mode == training::sharded && end.optimizer % 2 == 0)) {

@@ -4,6 +4,7 @@
 
 #include "words.hpp"
 
+#include <tx/dist/adasum.hpp>
 #include <tx/dist/all_reduce.hpp>
 #include <tx/dist/shard_add.hpp>
 #include <tx/ops/abs.hpp>
@@ -200,6 +201,7 @@ constexpr var attended(var x, var to, int how) {
 constexpr var windows(var x, numbers const& p) { return patches(x, window_of(p)); }
 constexpr var largest_places(var x, numbers const& p) { return emit(pool_places_info, {x}, tx::detail::attributes_of(window_of(p))); }
 constexpr var reduced_by_all(var x) { return emit(all_reduce_info, {x}); }
+constexpr var summed_by_what_all_agree_in(var x) { return emit(adaptive_sum_info, {x}, tx::detail::of_adaptive_sum(1)); }
 }  // namespace words
 
 #define TX_MAKES(...) \
@@ -297,6 +299,7 @@ inline std::vector<maker> const& makers() {
       {TX_MAKES(largest_places(a, {p[0], p[1], p[2], p[3], p[4], p[5], p[6], p[7]})), number, none, none, pick::window, 3},
       {TX_MAKES(shard_add(a, b)), real, like, none, pick::nothing, 2},
       {TX_MAKES(reduced_by_all(a)), real, none, none, pick::nothing, 2},
+      {TX_MAKES(summed_by_what_all_agree_in(a)), real, none, none, pick::nothing, 2},
       // positions and numbers drawn for them
       {TX_MAKES(iota(g, a.dims(), p[0])), any, none, none, pick::axis, 4, below::axis},
       {TX_MAKES(cast(iota(g, a.dims(), p[0]), a.type())), real, none, none, pick::axis, 4},

@@ -1,32 +1,15 @@
 // Collectives over MPI hand to each rank what those over connections do: sums in the order of the tree, and elements from where they were.
+#include "../net/parts.hpp"
 #include "wrong.hpp"
 
 #include <tx/dist/net/mpi.hpp>
 #include <tx/dist/net/ranks.hpp>
 
-#include <cmath>
 #include <cstring>
 
 using namespace tx::dist;
 
 namespace {
-
-template <class T>
-T element(int r, std::size_t i) {
-  double const x = std::sin(static_cast<double>(i + 1) * 0.37) * std::pow(10.0, (r * 5 + static_cast<int>(i % 7)) % 7 - 3);
-  return rounded<T>(static_cast<sum_type<T>>(x));
-}
-template <class T>
-T tree(int ranks, std::size_t i) {
-  std::vector<sum_type<T>> v;
-  for (int r = 0; r < ranks; ++r) v.push_back(detail::widened(element<T>(r, i)));
-  while (v.size() > 1) {
-    std::vector<sum_type<T>> next;
-    for (std::size_t k = 0; k < v.size(); k += 2) next.push_back(k + 1 < v.size() ? v[k] + v[k + 1] : v[k]);
-    v = next;
-  }
-  return rounded<T>(v[0]);
-}
 
 template <class T>
 void check_sums(ranks<mpi>& all, wrong& w, std::size_t count) {

@@ -1,4 +1,5 @@
 // A step for any number of ranks, started by mpirun: TwinBERT's parameters are those of one rank with all shards, bit for bit.
+#include "../dist/small_twinbert.hpp"
 #include "wrong.hpp"
 
 #include <tx/backends/cpu.hpp>
@@ -7,7 +8,6 @@
 #include <tx/dist/net/mpi.hpp>
 #include <tx/dist/net/ranks.hpp>
 #include <tx/nn/losses.hpp>
-#include <tx/nn/twinbert.hpp>
 #include <tx/run/executor.hpp>
 #include <tx/train/step.hpp>
 
@@ -15,19 +15,7 @@
 
 namespace {
 
-struct config : tx::nn::twinbert_config {
-  static constexpr int layers = 2;
-  static constexpr int hidden = 20;
-  static constexpr int heads = 2;
-  static constexpr int ffn = 28;
-  static constexpr int vocabulary = 40;
-  static constexpr int query_words = 3;
-  static constexpr int document_words = 5;
-  using input = tx::nn::wordpiece;
-  using pooler = tx::nn::weighted_pooler;
-  using crossing = tx::nn::residual;
-};
-using model = tx::nn::twinbert<config>;
+using namespace small_twinbert;
 
 constexpr int pairs = 3;  // of a shard
 constexpr auto loss = [](auto const& m, tx::nn::query_ids<config, pairs> q, tx::nn::document_ids<config, pairs> d, tx::tensor<float, pairs> label) {
@@ -42,14 +30,8 @@ std::vector<float> trained(auto& run, int first, int count) {
   run.settings["learning_rate"] = 1e-2f;
   std::vector<float> out;
   for (int s = 0; s < 30; ++s) {
-    std::vector<int> queries, documents;
-    std::vector<float> labels;
-    for (int r = first; r < first + count; ++r) {
-      for (int w = 0; w < config::query_words; ++w) queries.push_back(w > r % 3 ? 0 : 1 + (s * 11 + r * 7 + w * 13) % 39);
-      for (int w = 0; w < config::document_words; ++w) documents.push_back(w > r % 5 ? 0 : 1 + (s * 5 + r * 3 + w * 17) % 39);
-      labels.push_back(r % 2 == 0 ? 1.0f : 0.0f);
-    }
-    out.push_back(run(queries, documents, labels).loss);
+    batch const b = batch_of(s, first, count);
+    out.push_back(run(b.queries, b.documents, b.labels).loss);
   }
   for (int k = 0; k < 3; ++k) {
     auto const all = run.read(k);

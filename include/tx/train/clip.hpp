@@ -10,17 +10,27 @@
 #include <tx/ops/sum.hpp>
 #include <tx/train/gradients.hpp>
 
+#include <utility>
+
 namespace tx::detail {
 
 // Of all gradients together.
 constexpr var norm_of_gradients(graph& g) {
   g.when = step_phase::update;
+  // In the order of the parameters, whatever has been gathered when: sums of three depend on it.
+  vec<int> order{};
+  auto const first = [&](int k) { return first_updated(g[g.outputs[k].target]); };
+  for (int k = 0; k < g.outputs.size(); ++k) {
+    if (g.outputs[k].kind != output_kind::gradient) continue;
+    order.push_back(k);
+    for (int i = order.size() - 1; i > 0 && first(order[i]) < first(order[i - 1]); --i) std::swap(order[i], order[i - 1]);
+  }
   var squares{};
-  for_each_gradient(g, [&](var gradient, int) {
+  for (int k : order) {
+    var const gradient{&g, g.outputs[k].value};
     var const own = sum_all(gradient * gradient);
     squares = squares.valid() ? squares + own : own;
-    return gradient;
-  });
+  }
   return sqrt(squares);
 }
 

@@ -50,6 +50,9 @@ constexpr std::int64_t tensors_of_gradient(graph const& g, output const& o) {
   return count;
 }
 
+// Where what a gradient is by begins, a parameter or rows of many, in elements among all parameters.
+constexpr std::int64_t first_updated(node const& leaf) { return leaf.op == &parameter_info ? parameter_first(leaf.at) : block_first(leaf.at); }
+
 // Calls use(gradient, leaf) for each, and puts what it returns in the gradient's place.
 template <class Use>
 constexpr void for_each_gradient(graph& g, Use use) {

@@ -1,4 +1,5 @@
 // TwinBERT on two ranks, each with half of a batch, against one rank with all of it.
+#include "../small_twinbert.hpp"
 #include "../within.hpp"
 
 #include <tx/backends/cpu.hpp>
@@ -6,7 +7,6 @@
 #include <tx/dist/local.hpp>
 #include <tx/inspect/finite_guard.hpp>
 #include <tx/nn/losses.hpp>
-#include <tx/nn/twinbert.hpp>
 #include <tx/train/step.hpp>
 
 #include <array>
@@ -19,19 +19,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-struct config : tx::nn::twinbert_config {
-  static constexpr int layers = 2;
-  static constexpr int hidden = 20;
-  static constexpr int heads = 2;
-  static constexpr int ffn = 28;
-  static constexpr int vocabulary = 40;
-  static constexpr int query_words = 3;
-  static constexpr int document_words = 5;
-  using input = tx::nn::wordpiece;
-  using pooler = tx::nn::weighted_pooler;
-  using crossing = tx::nn::residual;
-};
-using model = tx::nn::twinbert<config>;
+using namespace small_twinbert;
 
 // The loss of one shard of Pairs pairs.
 template <int Pairs>
@@ -44,23 +32,6 @@ using step = tx::train_step<model, loss<Pairs>, tx::adamw, tx::clip_gradient, Di
 constexpr int pairs = 12;  // of the whole batch
 constexpr int steps = 5;
 constexpr tx::seed start{7};
-
-struct batch {
-  std::vector<int> queries, documents;
-  std::vector<float> labels;
-};
-// Rows first .. first + count of the batch of a step.
-batch batch_of(int number, int first, int count) {
-  batch b;
-  for (int r = first; r < first + count; ++r) {
-    for (int w = 0; w < config::query_words; ++w)
-      b.queries.push_back(w > r % 3 ? 0 : 1 + (number * 11 + r * 7 + w * 13) % 39);
-    for (int w = 0; w < config::document_words; ++w)
-      b.documents.push_back(w > r % 5 ? 0 : 1 + (number * 5 + r * 3 + w * 17) % 39);
-    b.labels.push_back(r % 2 == 0 ? 1.0f : 0.0f);
-  }
-  return b;
-}
 
 // What training leaves: a loss a step, then parameters and both moments.
 struct trained {
