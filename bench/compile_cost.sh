@@ -55,7 +55,7 @@ limit_seconds "#include <tx/tx.hpp>" "$including" 1.0
 
 # As the build compiles them, objects and dependencies put elsewhere: the fastest of two rounds, or of up to five while that is too slow.
 units=()
-while IFS= read -r command; do units+=("$command"); done < <(ninja -C "$build" -t commands twinbert | grep -E ' -c ')
+while IFS= read -r command; do units+=("$command"); done < <(ninja -C "$build" -t commands twinbert | grep -E ' -c ' | grep -v engine_of_ranks)
 [ ${#units[@]} != 0 ] || { echo "the build knows no program twinbert" >&2; exit 1; }
 fastest=() megabytes=()
 largest=0
@@ -77,6 +77,15 @@ done
 for k in "${!units[@]}"; do printf '  %-56s %12s   %s MB\n' "$(sed -E 's#.*/([^/ ]+)$#\1#' <<<"${units[$k]}")" "${fastest[$k]}" "${megabytes[$k]}"; done
 limit_seconds "TwinBERT trainer, all units" "$total" 33  # 28 on Zen 5, 32 on a Xeon
 limit "TwinBERT trainer, largest unit: MB" $((largest / 1024)) 1536
+# Beside them with RANKS, another unit of the same programs.
+command=$(ninja -C "$build" -t commands twinbert | grep -E ' -c .*engine_of_ranks' | sed -E "s# -o [^ ]+# -o $work/unit.o#; s# -MF [^ ]+# -MF $work/unit.d#")
+for round in 1 2; do
+  measure bash -c "cd $build && $command"
+  [ "$round" = 1 ] || seconds=$(smaller "$before" "$seconds")
+  before=$seconds
+done
+limit_seconds "TwinBERT trainer, the unit for several processes" "$seconds" 25
+limit "TwinBERT trainer, that unit: MB" $((kilobytes / 1024)) 1536
 
 ratio() { awk "BEGIN { r = $1 / $2; print (r > 1 ? r : 1 / r) }"; }
 # Two programs of one source, in turns, so that a neighbour slows both: sets s1 s2 (seconds, the smallest of two rounds, or of up to six
