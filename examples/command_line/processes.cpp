@@ -1,5 +1,6 @@
 #include "processes.hpp"
 
+#include <tx/io/crc64.hpp>
 #include <tx/train/loop/options.hpp>
 
 #include <algorithm>
@@ -18,13 +19,28 @@ double processes::from_first(double value) {
   return value;
 }
 
+void processes::check_same(std::map<std::string, std::string> const& values) {
+  for (auto const& [name, value] : values) {
+    std::vector<double> own, of_first;
+    tx::io::crc64 sum;
+    sum.add(std::string_view(value));
+    own = of_first = {static_cast<double>(sum.value() & 0xffffffff), static_cast<double>(sum.value() >> 32)};
+    all_.broadcast(std::span(of_first), 0);
+    if (own != of_first) throw tx::value_error(name + " is another than the first process has. FIX: the same options and files for all");
+  }
+}
+
 int processes::agreed(int signal) { return static_cast<int>(from_first(signal)); }
 
 void processes::together(std::function<void()> const& run) {
   try {
     run();
   } catch (tx::train::stopped const& s) {
-    // All have stopped; one says so.
+    // All have stopped after one step, once the first has saved: before that none ends, or a launcher would end the first too.
+    if (several()) {
+      all_.barrier();
+      connections_.leave();
+    }
     if (!first()) throw tx::train::stopped(s.signal, s.step, "");
     throw;
   } catch (tx::dist::rank_error const&) {

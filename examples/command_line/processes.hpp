@@ -6,6 +6,8 @@
 #include <tx/dist/net/sockets.hpp>
 
 #include <functional>
+#include <map>
+#include <string>
 
 namespace command_line {
 
@@ -26,6 +28,8 @@ class processes {
   int threads(int asked) const;
   // What the first process has, on all.
   double from_first(double value);
+  // Throws value_error, which names it, where a value is another than the first process has under that name: they would train models of their own.
+  void check_same(std::map<std::string, std::string> const& values);
   // The signal that the first was told to stop by: all go by that, as they have to end after the same step.
   int agreed(int signal);
 

@@ -254,7 +254,8 @@ void train_model(options const& given, command_line::processes& ranks) {
   }
   if (ranks.several()) ranks.all().barrier();  // until the vocabulary is written
   o.loop.common = in_common(o, pairs, dev, out + '/' + vocabulary_file(d));
-  if (ranks.several()) o.loop.common["the number of processes"] = std::to_string(ranks.count());
+  o.loop.common["the number of processes"] = std::to_string(ranks.count());
+  if (ranks.several()) ranks.check_same(o.loop.common);
 
   if (first)
     std::fprintf(stderr, "%zu pairs, %zu for validation, vocabulary of %zu, %s%s\n", pairs.size(), dev.size(), learned.size(),

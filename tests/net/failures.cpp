@@ -94,6 +94,64 @@ TEST_CASE("a rank that throws tells the others") {
   for (std::size_t r : {0, 2}) CHECK(errors[r] == "rank 1 failed");
 }
 
+TEST_CASE("ranks that go in order while an exception takes them have not failed") {
+  auto const errors = net::errors_of(4, [](net::all& all) {
+    if (all.rank() > 1) std::this_thread::sleep_for(100ms);
+    float x = 1;
+    all.broadcast(std::span(&x, 1), 0);
+    all.barrier();
+    all.over().leave();
+    throw tx::value_error("stopped");
+  });
+  CHECK(errors == std::vector<std::string>(4, "stopped"));
+}
+
+TEST_CASE("what was there before another rank failed is there") {
+  auto const errors = net::errors_of(3, [](net::all& all) {
+    float x = static_cast<float>(all.rank());
+    if (all.rank() == 0) all.send(std::span<float const>(&x, 1), 1);
+    if (all.rank() == 2) {
+      std::this_thread::sleep_for(300ms);
+      throw tx::value_error("no more");
+    }
+    if (all.rank() != 1) return all.barrier();
+    all.receive(std::span(&x, 1), 0);
+    CHECK(x == 0);
+    std::this_thread::sleep_for(600ms);
+    CHECK_THROWS_WITH(all.barrier(), "rank 2 failed");
+  });
+  CHECK(errors == std::vector<std::string>{"rank 2 failed", "", "no more"});
+}
+
+TEST_CASE("a rank that is killed amid large messages is the one that is named") {
+  for (int again = 0; again < 8; ++again) {
+    int const port = net::free_port();
+    pid_t const killed = rank_process(2, 4, port);
+    std::vector<std::string> errors(4);
+    within(30s, [&] {
+      std::vector<std::thread> threads;
+      for (int r : {0, 1, 3})
+        threads.emplace_back([&, r] {
+          try {
+            tx::dist::sockets connections(net::place_of(r, 4, port), {.patience = 2s});
+            net::all all(connections);
+            std::vector<float> x(100'000);
+            for (int k = 0;; ++k) {
+              if (r == 0 && k == 10) ::kill(killed, SIGKILL);
+              all.all_reduce(std::span<float const>(x), std::span(x));
+            }
+          } catch (tx::dist::rank_error const& e) {
+            errors[static_cast<std::size_t>(r)] = e.what();
+          }
+        });
+      for (auto& t : threads) t.join();
+    });
+    int status = 0;
+    ::waitpid(killed, &status, 0);
+    for (std::size_t r : {0, 1, 3}) CHECK_THAT(errors[r], Catch::Contains("rank 2 has ended, or was killed"));
+  }
+}
+
 TEST_CASE("a rank that gives its reason tells that") {
   auto const errors = net::errors_of(3, [](net::all& all) {
     if (all.rank() == 2) all.over().fail("has a full disk");
@@ -112,17 +170,18 @@ TEST_CASE("a rank that ends while others wait for it") {
 
 TEST_CASE("what the last message of a rank brings is there when it has left") {
   for (int again = 0; again < 5; ++again) {
-    auto const errors = net::errors_of(2, [](net::all& all) {
-      std::vector<float> x(4'000'000, 1.0f);
+    std::size_t const count = again < 3 ? 4'000'000 : 400;  // more than connections hold, and less
+    auto const errors = net::errors_of(2, [&](net::all& all) {
+      std::vector<float> x(count, 1.0f);
       if (all.rank() == 1) {
-        std::this_thread::sleep_for(100ms);
+        std::this_thread::sleep_for(again < 3 ? 100ms : 1500ms);  // longer than its own signs of life take to come back
         all.receive(std::span(x), 0);
         if (x.front() != 2 || x.back() != 2) throw tx::value_error("other numbers");
       } else {
         for (auto& v : x) v = 2;
         all.send(std::span<float const>(x), 1);
       }
-    });
+    }, {.patience = 1s});
     CHECK(errors == std::vector<std::string>(2));
   }
 }

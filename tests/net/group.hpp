@@ -20,7 +20,7 @@ using all = tx::dist::ranks<tx::dist::sockets>;
 // One that nobody listens on; of this machine alone.
 inline int free_port() {
   tx::dist::detail::socket_address at = tx::dist::detail::looked_up({.port = 1});
-  auto const s = tx::dist::detail::listening(at, 0);
+  auto const s = tx::dist::detail::listening(at, "127.0.0.1", 0);
   ::getsockname(s.number(), at.generic(), &at.length);
   return at.port();
 }

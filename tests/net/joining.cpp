@@ -23,7 +23,7 @@ class environment {
  private:
   static constexpr char const* names[] = {"RANK", "WORLD_SIZE", "LOCAL_RANK", "LOCAL_WORLD_SIZE", "MASTER_ADDR", "MASTER_PORT", "TORCHELASTIC_RUN_ID", "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE",
                                           "OMPI_COMM_WORLD_LOCAL_RANK", "OMPI_COMM_WORLD_LOCAL_SIZE", "PMIX_NAMESPACE", "PMI_RANK", "PMI_SIZE", "SLURM_PROCID", "SLURM_NTASKS", "SLURM_LOCALID",
-                                          "SLURM_NTASKS_PER_NODE", "SLURM_JOB_ID"};
+                                          "SLURM_NTASKS_PER_NODE", "SLURM_JOB_ID", "SLURM_STEP_ID", "SLURM_STEP_NUM_NODES"};
 };
 
 std::string failure_of(tx::dist::place const& p, tx::dist::socket_options const& o) {
@@ -73,10 +73,12 @@ TEST_CASE("launchers tell rank and place") {
     CHECK(launched().port != p.port);  // another job on this machine
   }
   {
-    environment const slurm({{"SLURM_PROCID", "0"}, {"SLURM_NTASKS", "2"}, {"MASTER_ADDR", "node1"}, {"SLURM_JOB_ID", "9"}});
+    environment const slurm({{"SLURM_PROCID", "0"}, {"SLURM_NTASKS", "2"}, {"SLURM_STEP_ID", "0"}, {"MASTER_ADDR", "node1"}, {"SLURM_JOB_ID", "9"}});
     auto const p = launched();
     CHECK(p.size == 2);
     CHECK(p.address == "node1");
+    ::unsetenv("SLURM_STEP_ID");
+    CHECK(launched().size == 1);  // a batch script, which nobody launched as one of several
   }
 }
 
@@ -88,6 +90,7 @@ TEST_CASE("variables that are no places are refused") {
   refused({{"RANK", "one"}, {"WORLD_SIZE", "2"}}, "RANK is 'one'");
   refused({{"RANK", "2"}, {"WORLD_SIZE", "2"}}, "RANK is 2 of 2 ranks");
   refused({{"RANK", "0"}, {"WORLD_SIZE", "2"}, {"MASTER_PORT", "70000"}}, "MASTER_PORT is 70000");
+  refused({{"SLURM_PROCID", "0"}, {"SLURM_NTASKS", "4"}, {"SLURM_STEP_ID", "0"}, {"SLURM_STEP_NUM_NODES", "2"}}, "ranks are on 2 machines. FIX: MASTER_ADDR");
   refused({{"OMPI_COMM_WORLD_RANK", "0"}, {"OMPI_COMM_WORLD_SIZE", "4"}, {"OMPI_COMM_WORLD_LOCAL_SIZE", "2"}}, "2 of 4 ranks are on this machine. FIX: MASTER_ADDR");
 }
 
@@ -104,7 +107,7 @@ TEST_CASE("a rank that does not come is named, and how long it was waited for") 
 
 TEST_CASE("a port that is in use, an address that is none, and strangers") {
   tx::dist::detail::socket_address at = tx::dist::detail::looked_up({.port = 1});
-  auto const taken = tx::dist::detail::listening(at, 0);
+  auto const taken = tx::dist::detail::listening(at, "127.0.0.1", 0);
   ::getsockname(taken.number(), at.generic(), &at.length);
   CHECK_THAT(failure_of(net::place_of(0, 2, at.port()), {.joining = 1s}), Catch::Contains("port " + std::to_string(at.port())) && Catch::Contains("is in use. FIX: MASTER_PORT"));
   CHECK_THAT(failure_of({.rank = 1, .size = 2, .address = "no.such.host.invalid"}, {.joining = 1s}), Catch::Contains("cannot find no.such.host.invalid"));

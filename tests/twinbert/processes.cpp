@@ -101,11 +101,35 @@ TEST_CASE_METHOD(processes_test, "what ends one process ends all, and each says 
   refused("--device cuda", "--device: several processes compute on the CPU alone");
 }
 
+TEST_CASE_METHOD(processes_test, "processes with other options do not train") {
+  std::string const port = std::to_string(net::free_port());
+  std::vector<pid_t> all;
+  for (int r = 0; r < 2; ++r)
+    all.push_back(started(sixty + "--out @model" + (r == 1 ? " --clip 9" : ""), "errors" + std::to_string(r), [&] {
+      ::setenv("RANK", std::to_string(r).c_str(), 1);
+      ::setenv("WORLD_SIZE", "2", 1);
+      ::setenv("MASTER_PORT", port.c_str(), 1);
+    }));
+  CHECK(codes(all) == std::vector<int>{1, 1});
+  CHECK_THAT(error(1), Catch::Contains("--clip is another than the first process has. FIX: the same options and files for all"));
+  CHECK_THAT(error(0), Catch::Contains("rank 1 failed: --clip is another"));
+}
+
 TEST_CASE_METHOD(processes_test, "a run is resumed by as many processes as began it") {
-  auto const all = start(2, many + "--out @cut --save-every 5");
-  while (!ended(all[0]) && !some_saved("cut")) ::usleep(1000);
+  auto const all = start(4, many + "--out @four --save-every 5");
+  while (!ended(all[0]) && !some_saved("four")) ::usleep(1000);
   ::kill(all[0], SIGTERM);
-  REQUIRE(codes(all) == std::vector<int>{128 + SIGTERM, 128 + SIGTERM});
+  CHECK(codes(all) == std::vector<int>(4, 128 + SIGTERM));  // all go in order
+  CHECK_THAT(error(0), Catch::Contains("SIGTERM after step") && Catch::Contains("the state is saved"));
+  for (int r = 1; r < 4; ++r) CHECK(error(r) == "");
+
+  auto const two = start(2, many + "--out @cut --save-every 5");
+  while (!ended(two[0]) && !some_saved("cut")) ::usleep(1000);
+  ::kill(two[0], SIGTERM);
+  REQUIRE(codes(two) == std::vector<int>{128 + SIGTERM, 128 + SIGTERM});
+  ran const alone = (*this)(many + "--out @cut --save-every 5 --resume --threads 1");
+  CHECK(alone.code == 1);
+  CHECK_THAT(alone.error, Catch::Contains("the number of processes is not what the saved run had (2, now 1)"));
   CHECK(run(3, many + "--out @cut --save-every 5 --resume") == std::vector<int>{1, 1, 1});
   CHECK_THAT(error(0) + error(1) + error(2), Catch::Contains("the number of processes is not what the saved run had (2, now 3)"));
 }

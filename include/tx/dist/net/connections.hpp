@@ -4,6 +4,7 @@
 #include <tx/dist/communicator.hpp>
 #include <tx/dist/net/launch.hpp>
 
+#include <fcntl.h>
 #include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -51,12 +52,15 @@ struct socket_address {
     else reinterpret_cast<sockaddr_in*>(&at)->sin_port = htons(port);
   }
   bool is_of_this_machine() const {
-    if (at.ss_family == AF_INET6) return IN6_IS_ADDR_LOOPBACK(&reinterpret_cast<sockaddr_in6 const*>(&at)->sin6_addr);
+    if (at.ss_family == AF_INET6) {
+      auto const& a = reinterpret_cast<sockaddr_in6 const*>(&at)->sin6_addr;
+      return IN6_IS_ADDR_LOOPBACK(&a) || (IN6_IS_ADDR_V4MAPPED(&a) && a.s6_addr[12] == 127);
+    }
     return at.ss_family == AF_INET && ntohl(reinterpret_cast<sockaddr_in const*>(&at)->sin_addr.s_addr) >> 24 == 127;
   }
-  // Any address of the machine, where this is not the one that it has for itself.
+  bool operator==(socket_address const& o) const { return length == o.length && std::memcmp(&at, &o.at, length) == 0; }
+  // Any address of the machine.
   socket_address any() const {
-    if (is_of_this_machine()) return *this;
     socket_address out;
     out.at.ss_family = at.ss_family;
     out.length = length;
@@ -87,9 +91,11 @@ inline file_descriptor new_socket(socket_address const& of) {
   return s;
 }
 
-// On a port of this machine; 0: on a free one.
-inline file_descriptor listening(socket_address const& meets, std::uint16_t port) {
-  socket_address at = meets.any();
+// On a port of this machine; 0: on a free one. Others reach it unless ranks meet where a machine is for itself alone: at 127.0.0.1, ::1 or localhost by that
+// name, as a machine's own name may be one of those too, in its own list.
+inline file_descriptor listening(socket_address const& meets, std::string const& address, std::uint16_t port) {
+  bool const here_alone = meets.is_of_this_machine() && (address == "localhost" || address == "::1" || address.starts_with("127."));
+  socket_address at = here_alone ? meets : meets.any();
   at.set_port(port);
   file_descriptor s = new_socket(at);
   int const on = 1;
@@ -154,8 +160,23 @@ struct greeting {
 inline file_descriptor connected(socket_address to, clock::time_point until, std::string const& whom) {
   for (;;) {
     file_descriptor s = new_socket(to);
-    if (::connect(s.number(), to.generic(), to.length) == 0) return s;
-    int const code = errno;
+    // Until it is there, or the time is over; on one machine a socket may get the port that it asks for itself, and speak to itself.
+    int code = 0;
+    ::fcntl(s.number(), F_SETFL, O_NONBLOCK);
+    if (::connect(s.number(), to.generic(), to.length) != 0) code = errno;
+    if (code == EINPROGRESS) {
+      socklen_t length = sizeof code;
+      if (ready(s.number(), POLLOUT, until)) ::getsockopt(s.number(), SOL_SOCKET, SO_ERROR, &code, &length);
+      else code = ETIMEDOUT;
+    }
+    if (code == 0) {
+      socket_address own, other;
+      ::getsockname(s.number(), own.generic(), &own.length);
+      ::getpeername(s.number(), other.generic(), &other.length);
+      ::fcntl(s.number(), F_SETFL, 0);
+      if (!(own == other)) return s;
+      code = ECONNREFUSED;
+    }
     if (code != ECONNREFUSED && code != ETIMEDOUT && code != EINTR && code != ECONNRESET) cannot("reach " + whom, code);
     if (left_of(until) == 0) throw rank_error(whom + " has not come. FIX: start all ranks, with one MASTER_ADDR and MASTER_PORT");
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
@@ -169,7 +190,7 @@ inline std::vector<file_descriptor> connect_all(place const& p, std::chrono::mil
   auto const until = clock::now() + patience;
   std::string const meeting = "rank 0 at " + p.address + " port " + std::to_string(p.port);
   socket_address const meets = looked_up(p);
-  file_descriptor const here = listening(meets, p.rank == 0 ? meets.port() : std::uint16_t{0});
+  file_descriptor const here = listening(meets, p.address, p.rank == 0 ? meets.port() : std::uint16_t{0});
   socket_address own;
   ::getsockname(here.number(), own.generic(), &own.length);
   greeting const hello{.rank = p.rank, .size = p.size, .port = own.port()};
@@ -178,7 +199,7 @@ inline std::vector<file_descriptor> connect_all(place const& p, std::chrono::mil
   std::vector<socket_address> where(static_cast<std::size_t>(p.size));
   auto const accept_from = [&](int first) {
     for (int missing = p.size - first; missing > 0;) {
-      if (!ready(here.number(), POLLIN, until)) {
+      if (left_of(until) == 0 || !ready(here.number(), POLLIN, until)) {
         std::string names;
         for (int r = first; r < p.size; ++r)
           if (all[static_cast<std::size_t>(r)].number() < 0) names += (names.empty() ? "" : ", ") + std::to_string(r);
@@ -186,6 +207,7 @@ inline std::vector<file_descriptor> connect_all(place const& p, std::chrono::mil
       }
       socket_address from;
       file_descriptor s(::accept4(here.number(), from.generic(), &from.length, SOCK_CLOEXEC));
+      if (int const code = errno; s.number() < 0 && (code == EMFILE || code == ENFILE || code == ENOMEM || code == ENOBUFS)) cannot("take the connection of another rank", code);
       greeting theirs{};
       if (s.number() < 0 || !receive_all(s.number(), &theirs, sizeof theirs, std::min(until, clock::now() + std::chrono::seconds(5))) || !theirs.is_one()) continue;
       if (theirs.size != p.size || theirs.rank < first || theirs.rank >= p.size)
@@ -220,6 +242,20 @@ inline std::vector<file_descriptor> connect_all(place const& p, std::chrono::mil
       if (!send_all(s.number(), &hello, sizeof hello)) throw rank_error("rank " + std::to_string(r) + " has left before all had come");
     }
     if (p.rank + 1 < p.size) accept_from(p.rank + 1);
+  }
+  // None goes on until all have all their connections: who is still looking for another says nothing to the others.
+  char word = 0;
+  auto const hear_from = [&](int r) {
+    if (!receive_all(all[static_cast<std::size_t>(r)].number(), &word, 1, until))
+      throw rank_error("rank " + std::to_string(r) + " cannot reach all others, or has left before all had come. FIX: what it says, and connections between all machines");
+  };
+  auto const speak_to = [&](int r) { return send_all(all[static_cast<std::size_t>(r)].number(), &word, 1); };
+  if (p.rank == 0) {
+    for (int r = 1; r < p.size; ++r) hear_from(r);
+    for (int r = 1; r < p.size; ++r) speak_to(r);
+  } else {
+    speak_to(0);
+    hear_from(0);
   }
   int const on = 1;
   for (auto const& s : all)

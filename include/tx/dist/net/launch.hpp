@@ -44,14 +44,14 @@ inline std::optional<int> number_in(char const* name) {
   return value;
 }
 
-// What a launcher calls the rank, how many there are, the rank on this machine, how many are on it, and the job.
+// What a launcher calls the rank, how many there are, the rank on this machine, how many are on it, and the job; and what it sets for those that it starts alone.
 struct launcher {
-  char const *rank, *size, *local_rank, *local_size, *job;
+  char const *rank, *size, *local_rank, *local_size, *job, *started;
 };
-inline constexpr launcher launchers[] = {{"RANK", "WORLD_SIZE", "LOCAL_RANK", "LOCAL_WORLD_SIZE", "TORCHELASTIC_RUN_ID"},
-                                         {"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_RANK", "OMPI_COMM_WORLD_LOCAL_SIZE", "PMIX_NAMESPACE"},
-                                         {"PMI_RANK", "PMI_SIZE", "MPI_LOCALRANKID", "MPI_LOCALNRANKS", "PMI_JOBID"},
-                                         {"SLURM_PROCID", "SLURM_NTASKS", "SLURM_LOCALID", "SLURM_NTASKS_PER_NODE", "SLURM_JOB_ID"}};
+inline constexpr launcher launchers[] = {{"RANK", "WORLD_SIZE", "LOCAL_RANK", "LOCAL_WORLD_SIZE", "TORCHELASTIC_RUN_ID", "RANK"},
+                                         {"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_RANK", "OMPI_COMM_WORLD_LOCAL_SIZE", "PMIX_NAMESPACE", "OMPI_COMM_WORLD_RANK"},
+                                         {"PMI_RANK", "PMI_SIZE", "MPI_LOCALRANKID", "MPI_LOCALNRANKS", "PMI_JOBID", "PMI_RANK"},
+                                         {"SLURM_PROCID", "SLURM_NTASKS", "SLURM_LOCALID", "SLURM_NTASKS_PER_NODE", "SLURM_JOB_ID", "SLURM_STEP_ID"}};  // a batch script has the other variables too
 
 // FNV-1a, to a port that neither systems nor their users' programs begin with.
 inline int port_of(std::string_view job) {
@@ -68,14 +68,17 @@ inline place launched() {
   place out;
   for (detail::launcher const& l : detail::launchers) {
     auto const rank = number_in(l.rank), size = number_in(l.size);
-    if (!rank || !size) continue;
+    if (!rank || !size || variable(l.started).empty()) continue;
     if (*rank >= *size) throw value_error("launch: " + std::string(l.rank) + " is " + std::to_string(*rank) + " of " + std::to_string(*size) + " ranks. FIX: ranks are counted from 0");
     out.rank = *rank, out.size = *size;
     out.local_rank = number_in(l.local_rank).value_or(0);
     std::string_view const address = variable("MASTER_ADDR");
     auto const here = number_in(l.local_size);
     out.local_size = here.value_or(address.empty() ? out.size : 1);
+    bool const of_slurm = l.started == std::string_view("SLURM_STEP_ID");
     if (!address.empty()) out.address = address;
+    else if (of_slurm && number_in("SLURM_STEP_NUM_NODES").value_or(1) > 1)
+      throw value_error("launch: ranks are on " + std::string(variable("SLURM_STEP_NUM_NODES")) + " machines. FIX: MASTER_ADDR=ADDRESS of rank 0's, and MASTER_PORT=PORT");
     else if (out.size > 1 && here && *here < out.size)
       throw value_error("launch: " + std::to_string(*here) + " of " + std::to_string(out.size) + " ranks are on this machine. FIX: MASTER_ADDR=ADDRESS of rank 0's, and MASTER_PORT=PORT");
     if (auto const port = number_in("MASTER_PORT")) out.port = *port;

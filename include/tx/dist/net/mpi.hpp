@@ -88,7 +88,7 @@ class mpi {
   void wait(ticket until) {
     check_whole();
     auto heard = std::chrono::steady_clock::now();
-    for (int turn = 0;; ++turn) {
+    for (unsigned turn = 0;; ++turn) {
       bool moved = false;
       for (message& m : open_) {
         if (m.number > until) break;
@@ -179,7 +179,13 @@ class mpi {
     std::string why(static_cast<std::size_t>(count), ' ');
     MPI_Recv(why.data(), count, MPI_CHAR, status.MPI_SOURCE, 0, reasons_, MPI_STATUS_IGNORE);
     broken_ = why;
+    let_go();
     throw rank_error(broken_);
+  }
+  // Of the memory that others could still write to: it is the caller's, who is about to give it back.
+  void let_go() {
+    for (message& m : open_)
+      if (m.receives && !m.is_done && MPI_Cancel(&m.request) == MPI_SUCCESS) MPI_Wait(&m.request, MPI_STATUS_IGNORE);
   }
   [[noreturn]] void give_up() {
     std::string names;
@@ -191,6 +197,7 @@ class mpi {
   }
   [[noreturn]] void break_off(std::string const& what) {
     send_reason(what);
+    let_go();
     throw rank_error(broken_);
   }
   void tell(std::string const& why) { send_reason(detail::rank_named(rank_) + ' ' + why); }

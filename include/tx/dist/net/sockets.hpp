@@ -4,7 +4,7 @@
 //   tx::dist::sockets connections(tx::dist::launched());
 //   tx::dist::ranks all(connections);                     // ranks.hpp
 //
-// Destroyed while an exception is on its way it tells the others that this rank failed. Belongs to one thread, as communicators do.
+// Destroyed while an exception is on its way it tells the others that this rank failed, unless leave() has said that it goes in order. Belongs to one thread, as communicators do.
 #pragma once
 
 #include <tx/dist/net/connections.hpp>
@@ -20,6 +20,7 @@
 #include <deque>
 #include <exception>
 #include <mutex>
+#include <optional>
 #include <set>
 
 namespace tx::dist {
@@ -43,7 +44,7 @@ class sockets {
   sockets& operator=(sockets const&) = delete;
   ~sockets() {
     if (!mover_.joinable()) return;
-    if (std::uncaught_exceptions() > exceptions_) fail("failed");
+    if (std::uncaught_exceptions() > exceptions_ && !leaves_) fail("failed");
     {
       std::scoped_lock const lock(mutex_);
       if (broken_.empty()) each_peer([&](peer& p) { p.out.push_back({frame(kind::leaving), {}, 0}); });
@@ -72,9 +73,12 @@ class sockets {
   }
   void wait(ticket until) {
     std::unique_lock lock(mutex_);
-    changed_.wait(lock, [&] { return open_.empty() || *open_.begin() > until || still_; });
-    if (still_) throw rank_error(broken_);
+    auto const done = [&] { return open_.empty() || *open_.begin() > until; };
+    changed_.wait(lock, [&] { return done() || still_; });
+    if (!done()) throw rank_error(broken_);  // what was there before others failed is there
   }
+  // This rank goes in order, whatever exception takes it: all have agreed to stop.
+  void leave() { leaves_ = true; }
 
   // All ranks get a rank_error with the reason; this one's memory is not touched any more when it returns.
   void fail(std::string const& why) {
@@ -113,7 +117,8 @@ class sockets {
     std::size_t head_done = 0, body_done = 0;
     std::string reason{};  // of one that failed
     bool left = false;
-    std::chrono::milliseconds silent{};
+    detail::clock::duration silent{};
+    bool deaf = false;  // takes no more; there may be something to be read
   };
 
   ticket begin() {
@@ -140,7 +145,7 @@ class sockets {
       waits.assign({{wake_.number(), POLLIN, 0}});
       each_peer([&](peer& p) {
         bool const reads = !p.left && (p.head_done < sizeof(header) || p.head.kind != kind::data || !p.in.empty());
-        auto const events = static_cast<short>((reads ? POLLIN : 0) | (p.out.empty() ? 0 : POLLOUT));
+        auto const events = static_cast<short>((reads ? POLLIN : 0) | (p.out.empty() || p.deaf ? 0 : POLLOUT));
         waits.push_back({events != 0 ? p.socket.number() : -1, events, 0});  // a broken one would be told again and again
       });
       bool const ends = ends_;
@@ -152,7 +157,7 @@ class sockets {
       lock.lock();
       auto const now = detail::clock::now();
       // Where the whole machine was asleep, nobody was silent: a turn counts as one tick at most.
-      auto const passed = std::min(std::chrono::duration_cast<std::chrono::milliseconds>(now - before), tick);
+      auto const passed = std::min<detail::clock::duration>(now - before, tick);
       before = now;
       std::size_t k = 0;
       for (int r = 0; r < size_ && broken_.empty(); ++r) {
@@ -160,10 +165,11 @@ class sockets {
         auto const events = waits[++k].revents;
         peer& p = peers_[static_cast<std::size_t>(r)];
         bool const waits_for_us = p.head_done == sizeof(header) && p.in.empty();
-        p.silent = (events & POLLIN) != 0 || waits_for_us || p.left ? std::chrono::milliseconds(0) : p.silent + passed;
+        p.silent = (events & POLLIN) != 0 || waits_for_us || p.left ? detail::clock::duration(0) : p.silent + passed;
         if ((events & (POLLIN | POLLHUP | POLLERR)) != 0) take(r, p, lock);
-        if (broken_.empty() && (events & POLLOUT) != 0) give(r, p, lock);
-        if (p.left) std::erase_if(p.out, [](outgoing const& o) { return o.number == 0; });
+        if (broken_.empty() && (events & POLLOUT) != 0) give(p, lock);
+        if (p.left || p.deaf) std::erase_if(p.out, [](outgoing const& o) { return o.number == 0; });
+        if (p.deaf && !p.left && !p.out.empty() && p.in.empty() && waits_for_us) lost(r, p);  // it will not take what it is sent
         if (broken_.empty() && p.left && !(p.in.empty() && p.out.empty())) broken_ = detail::rank_named(r) + " has ended and meets the others no more";
         if (broken_.empty() && p.silent > options_.patience)
           broken_ = detail::rank_named(r) + " has said nothing for " + std::to_string(options_.patience.count() / 1000) + " s: it hangs, or its machine does";
@@ -171,7 +177,7 @@ class sockets {
       if (now - beat > options_.patience / 4) {
         beat = now;
         each_peer([&](peer& p) {
-          if (p.out.empty() && !p.left) p.out.push_back({frame(kind::alive), {}, 0});
+          if (p.out.empty() && !p.left && !p.deaf) p.out.push_back({frame(kind::alive), {}, 0});
         });
       }
     }
@@ -185,7 +191,7 @@ class sockets {
     bool done = true;
     each_peer([&](peer& p) {
       int waiting = 0;
-      done = done && (p.left || (p.out.empty() && (::ioctl(p.socket.number(), SIOCOUTQ, &waiting) != 0 || waiting == 0)));
+      done = done && (p.left || p.deaf || (p.out.empty() && (::ioctl(p.socket.number(), SIOCOUTQ, &waiting) != 0 || waiting == 0)));
     });
     return done;
   }
@@ -195,7 +201,7 @@ class sockets {
   void break_off() {
     each_peer([&](peer& p) {
       bool const between = p.out.empty() || p.out.front().done == 0;  // within a message it would be taken for a part of that
-      if (between && !p.left) {
+      if (between && !p.left && !p.deaf) {
         header const h = frame(kind::failed, broken_.size());
         std::string text(reinterpret_cast<char const*>(&h), sizeof h);
         text += broken_;
@@ -205,7 +211,6 @@ class sockets {
       p.in.clear();
       ::shutdown(p.socket.number(), SHUT_WR);
     });
-    open_.clear();
   }
 
   void finish(ticket t) {
@@ -217,7 +222,28 @@ class sockets {
   void lost(int r, peer& p) {
     if (p.left) return;
     if (ends_) p.left = true;  // both are leaving
-    else broken_ = detail::rank_named(r) + " has ended, or was killed: its connection is broken";
+    else if (broken_.empty()) broken_ = reason_of_another(r).value_or(detail::rank_named(r) + " has ended, or was killed: its connection is broken");
+  }
+  // A connection that breaks may be that of a rank that had no time to pass on why it breaks off: the rank that failed, or one that knows, says so about now.
+  std::optional<std::string> reason_of_another(int lost) {
+    auto const until = detail::clock::now() + std::min<std::chrono::milliseconds>(options_.patience / 4, std::chrono::milliseconds(200));
+    while (detail::clock::now() < until) {
+      std::optional<std::string> found;
+      each_peer([&](peer& p) {
+        if (&p == &peers_[static_cast<std::size_t>(lost)] || found) return;
+        struct {
+          header head;
+          char text[4096];
+        } next;
+        bool const within = p.head_done > 0;  // a message: what comes behind it is not looked at
+        auto const n = within ? 0 : ::recv(p.socket.number(), &next, sizeof next, MSG_DONTWAIT | MSG_PEEK);
+        if (n >= static_cast<ssize_t>(sizeof(header)) && next.head.kind == kind::failed && static_cast<std::size_t>(n) >= sizeof(header) + next.head.bytes)
+          found = std::string(next.text, next.head.bytes);
+      });
+      if (found) return found;
+      std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    }
+    return std::nullopt;
   }
 
   using held = std::unique_lock<std::mutex>;
@@ -272,7 +298,7 @@ class sockets {
     return true;
   }
 
-  void give(int r, peer& p, held& lock) {
+  void give(peer& p, held& lock) {
     while (!p.out.empty()) {
       outgoing& o = p.out.front();
       std::size_t const head = o.done < sizeof(header) ? sizeof(header) - o.done : 0, body = o.done < sizeof(header) ? 0 : o.done - sizeof(header);
@@ -286,13 +312,19 @@ class sockets {
       lock.lock();
       if (n < 0 && code == EINTR) continue;
       if (n < 0 && (code == EAGAIN || code == EWOULDBLOCK)) return;
-      if (n < 0) return lost(r, p);
+      if (n < 0) {
+        p.deaf = true;  // whether it has ended, or left in order, is behind what it has sent
+        return;
+      }
       o.done += static_cast<std::size_t>(n);
-      if (!broken_.empty()) return;
-      if (o.done < sizeof(header) + o.body.size()) continue;
+      if (o.done < sizeof(header) + o.body.size()) {
+        if (!broken_.empty()) return;
+        continue;
+      }
       ticket const t = o.number;
       p.out.pop_front();
       finish(t);
+      if (!broken_.empty()) return;
     }
   }
 
@@ -310,6 +342,7 @@ class sockets {
   std::string broken_;  // why no message can be had any more
   bool still_ = false;  // the mover has let go of all memory
   bool ends_ = false;
+  bool leaves_ = false;  // the rank's own thread alone looks at it
 };
 static_assert(transport<sockets>);
 
