@@ -182,10 +182,15 @@ class mpi {
     let_go();
     throw rank_error(broken_);
   }
-  // Of the memory that others could still write to: it is the caller's, who is about to give it back.
+  // Of the memory that others could still write to, which the caller is about to give back. A message that is on its way already cannot be stopped: it is
+  // waited for, but not for ever, as its sender may be who failed.
   void let_go() {
-    for (message& m : open_)
-      if (m.receives && !m.is_done && MPI_Cancel(&m.request) == MPI_SUCCESS) MPI_Wait(&m.request, MPI_STATUS_IGNORE);
+    auto const until = std::chrono::steady_clock::now() + std::chrono::milliseconds(200);
+    for (message& m : open_) {
+      if (!m.receives || m.is_done || m.request == MPI_REQUEST_NULL || MPI_Cancel(&m.request) != MPI_SUCCESS) continue;
+      for (int gone = 0; gone == 0 && m.request != MPI_REQUEST_NULL && std::chrono::steady_clock::now() < until;)
+        if (MPI_Test(&m.request, &gone, MPI_STATUS_IGNORE) != MPI_SUCCESS) break;
+    }
   }
   [[noreturn]] void give_up() {
     std::string names;
