@@ -9,4 +9,4 @@
 tx::mixed<float> a;
 tx::recompute<-1> b;
 tx::accumulate<0> c;
-tx::data_parallel<0> d;
+tx::data_parallel<-1> d;
