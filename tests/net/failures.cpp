@@ -91,7 +91,7 @@ TEST_CASE("a rank that throws tells the others") {
     all.barrier();
   });
   CHECK(errors[1] == "no more");
-  for (std::size_t r : {0, 2}) CHECK(errors[r] == "rank 1 failed");
+  for (std::size_t const r : {0u, 2u}) CHECK(errors[r] == "rank 1 failed");
 }
 
 TEST_CASE("ranks that go in order while an exception takes them have not failed") {
@@ -148,7 +148,7 @@ TEST_CASE("a rank that is killed amid large messages is the one that is named") 
     });
     int status = 0;
     ::waitpid(killed, &status, 0);
-    for (std::size_t r : {0, 1, 3}) CHECK_THAT(errors[r], Catch::Contains("rank 2 has ended, or was killed"));
+    for (std::size_t const r : {0u, 1u, 3u}) CHECK_THAT(errors[r], Catch::Contains("rank 2 has ended, or was killed"));
   }
 }
 
@@ -165,7 +165,7 @@ TEST_CASE("a rank that ends while others wait for it") {
     if (all.rank() != 1) all.barrier();
   });
   CHECK(errors[1] == "");
-  for (std::size_t r : {0, 2}) CHECK(errors[r] == "rank 1 has ended and meets the others no more");
+  for (std::size_t const r : {0u, 2u}) CHECK(errors[r] == "rank 1 has ended and meets the others no more");
 }
 
 TEST_CASE("what the last message of a rank brings is there when it has left") {
