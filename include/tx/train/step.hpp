@@ -74,7 +74,8 @@ struct train_step {
       g = detail::averaged_over_parts(g, parts);
     }
     auto const tensors_of = [](graph const& all, output const& o) { return detail::tensors_of_gradient<Model>(all, o); };
-    if constexpr (division.several() && division.shards == 1) {
+    // An optimizer that sums over whole tensors rounds otherwise in a loop over their blocks: there ranks take the way of shards, to the same bits.
+    if constexpr (division.several() && division.shards == 1 && !detail::sees_whole_tensors<Optimizer>) {
       if constexpr (division.combine == nullptr) g.outputs = detail::gathered<Model>(g, g.outputs, small);
       dist::average_over_ranks(
           g, division, [&](graph& all, vec<output> const& o) { return detail::gathered<Model>(all, o, ready_together); }, tensors_of);
