@@ -8,7 +8,7 @@
 //
 //   train_step<model, loss, adamw, data_parallel<>, sends_gradients_as<bf16>>   half the bytes between ranks
 //
-// The first three, and the last on 4 ranks, compute the same bits: every shard goes through the same kernels, dropout counts rows over all shards,
+// The first three, and data_parallel<> on 4 ranks, compute the same bits: every shard goes through the same kernels, dropout counts rows over all shards,
 // and sums follow tree_sum.hpp. A rank's shards are neighbours: rank r of R has shards r V to r V + V - 1.
 #pragma once
 

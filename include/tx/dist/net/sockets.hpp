@@ -1,5 +1,5 @@
 // The transport over connections of TCP, between machines or on one. A thread of its own moves the bytes, so they travel while the rank computes, and tells
-// the others twice in each patience that the rank lives: one that is killed is known at once by its broken connection, one that is stopped by its silence.
+// the others four times in each patience that the rank lives: one that is killed is known at once by its broken connection, one that is stopped by its silence.
 //
 //   tx::dist::sockets connections(tx::dist::launched());
 //   tx::dist::ranks all(connections);                     // ranks.hpp
