@@ -10,6 +10,7 @@
 #include <tx/ops/matmul.hpp>
 #include <tx/ops/max.hpp>
 #include <tx/ops/mul.hpp>
+#include <tx/ops/scatter_add.hpp>
 #include <tx/ops/sum.hpp>
 #include <tx/ops/tanh.hpp>
 #include <tx/ops/transpose.hpp>
@@ -96,6 +97,25 @@ graph transposed_beside() {
   return g;
 }
 
+// A loop over the blocks w of a leaf replaces each by the transposition of `change`(w), whose first two axes are of one extent: made in the order in which it is wanted, not in w's.
+template <class Change>
+graph blocks_turned(Change const& change) {
+  using namespace drawn;
+  graph g{};
+  row_count const rows{0, -1};
+  var const all = weights(g, 0, 0, dtype::f64, dims(rows, 4, {3, 4, 4, 2}));
+  var const i = input(g, 0, dtype::i32, dims(rows, 3, {4, 4, 1}), 2), x = input(g, 1, dtype::f64, dims(rows, 3, {4, 4, 1}));
+  repeated body(g, 3, false);
+  var const w = body.slices(all), indices = body.same(i), values = body.same(x);
+  body.enter();
+  var const turned = transpose(change(w, indices, values), attributes{{1, 0, 2}});
+  body.leave();
+  body.stack(turned);
+  body.close();
+  g.outputs.push_back({body.result(0).id, output_kind::assign, all.id});
+  return g;
+}
+
 }  // namespace
 
 TEST_CASE("every read finds its element") {
@@ -110,6 +130,11 @@ TEST_CASE("a leaf is not overwritten in an earlier pass over its row than it is 
   exec::lowered const l = exec::compile(updated_beside_a_row_sum(), cpu_target, {}, &seen);
   CHECK_NOTHROW(storage_verifier(l, seen).run());
   CHECK(l.calls.size() == 2);
+}
+
+TEST_CASE("what a loop makes of a leaf's blocks in another order is not stored over them") {
+  CHECK_NOTHROW(verified(blocks_turned([](var w, var i, var x) { return scatter_add(w, i, x, 2); })));
+  CHECK_NOTHROW(verified(blocks_turned([](var w, var, var) { return tanh(w); })));
 }
 
 TEST_CASE("a bounded number that a body is handed may be a side of a product") {

@@ -181,14 +181,15 @@ class storage_assigner {
     return may_be_stored_over(leaf, value, reads);
   }
   // May a new value be stored over an old one, a leaf or a carry? Only if it reads the old one element by element, and nobody reads that later.
-  //   A value that a loop stacks replaces one slice of the old one in each iteration: in the body others may read that slice alone.
+  //   A value that a loop stacks replaces one slice of the old one in each iteration: in the body others may read that slice alone,
+  //   and the maker itself only if it stores the slice's elements in their order.
   //   If a loop within that body stacks the slice in turn, each iteration of the inner one replaces a slice of that slice: then nobody else may read the old value.
   // reads: of the old value, the last one first.
   constexpr bool may_be_stored_over(int old, int value, vec<leaf_read> const& reads) const {
     if (!(to_.info(old) == to_.info(value))) return false;
     bool const stacked = is_stacked_result(to_, value);
-    int maker = stacked ? where_.of[body_of(value).results[result_number(to_[value].at)]].base : value;
-    if (to_.is_result_of_op(maker)) maker = to_.input(maker, 0);
+    int const made = stacked ? where_.of[body_of(value).results[result_number(to_[value].at)]].base : value;
+    int const maker = to_.is_result_of_op(made) ? to_.input(made, 0) : made;
     if (stacked && is_stacked_result(to_, maker)) return reads.empty();
     for (leaf_read const& r : reads) {
       if (!stacked) {
@@ -204,7 +205,7 @@ class storage_assigner {
       bool const hands_in = r.node < to_.size() && to_[r.node].op == &repeat_info;  // who reads there stands in the body
       if (hands_in && r.node < value) continue;
       if (r.node > maker || !reads_where_it_writes(r) || where_.of[r.operand].base != old) return false;
-      if (stacked ? !shows_slice(r.operand, to_[maker].region) : !lies_dense(to_, where_, r.operand)) return false;
+      if (stacked ? !shows_slice(r.operand, to_[maker].region) || !lies_dense(to_, where_, made) : !lies_dense(to_, where_, r.operand)) return false;
     }
     return true;
   }
