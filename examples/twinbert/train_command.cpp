@@ -6,6 +6,7 @@
 #include "../command_line/processes.hpp"
 #include "trainer.hpp"
 
+#include <tx/dist/net/same_on_all.hpp>
 #include <tx/io/checkpoint_folder.hpp>
 #include <tx/io/metrics.hpp>
 #include <tx/io/standard_streams.hpp>
@@ -58,6 +59,7 @@ std::vector<option> train_options() {
       {"vocabulary", "N", "entries to learn (default: " + std::to_string(d.vocabulary) + ", the most there may be)"},
       {"validations", "N", "in the last half of the steps (default: 2)"},
       {"save-every", "N", "save the state after every N steps (default: at Ctrl-C and SIGTERM alone)"},
+      {"check-ranks", "N", "of several processes: compare parameters and optimizer states after every N steps, and end where they differ"},
       {"profile", "FILE", "write a Chrome trace of one step's kernels, with FLOPs, bytes and rates"},
       {"tensorboard", "", "write an event file for TensorBoard into DIR/events, beside metrics.jsonl"},
       {"resume", "", "go on from the state saved in DIR, with the same options and files; --threads and --device may differ"},
@@ -163,6 +165,10 @@ void train_model(options const& given, command_line::processes& ranks) {
     o.share = {ranks.number(), ranks.count()};
     o.from_first = [&](double value) { return ranks.from_first(value); };
     o.loop.agreed = [&](int signal) { return ranks.agreed(signal); };
+    o.check_every = given.integer("check-ranks", 0, 1);
+    o.check_same = [&](std::int64_t step, std::uint64_t sum) { tx::dist::check_same(ranks.all(), sum, "parameters or states after step " + std::to_string(step)); };
+  } else if (given.has("check-ranks")) {
+    throw tx::value_error("--check-ranks: of several processes. FIX: start them, as mpirun -n 2 does, or leave it out");
   }
   auto const layers = given.integer("layers", d.layers, 0);
   if (layers != 0 && layers != d.layers)

@@ -1,5 +1,6 @@
 #include "trainer.hpp"
 
+#include <tx/core/sum_of_bytes.hpp>
 #include <tx/train/loop/loop.hpp>
 
 #include <algorithm>
@@ -97,7 +98,17 @@ class run {
         engine_.train(b.queries(), b.documents(), b.labels(), s, layers, traced ? options_.profile : ""));
     if (!std::isfinite(loss))
       throw tx::value_error("step " + std::to_string(now.step + 1) + ": the loss is no number any more; try a lower --rate");
+    if (options_.check_every > 0 && (now.step + 1) % options_.check_every == 0) options_.check_same(now.step + 1, sum_of_state());
     return {loss, {{"pairs", static_cast<double>(batch(layers) * options_.share.of)}, {"tokens", static_cast<double>(b.tokens())}}, s.rate};
+  }
+
+  std::uint64_t sum_of_state() const {
+    std::uint64_t sum = tx::sum_of_no_bytes;
+    for (int k = 0; k <= engine_.states(); ++k) {
+      std::vector<float> const block = engine_.read(k);
+      sum = tx::sum_of_bytes(std::as_bytes(std::span(block)), sum);
+    }
+    return sum;
   }
 
   void group() {

@@ -25,6 +25,8 @@ struct training_options {
   share_of_batch share{};  // of several processes
   std::string profile;  // a file for a trace of one step's kernels
   std::function<double(double)> from_first{};  // of several processes: what the first has measured, on all
+  std::int64_t check_every = 0;  // steps after which processes compare what they have; 0: never
+  std::function<void(std::int64_t step, std::uint64_t sum)> check_same{};  // throws where a process has another sum of its parameters and states than the first
   // Checkpoints, metrics, resuming; validation is added. improved() is called for each state that is the best so far.
   tx::train::loop_options loop;
 };

@@ -39,9 +39,13 @@ verdict check(program const& p, totals& sums) {
   try {
     fixed.reserve(all.size());
     checks.reserve(all.size());
-    for (int rows : all) {
-      fixed.push_back(p.most > 0 ? record(p, {p.most, rows}) : planned);
-      checks.emplace_back(fixed.back());
+    for (int rows : all) fixed.push_back(p.most > 0 ? record(p, {p.most, rows}) : planned);
+    // What is a gradient of nothing with some numbers of rows has no sum of its own there.
+    for (recorded const& r : fixed)
+      for (std::size_t b = 0; b < planned.sizes.size(); ++b) planned.sizes[b] = std::max(planned.sizes[b], r.sizes[b]);
+    for (recorded& r : fixed) {
+      r.sizes = planned.sizes;
+      checks.emplace_back(r);
     }
   } catch (tx::invalid const& e) {
     return refuse(e);  // shapes that agree for the most rows alone

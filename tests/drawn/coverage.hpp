@@ -19,6 +19,7 @@ struct coverage {
     feature(modes[static_cast<int>(p.end.mode)]);
     if (int const runs = detail::runs_of(p.end); runs > 1) feature("an update of " + std::to_string(runs) + " runs");
     if (p.end.mode != training::none) feature("optimizer " + std::to_string(p.end.optimizer));
+    if (int const zero = detail::zero_of(p.end); zero > 0) feature("ranks divide, stage " + std::to_string(zero));
     if (p.end.narrows) feature("narrowed");
     if (p.end.halves != 0) feature("mixed precision");
     if (p.end.recomputes && p.end.mode != training::none) feature("recomputed");

@@ -18,9 +18,9 @@ constexpr unsigned everyday = 400;  // sanitizers and debuggers see what there i
 constexpr bool enough = everyday >= 6000;  // to say something of the generator
 // What all plans of these cost: calls that are made, and bytes of arenas (as GCC records them, and some room for clang's order). How many values they
 // hold a band at a time at least, and how many programs may be refused.
-constexpr std::int64_t most_kernels = 1'762'000, most_arena = 470'000'000, least_handed = 2'015;
+constexpr std::int64_t most_kernels = 1'845'000, most_arena = 470'000'000, least_handed = 2'015;
 constexpr int least_hoisted = 3;  // programs in which a loop rounds what it sees of a parameter
-constexpr int most_refused = 1'160;
+constexpr int most_refused = 1'168;
 constexpr unsigned many = 100'000;  // in each of two processes
 
 // Shrinks the first failure of each kind.
@@ -63,7 +63,7 @@ TEST_CASE("programs that are drawn compute what their graphs say, in every plan"
   CHECK(sums.slopes > static_cast<int>(everyday) / 4);
   for (std::string const& op : ops_defined_in(headers_of({"ops", "dist", "graph"}))) {
     INFO("op " << op);
-    CHECK(seen.ops[op] >= least);
+    if (op != "gathered_parameter") CHECK(seen.ops[op] >= least);  // which is gone when a program is recorded
   }
   for (char const* const feature : features_wanted) {
     INFO(feature);

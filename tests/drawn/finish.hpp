@@ -5,6 +5,7 @@
 
 #include <tx/autodiff/recompute.hpp>
 #include <tx/dist/data_parallel.hpp>
+#include <tx/dist/divided_parameters.hpp>
 #include <tx/passes/mixed.hpp>
 #include <tx/passes/narrow.hpp>
 #include <tx/passes/sink.hpp>
@@ -48,10 +49,11 @@ struct by_rows {
 };
 using by_norm = tx::novograd_with<tx::adam_options{.beta1 = 0.95, .beta2 = 0.98, .epsilon = 0.1}>;
 
-constexpr void update_by(int optimizer, graph& g, var leaf, var gradient, std::int64_t first, int rank, int runs) {
+constexpr void update_by(int optimizer, graph& g, var leaf, var gradient, std::int64_t first, int rank, int runs, int divided_axis = -1) {
   using namespace tx;
   // States of less than a number for each element begin where those would: there is room, but for a tensor of none.
-  tx::detail::updated_leaf const of{.first = first, .own_rank = rank, .share = {}, .starts = {{first, first}}, .runs = runs};
+  tx::detail::updated_leaf const of{
+      .first = first, .own_rank = rank, .share = {}, .starts = {{first, first}}, .runs = runs, .divided_axis = divided_axis, .ranks = divided_axis >= 0 ? 2 : 1};
   if (optimizer > 5 && leaf.info().count() == 0) optimizer = 2;
   switch (optimizer) {
     case 0: return tx::detail::append_update<sgd>(g, leaf, gradient, of);
@@ -112,27 +114,74 @@ struct flat_rows {
   }
 };
 
+struct placed {
+  std::int64_t first = 0;
+  tx::value_info info{};
+  attributes at{};
+  int own_rank = 0;
+};
+
+// What two ranks divide of what is trained: nothing where an optimizer looks at whole tensors, else states, gradients too, or parameters too.
+constexpr int zero_of(finish const& end) {
+  bool const can = end.mode == training::sharded && end.several_ranks && !sees_whole_tensors(end.optimizer);
+  return can ? 1 + (end.optimizer + 2 * end.recomputes + end.narrows) % 3 : 0;
+}
+
+// As dist/gradient_facts.hpp says it of a model: a parameter, or rows of many of which every rank keeps all.
+class facts {
+ public:
+  constexpr facts(vec<placed> const& tensors, int zero) : tensors_(tensors), zero_(zero) {}
+  constexpr int ranks() const { return zero_ > 0 ? 2 : 1; }
+  constexpr bool divides_parameters() const { return zero_ == 3; }
+  constexpr int own_rank(tx::node const& leaf) const {
+    for (placed const& t : tensors_)
+      if (leaf.op == &tx::parameter_info && t.at == leaf.at && t.info == leaf.info) return t.own_rank;
+    return 2;
+  }
+  constexpr std::int64_t tensors(tx::node const&) const { return 1; }
+  constexpr int divided_axis(tx::node const& leaf) const {
+    int const own = own_rank(leaf), axis = leaf.info.dims.rank - own;
+    bool const can = zero_ > 0 && leaf.op == &tx::parameter_info && own > 1 && axis >= 0;
+    return can && !leaf.info.dims.is_bounded(axis) && leaf.info.dims.dim[axis] > 1 ? axis : -1;
+  }
+  constexpr int rows(tx::node const& leaf) const {
+    int const axis = divided_axis(leaf);
+    return axis < 0 ? 1 : leaf.info.dims.dim[axis];
+  }
+  constexpr tx::value_info kept(tx::value_info info, int entry) const {
+    for (placed const& t : tensors_) {
+      int const axis = info.dims.rank - t.own_rank;
+      if (tx::parameter_entry(t.at) != entry || !(t.info == info) || axis < 0 || axis >= info.dims.rank) continue;
+      info.dims.set(axis, static_cast<int>(tx::rows_of_rank(info.dims.dim[axis], 2)));
+      break;
+    }
+    return info;
+  }
+  constexpr std::int64_t first_state(tx::node const& leaf) const { return tx::detail::first_updated(leaf); }
+
+ private:
+  vec<placed> const& tensors_;
+  int zero_;
+};
+
 // As train_step does: gradients, what is made of them one after the other, the update, and into repeated blocks with it.
 constexpr graph trained(graph g, finish const& end) {
   if (g.outputs.empty() || g.info(g.outputs[0].value).count() != 1) throw tx::invalid("no loss");
-  vec<int> const leaves = parameters_of(g);
-  if (leaves.empty()) throw tx::invalid("nothing to train");
-  tx::recomputation again{};
-  if (end.recomputes) again = tx::choose_recomputed(g, g.outputs[0].value, leaves, 64);
-  struct placed {
-    std::int64_t first = 0;
-    tx::value_info info{};
-    attributes at{};
-    int own_rank = 0;
-  };
   vec<placed> tensors{};
   flat_rows flat{};
-  for (int l : leaves) {
+  for (int l : parameters_of(g)) {
     tensors.push_back({g[l].at.v[0], g.info(l), g[l].at, own_rank(g, l)});
     std::int64_t const to = g[l].at.v[0] + g.info(l).count();
     flat.elements = to > flat.elements ? to : flat.elements;
     flat.type = g.info(l).type;
   }
+  if (tensors.empty()) throw tx::invalid("nothing to train");
+  int const zero = zero_of(end);
+  facts const of(tensors, zero);
+  if (zero == 3) tx::dist::divide_parameters(g, of);
+  vec<int> const leaves = parameters_of(g);
+  tx::recomputation again{};
+  if (end.recomputes) again = tx::choose_recomputed(g, g.outputs[0].value, leaves, 64);
   vec<int> const found = tx::gradients(g, g.outputs[0].value, leaves, again.again);
   if (g.no_gradient.op != nullptr) throw tx::invalid("an op without a gradient");
   bool any = false;
@@ -142,19 +191,20 @@ constexpr graph trained(graph g, finish const& end) {
     any = true;
   }
   if (!any) throw tx::invalid("nothing is trained");
+  if (zero == 3) tx::dist::gather_parameters(g);
   bool const in_parts = end.mode == training::accumulated || (end.mode == training::sharded && end.optimizer > 2);
   if (in_parts) g = tx::detail::averaged_over_parts(g, 1 + end.shards);
   if (end.mode == training::sharded) {
-    tx::batch_division const division{.ranks = end.several_ranks ? 2 : 1, .shards = end.shards, .given = true};
-    auto const one_tensor = [](graph const&, tx::output const&) { return std::int64_t{1}; };
-    auto const gather = [&](graph& all, vec<tx::output> const& outputs) { return end.optimizer % 4 < 2 ? flat(all, outputs) : outputs; };
-    if (end.several_ranks && end.shards == 1) tx::dist::average_over_ranks(g, division, gather, one_tensor);
-    else g = tx::dist::averaged_over_shards(g, division, flat, one_tensor);
+    tx::batch_division const division{.ranks = end.several_ranks ? 2 : 1, .shards = end.shards, .given = true, .zero = zero};
+    auto const gather = [&](graph& all, vec<tx::output> const& outputs) { return zero == 0 && end.optimizer % 4 < 2 ? flat(all, outputs) : outputs; };
+    auto const joined = [&](graph& all, vec<tx::output> const& outputs) { return zero == 0 ? flat(all, outputs) : outputs; };
+    if (end.several_ranks && end.shards == 1) tx::dist::average_over_ranks(g, division, gather, of);
+    else g = tx::dist::averaged_over_shards(g, division, joined, of);
   }
   int const runs = runs_of(end);
-  if (runs > 1) tx::detail::add_to_earlier_runs(g, runs, 2);  // no optimizer here has more states
+  if (runs > 1) tx::detail::add_to_earlier_runs(g, runs, 2, of);  // no optimizer here has more states
   if (end.mode == training::clipped || (end.mode == training::sharded && end.optimizer % 2 == 0)) {
-    var const norm = tx::detail::norm_of_gradients(g);
+    var const norm = tx::detail::norm_of_gradients(g, end.mode == training::sharded, of);
     g.outputs.push_back({norm.id, tx::output_kind::result, -1});
     tx::detail::clip(g, norm);
   }
@@ -174,7 +224,10 @@ constexpr graph trained(graph g, finish const& end) {
     int own = -1;
     for (placed const& t : tensors)
       if (!rows && t.first == g[o.target].at.v[0] && t.info == g.info(o.target)) own = t.own_rank;
-    update_by(end.optimizer, g, leaf, gradient, rows ? 0 : g[o.target].at.v[0], own, runs);
+    tx::node const what = g[o.target];
+    int const axis = of.divided_axis(what);
+    if (zero == 3 && axis >= 0) update_by(end.optimizer, g, tx::emit_leaf(g, tx::block_info, of.kept(what.info, tx::parameter_entry(what.at)), tx::of_block(0, what.at.v[0])), gradient, what.at.v[0], own, runs);
+    else update_by(end.optimizer, g, leaf, gradient, rows ? 0 : what.at.v[0], own, runs, axis);
   }
   return g;
 }

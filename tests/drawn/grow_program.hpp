@@ -281,7 +281,7 @@ class program_grower : public step_grower {
     if (loss < 0) return false;
     p_.decisions.push_back(fresh(what::out, {loss, -1, -1, -1}));
     finish& f = p_.end;
-    static std::vector<training> const modes{training::at_once, training::at_once, training::at_once, training::clipped, training::accumulated, training::sharded};
+    static std::vector<training> const modes{training::at_once, training::at_once, training::sharded, training::clipped, training::accumulated, training::sharded};
     f.mode = draw_.of(modes);
     if (p_.most > 0 && (f.mode == training::sharded || f.mode == training::accumulated)) f.mode = training::clipped;  // a batch of unknown extent is not cut
     f.optimizer = draw_.under(9);
@@ -289,7 +289,7 @@ class program_grower : public step_grower {
     f.halves = p_.type == dtype::f32 && draw_.in(3) ? draw_.between(1, 2) : 0;
     f.recomputes = draw_.in(3);
     f.shards = draw_.between(1, 3);
-    f.several_ranks = f.shards != 3 && draw_.in(3);
+    f.several_ranks = f.shards != 3;
     return true;
   }
   bool is_leaf_of_block(int id) const {

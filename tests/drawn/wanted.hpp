@@ -6,7 +6,7 @@ namespace drawn {
 inline constexpr int least = 25;
 
 inline constexpr char const* features_wanted[] = {
-    "no training", "update at once", "an update of 2 runs", "an update of 3 runs", "clipped", "accumulated", "sharded", "optimizer 0", "optimizer 1", "optimizer 2", "optimizer 3",
+    "no training", "update at once", "an update of 2 runs", "an update of 3 runs", "clipped", "accumulated", "sharded", "ranks divide, stage 1", "ranks divide, stage 2", "ranks divide, stage 3", "optimizer 0", "optimizer 1", "optimizer 2", "optimizer 3",
     "optimizer 4", "optimizer 5", "optimizer 6", "optimizer 7", "narrowed", "mixed precision", "recomputed", "bounded extent", "a bounded extent that is not in front", "several bounded extents", "a bounded extent that stands twice",
     "a leaf is replaced", "a leaf is replaced by what a body hands out", "leaves that share elements", "flat block",
     "type f64", "type f32", "type bf16", "type f16", "type i64", "type i32", "type i16", "type i8", "type u8", "type bool",

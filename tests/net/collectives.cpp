@@ -1,6 +1,7 @@
 // What collectives hand to each rank, beside sums in the order of the tree and elements that tell where they are from.
 #include "group.hpp"
 #include "parts.hpp"
+#include "unequal_parts.hpp"
 
 #include <tx/core/philox.hpp>
 
@@ -62,6 +63,16 @@ TEST_CASE("sums of many pieces, and of every type") {
   check_sums<double>(ranks, 200'001, in_place);
   check_sums<tx::bf16>(ranks, 300'007, in_place);
   check_sums<tx::f16>(ranks, 300'007, in_place);
+}
+
+TEST_CASE("parts of which the last ranks have fewer, or none, over connections") {
+  int const ranks = GENERATE(1, 2, 3, 4, 7);
+  std::size_t const count = GENERATE(std::size_t{0}, std::size_t{5}, std::size_t{200'003});
+  std::size_t const each = (count + static_cast<std::size_t>(ranks) - 1) / static_cast<std::size_t>(ranks) + (ranks == 4 ? 2 : 0);
+  CAPTURE(ranks, count, each);
+  std::vector<std::size_t> wrong(static_cast<std::size_t>(ranks));
+  net::run(ranks, [&](net::all& all) { wrong[static_cast<std::size_t>(all.rank())] = wrong_in_unequal_parts<float>(all, count, each) + wrong_in_unequal_parts<tx::bf16>(all, count, each); });
+  for (std::size_t const errors : wrong) CHECK(errors == 0);
 }
 
 TEST_CASE("what is gathered, spread and exchanged comes from where it was") {

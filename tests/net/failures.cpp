@@ -2,9 +2,11 @@
 #include "group.hpp"
 
 #include <tx/core/error.hpp>
+#include <tx/dist/net/same_on_all.hpp>
 
 #include <sys/wait.h>
 
+#include <array>
 #include <csignal>
 
 using namespace std::chrono_literals;
@@ -214,12 +216,28 @@ TEST_CASE("after an error every call is that error, and memory is left alone") {
   CHECK(errors[0] == "");
 }
 
+TEST_CASE("a rank that has something else than the first is named") {
+  auto const errors = net::errors_of(3, [](net::all& all) {
+    tx::dist::check_same(all, 7, "parameters");
+    tx::dist::check_same(all, all.rank() == 2 ? 8 : 7, "parameters after step 4");
+    all.barrier();
+  });
+  CHECK_THAT(errors[2], Catch::Contains("rank 2 has other parameters after step 4 than rank 0"));
+  for (int r : {0, 1}) CHECK(errors[static_cast<std::size_t>(r)] != "");
+  std::array<float, 5> some{1, 2, 3, 4, 5};
+  auto const bytes = std::as_bytes(std::span(some));
+  CHECK(tx::sum_of_bytes(bytes) == tx::sum_of_bytes(bytes.subspan(8), tx::sum_of_bytes(bytes.first(8))));
+  auto const before = tx::sum_of_bytes(bytes);
+  some[4] = 6;
+  CHECK(tx::sum_of_bytes(bytes) != before);
+}
+
 TEST_CASE("lengths that do not fit are told before anything is sent") {
   net::run(2, [](net::all& all) {
-    std::vector<float> two(2), three(3);
+    std::vector<float> two(2), three(3), five(5);
     CHECK_THROWS_WITH(all.all_reduce(std::span<float const>(two), std::span(three)), "all_reduce: from and to differ in length");
-    CHECK_THROWS_WITH(all.reduce_scatter(std::span<float const>(three), std::span(two)), Catch::Contains("reduce_scatter"));
-    CHECK_THROWS_WITH(all.all_gather(std::span<float const>(two), std::span(three)), Catch::Contains("all_gather"));
+    CHECK_THROWS_WITH(all.reduce_scatter(std::span<float const>(five), std::span(two)), Catch::Contains("reduce_scatter"));
+    CHECK_THROWS_WITH(all.all_gather(std::span<float const>(two), std::span(five)), Catch::Contains("all_gather"));
     CHECK_THROWS_WITH(all.all_to_all(std::span<float const>(three), std::span(three)), Catch::Contains("all_to_all"));
     CHECK_THROWS_WITH(all.broadcast(std::span(two), 2), Catch::Contains("no such root"));
     CHECK_THROWS_WITH(all.send(std::span<float const>(two), all.rank()), Catch::Contains("no such other rank"));

@@ -48,8 +48,9 @@ TEST_CASE_METHOD(processes_test, "processes train one model, to the same bits ea
   REQUIRE(run(2, sixty + "--out @first") == std::vector<int>{0, 0});
   CHECK_THAT(error(0), Catch::Contains("on 2 processes of 1 threads each") && Catch::Contains("step 120/120") && Catch::Contains("the model is in"));
   CHECK(error(1) == "");  // the first speaks for all
-  REQUIRE(run(2, sixty + "--out @second") == std::vector<int>{0, 0});
+  REQUIRE(run(2, sixty + "--out @second --check-ranks 7") == std::vector<int>{0, 0});
   CHECK(model("first") == model("second"));
+  CHECK_THAT((*this)(sixty + "--out @refused --check-ranks 7").error, Catch::Contains("--check-ranks: of several processes"));
   REQUIRE((*this)(sixty + "--out @alone --threads 1").code == 0);
   CHECK(model("alone") != model("first"));  // its batches are half as large
   REQUIRE(run(3, sixty + "--out @three") == std::vector<int>{0, 0, 0});

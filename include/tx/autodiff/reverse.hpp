@@ -133,7 +133,7 @@ class reverse_walk final : public vjp_context {
   constexpr bool is_kept(int node_id) const {
     node const& n = (*g)[node_id];
     bool const again = node_id < again_->size() && (*again_)[node_id] != 0;
-    return !again && is_residual(n.op->kind) && !outgrows_operands(n);
+    return !again && !n.op->computed_again && is_residual(n.op->kind) && !outgrows_operands(n);
   }
   // A matrix for each of a batch that is larger than both it is the product of, as the scores of long texts are: its depth is less
   // than its extents, so that computing it again is little work.

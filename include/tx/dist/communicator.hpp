@@ -4,8 +4,9 @@
 //   rank(), size()        which rank this is, of how many
 //   all_reduce(from, to)  `to` becomes the sum of all ranks' `from`, added in the order of tree_sum.hpp: bit for bit
 //                         the same on every rank and every time. `from` may be `to`.
-//   reduce_scatter(from, to)  the same of size() equal parts, of which each rank gets its own; `to` may be that part of `from`
-//   all_gather(from, to)  the ranks' `from`, one behind the other; `from` may be this rank's part of `to`
+//   reduce_scatter(from, to)  the same of parts as long as `to`, of which each rank gets its own; `to` may be that part of `from`.
+//                         There are size() parts, the last ones shorter or of nothing: a rank has zeros in place of what its part lacks
+//   all_gather(from, to)  the ranks' `from`, one behind the other, as far as `to` reaches; `from` may be this rank's part of `to`
 //   all_to_all(from, to)  part r of `from` goes to rank r, which has it as part rank(); they do not overlap
 //   broadcast(x, root)    what rank `root` has, on all
 //   barrier()             waits until all ranks are here
@@ -15,6 +16,7 @@
 #pragma once
 
 #include <tx/core/error.hpp>
+#include <tx/core/portion.hpp>
 
 #include <concepts>
 #include <span>

@@ -13,6 +13,7 @@
 #pragma once
 
 #include <tx/dist/all_reduce.hpp>
+#include <tx/dist/reduce_scatter.hpp>
 #include <tx/dist/shard.hpp>
 #include <tx/dist/shard_add.hpp>
 #include <tx/ops/cast.hpp>
@@ -138,12 +139,14 @@ using arguments_of_shards = typename detail::joined_arguments<Shards, Tuple>::ty
 namespace detail {
 
 // What an output is over all ranks, of which `x` is the sum over the shards of one: their sum, of which average() makes the mean, or what says itself what it is.
-template <class TensorsOf>
-constexpr var over_ranks(graph& g, var x, output const& o, batch_division d, TensorsOf const& tensors_of) {
-  bool const gradient = o.kind == output_kind::gradient;
-  if (d.combine != nullptr && gradient) return d.combine(d.shards > 1 ? x * (1.0 / d.shards) : x, tensors_of(g, o));
-  if (d.several() && gradient && is_half(d.sent_as)) return cast(all_reduce(cast(mean_of(x, d), d.sent_as)), x.type());  // means, which halves have the range for
-  return d.several() ? all_reduce(x) : x;
+template <class Facts>
+constexpr var over_ranks(graph& g, var x, output const& o, batch_division d, Facts const& facts) {
+  if (o.kind != output_kind::gradient) return d.several() ? all_reduce(x) : x;
+  if (d.combine != nullptr) return d.combine(d.shards > 1 ? x * (1.0 / d.shards) : x, facts.tensors(g[o.target]));
+  if (!d.several()) return x;
+  int const axis = d.zero > 1 ? facts.divided_axis(g[o.target]) : -1;
+  auto const sum = [&](var y) { return axis < 0 ? all_reduce(y) : reduce_scatter(y, axis, facts.ranks()); };
+  return is_half(d.sent_as) ? cast(sum(cast(mean_of(x, d), d.sent_as)), x.type()) : sum(x);  // means, which halves have the range for
 }
 constexpr var average(var x, output const& o, batch_division d) {
   bool const done = o.kind == output_kind::gradient && (d.combine != nullptr || (d.several() && is_half(d.sent_as)));
@@ -162,8 +165,8 @@ constexpr void check_results(graph const& g) {
 
 // The graph of a rank with one shard: its outputs become means over all ranks. Each gradient is added up where it is made: one that a repeated block stacks, in
 // that block (passes/sink.hpp). gather(g, outputs) may then join them.
-template <class Gather, class TensorsOf>
-constexpr void average_over_ranks(graph& g, batch_division d, Gather const& gather, TensorsOf const& tensors_of) {
+template <class Gather, class Facts>
+constexpr void average_over_ranks(graph& g, batch_division d, Gather const& gather, Facts const& facts) {
   detail::check_results(g);
   g.when = step_phase::update;
   auto const each = [&](auto const& become) {
@@ -175,7 +178,7 @@ constexpr void average_over_ranks(graph& g, batch_division d, Gather const& gath
   vec<dtype> results{};  // what has no leaf, in its order; halves are wider on the way
   for (output const& o : g.outputs)
     if (o.target < 0) results.push_back(g.info(o.value).type);
-  each([&](var x, output const& o) { return detail::over_ranks(g, is_half(x.type()) ? cast(x, dtype::f32) : x, o, d, tensors_of); });
+  each([&](var x, output const& o) { return detail::over_ranks(g, is_half(x.type()) ? cast(x, dtype::f32) : x, o, d, facts); });
   g.outputs = gather(g, vec<output>(g.outputs));
   g.when = step_phase::update;
   int result = 0;
@@ -187,10 +190,10 @@ constexpr void average_over_ranks(graph& g, batch_division d, Gather const& gath
 }
 
 // The graph of a rank with all of its shards, each recorded as `one`: its outputs are means over the shards of all ranks, of results, of what states
-// become and of gradients. gather(g, outputs) may join gradients of a shard before they are added up, unless the division combines them otherwise, each of
-// tensors_of(g, output) tensors.
-template <class Gather, class TensorsOf>
-constexpr graph averaged_over_shards(graph const& one, batch_division d, Gather const& gather, TensorsOf const& tensors_of) {
+// become and of gradients. gather(g, outputs) may join gradients of a shard before they are added up, unless the division combines them otherwise. facts: of what gradients are by,
+// see dist/gradient_facts.hpp.
+template <class Gather, class Facts>
+constexpr graph averaged_over_shards(graph const& one, batch_division d, Gather const& gather, Facts const& facts) {
   graph g{};
   vec<int> values{};
   detail::check_results(one);
@@ -213,7 +216,7 @@ constexpr graph averaged_over_shards(graph const& one, batch_division d, Gather 
     }
   }
   for (int k = 0; k < outputs.size(); ++k) {
-    var const x = detail::average(detail::over_ranks(g, sums[k].total(), outputs[k], d, tensors_of), outputs[k], d);
+    var const x = detail::average(detail::over_ranks(g, sums[k].total(), outputs[k], d, facts), outputs[k], d);
     outputs[k].value = (x.type() == g.info(outputs[k].value).type ? x : cast(x, g.info(outputs[k].value).type)).id;
     g.outputs.push_back(outputs[k]);
   }

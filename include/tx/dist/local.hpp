@@ -13,6 +13,7 @@
 #include <tx/dist/communicator.hpp>
 #include <tx/dist/tree_sum.hpp>
 
+#include <algorithm>
 #include <condition_variable>
 #include <cstdint>
 #include <cstring>
@@ -134,18 +135,22 @@ class local {
   }
   template <class T>
   void reduce_scatter(std::span<T const> from, std::span<T> to) {
-    check(from.size() == to.size() * static_cast<std::size_t>(size()), "reduce_scatter: from has to be size() times as long as to");
-    group_.meet(rank_, {"reduce_scatter", from.data(), to.data(), to.size(), sizeof(T)});
-    auto const first = static_cast<std::int64_t>(to.size()) * rank_;
-    add<T>(first, first + static_cast<std::int64_t>(to.size()),
-           [&](std::int64_t at, int n, T const* sum) { std::memcpy(to.data() + (at - first), sum, static_cast<std::size_t>(n) * sizeof(T)); });
+    check(from.size() <= to.size() * static_cast<std::size_t>(size()), "reduce_scatter: from may be at most size() times as long as to");
+    group_.meet(rank_, {"reduce_scatter", from.data(), to.data(), from.size(), sizeof(T)});
+    portion const own = portion_of(static_cast<std::int64_t>(from.size()), static_cast<std::int64_t>(to.size()), rank_);
+    add<T>(own.first, own.first + own.count,
+           [&](std::int64_t at, int n, T const* sum) { std::memcpy(to.data() + (at - own.first), sum, static_cast<std::size_t>(n) * sizeof(T)); });
+    std::fill(to.begin() + own.count, to.end(), T{});
     group_.part();
   }
   template <class T>
   void all_gather(std::span<T const> from, std::span<T> to) {
-    check(to.size() == from.size() * static_cast<std::size_t>(size()), "all_gather: to has to be size() times as long as from");
-    group_.meet(rank_, {"all_gather", from.data(), to.data(), from.size(), sizeof(T)});
-    for (std::size_t r = 0; r < group_.posts_.size(); ++r) copy(group_.posts_[r].from, to.data() + r * from.size(), from.size_bytes());
+    check(to.size() <= from.size() * static_cast<std::size_t>(size()), "all_gather: to may be at most size() times as long as from");
+    group_.meet(rank_, {"all_gather", from.data(), to.data(), to.size(), sizeof(T)});
+    for (int r = 0; r < size(); ++r) {
+      portion const own = portion_of(static_cast<std::int64_t>(to.size()), static_cast<std::int64_t>(from.size()), r);
+      copy(group_.posts_[static_cast<std::size_t>(r)].from, to.data() + own.first, static_cast<std::size_t>(own.count) * sizeof(T));
+    }
     group_.part();
   }
   template <class T>

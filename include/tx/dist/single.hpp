@@ -3,6 +3,7 @@
 
 #include <tx/dist/communicator.hpp>
 
+#include <algorithm>
 #include <cstring>
 
 namespace tx::dist {
@@ -17,11 +18,14 @@ class single {
   }
   template <class T>
   static void reduce_scatter(std::span<T const> from, std::span<T> to) {
-    copy(from, to, "reduce_scatter");
+    if (from.size() > to.size()) throw rank_error("reduce_scatter: from is longer than to");
+    copy(from, to.first(from.size()), "reduce_scatter");
+    std::fill(to.begin() + static_cast<std::ptrdiff_t>(from.size()), to.end(), T{});
   }
   template <class T>
   static void all_gather(std::span<T const> from, std::span<T> to) {
-    copy(from, to, "all_gather");
+    if (to.size() > from.size()) throw rank_error("all_gather: to is longer than from");
+    copy(from.first(to.size()), to, "all_gather");
   }
   template <class T>
   static void all_to_all(std::span<T const> from, std::span<T> to) {

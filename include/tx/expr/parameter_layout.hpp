@@ -133,6 +133,17 @@ struct layout {
     return sum;
   }();
   static constexpr bool trains(layout_entry const& e) { return groups[e.group].trained; }
+  // Has a group vectors and numbers alone? Then it is small.
+  static constexpr bool only_vectors(int group) {
+    for (layout_entry const& e : entries)
+      if (e.group == group && e.rank > 1) return false;
+    return true;
+  }
+  // Pieces of a flat block begin at multiples of so many of its elements.
+  static constexpr std::int64_t line = [] {
+    std::int64_t const size = size_of(type), own = parameter_alignment * size;
+    return (own < parameter_line ? parameter_line : own) / size;
+  }();
 
  private:
   static_assert(of_table.trains_one_type, "tx: the parameters of a model that are trained must have one element type, as their gradients lie in one block. FIX: the same T in each param<tensor<T, ...>>, or the group tx::frozen for those that are not trained");

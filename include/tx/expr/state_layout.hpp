@@ -6,10 +6,11 @@
 //   per::column      [1, b]   none   all axes but the last but one
 //   per::tensor      [1, 1]   [1]
 //
+// States per element may be divided among ranks: see state_portions.hpp.
 // Vectors and scalars are not divided: all elements are rows. Extents of repeats stand before these, so each block of a repeat has its own.
 #pragma once
 
-#include <tx/expr/parameter_layout.hpp>
+#include <tx/expr/state_portions.hpp>
 
 #include <concepts>
 
@@ -38,9 +39,20 @@ class state_kinds {
     ++all.count_;
     return all;
   }
+  // The same, of which each of so many ranks keeps a portion; of the parameters too, perhaps.
+  constexpr state_kinds divided_among(int ranks, bool parameters_too = false) const {
+    state_kinds all = *this;
+    all.ranks_ = ranks;
+    all.parameters_too_ = parameters_too && ranks > 1;
+    return all;
+  }
+  // Ranks that divide them; 1: each has all.
+  constexpr int ranks() const { return ranks_; }
+  constexpr bool divided() const { return ranks_ > 1; }
+  constexpr bool divides_parameters() const { return parameters_too_; }
   // Are the first states those of another optimizer, and is none of that one's missing?
   constexpr bool begin_with(state_kinds const& other) const {
-    bool same = other.count_ <= count_;
+    bool same = other.count_ <= count_ && (other.count_ == 0 || other.ranks_ == ranks_);
     for (int s = 0; s < other.count_ && same; ++s) same = of(s) == other.of(s);
     return same;
   }
@@ -52,7 +64,8 @@ class state_kinds {
 
  private:
   per kinds_[max_states] = {};
-  int count_ = 0;
+  int count_ = 0, ranks_ = 1;
+  bool parameters_too_ = false;
 };
 
 namespace detail {
@@ -75,7 +88,7 @@ template <class Model>
 constexpr std::int64_t place_in_state(per kind, int entry) {
   using of_model = layout<Model>;
   if (kind == per::element) return entry < of_model::entries.size() ? of_model::entries[entry].offset : of_model::trained;
-  std::int64_t const size = size_of(of_model::type), own = parameter_alignment * size, line = (own < parameter_line ? parameter_line : own) / size;
+  constexpr std::int64_t line = of_model::line;
   std::int64_t at = 0;
   for (int k = 0; k < entry; ++k) {
     layout_entry const& e = of_model::entries[k];
@@ -87,11 +100,22 @@ template <class Model>
 constexpr std::int64_t state_elements(per kind) {
   return place_in_state<Model>(kind, layout<Model>::entries.size());
 }
-// Of the first states, so many.
+// Those that a rank keeps of state s.
 template <class Model>
-constexpr std::int64_t state_elements(state_kinds const& kinds, int states) {
+constexpr std::int64_t elements_of_state(state_kinds const& kinds, int s) {
+  return kinds.divided() ? kept_elements<Model>(kinds.ranks()) : state_elements<Model>(kinds.of(s));
+}
+// Those of the parameters, counted in elements of what is trained; what is not trained lies behind that, and is never divided.
+template <class Model>
+constexpr std::int64_t elements_of_parameters(state_kinds const& kinds) {
+  using of_model = layout<Model>;
+  return kinds.divides_parameters() ? kept_elements<Model>(kinds.ranks()) + of_model::size - of_model::trained : of_model::size;
+}
+// And of the first states, so many.
+template <class Model>
+constexpr std::int64_t elements_of_states(state_kinds const& kinds, int states) {
   std::int64_t sum = 0;
-  for (int s = 0; s < states; ++s) sum += state_elements<Model>(kinds.of(s));
+  for (int s = 0; s < states; ++s) sum += elements_of_state<Model>(kinds, s);
   return sum;
 }
 

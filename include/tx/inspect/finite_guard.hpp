@@ -47,12 +47,12 @@ class finite_guard {
   }
   TX_COLD static exec::watched_model model() {
     using flat = layout<typename Step::model>;
-    exec::watched_model m{{parameters_of<typename Step::model>()}, {}, {}};
+    exec::watched_model m{{kept_parameters_of<typename Step::model>(Step::states)}, {}, {}};
     if constexpr (exec::trains<Step>) {
-      m.changes.push_back(flat::trained * size_of(flat::type));
+      m.changes.push_back((Step::states.divides_parameters() ? kept_elements<typename Step::model>(Step::states.ranks()) : flat::trained) * size_of(flat::type));
       for (int s = 0; s < Step::states; ++s) {
-        m.names.push_back(states_of<typename Step::model>(Step::states.of(s)));
-        m.changes.push_back(detail::state_elements<typename Step::model>(Step::states.of(s)) * size_of(flat::type));
+        m.names.push_back(kept_states_of<typename Step::model>(Step::states, s));
+        m.changes.push_back(detail::elements_of_state<typename Step::model>(Step::states, s) * size_of(flat::type));
       }
     }
     for (declared_setting const& s : exec::program_on<Step, Backend>::settings) m.settings.emplace_back(s.name);

@@ -135,15 +135,26 @@ TX_COLD stored_names names_of(state_kinds states) {
   stored_names out;
   out.trained = layout<Model>::trained;
   auto const views = parameters_of<Model>();
-  for (layout_entry const& e : layout<Model>::entries) {
+  auto const pieces = states.divides_parameters() ? state_pieces<Model>(states.ranks()) : vec<state_piece>{};
+  for (int k = 0; k < layout<Model>::entries.size(); ++k) {
+    layout_entry const& e = layout<Model>::entries[k];
     std::int64_t const size = size_of(e.info.type), first = e.offset * size, end = first + e.info.count() * size;
     std::string name;
     for (parameter_view const& v : views)
       if (v.first_byte() >= first && v.first_byte() < end) name = v.first_byte() == first ? v.name : detail::common_name(name, v.name);
-    out.entries.push_back({name, first, end});
+    bool const divided = !pieces.empty();
+    state_piece const* const p = detail::piece_of_entry<Model>(pieces, k);
+    std::int64_t const at = divided ? detail::kept_first_byte<Model>(pieces, k) : first, bytes = divided && p != nullptr && p->divided() ? p->kept_count() * size : end - first;
+    out.entries.push_back({name, at, at + bytes});
   }
   for (int s = 0; s < states; ++s) {
     auto& state = out.states.emplace_back();
+    if (states.divided()) {
+      std::int64_t const size = size_of(layout<Model>::type);
+      for (state_piece const& p : state_pieces<Model>(states.ranks()))
+        state.push_back({p.entry >= 0 ? out.entries[static_cast<std::size_t>(p.entry)].name : "vectors of group " + std::to_string(p.group), p.kept * size, (p.kept + p.kept_count()) * size});
+      continue;
+    }
     for (int k = 0; k < layout<Model>::entries.size(); ++k) {
       layout_entry const& e = layout<Model>::entries[k];
       if (!layout<Model>::trains(e) || !detail::has_state(states.of(s), e.rank)) continue;

@@ -23,6 +23,7 @@ struct save_options {
   int keep = 2;                          // of the checkpoints in the folder, the newest
   std::vector<tensor_info> extra{};      // tensors of the caller's
   std::optional<std::int64_t> number{};  // of the checkpoint's name; none: the run's step
+  bool writes = true;                    // false: nothing is; of several ranks that divide a run all have to save, and one of them writes
 };
 
 struct resumed {
@@ -38,6 +39,11 @@ namespace detail {
 template <class Run>
 concept remote_run = requires {
   requires std::remove_const_t<Run>::remote;
+};
+// Ranks divide what it keeps, so all have to take part where it is read.
+template <class Run>
+concept divided_run = requires {
+  requires std::remove_const_t<Run>::divided;
 };
 template <class Run>
 concept has_settings = requires(Run& run) {
@@ -120,11 +126,12 @@ T setting_of(checkpoint_values const& settings, std::string const& name) {
 
 // Saves a run in a folder of its own, which is made if need be. It is complete on the disk when this returns; if it
 // throws (io_error, value_error), or the process ends before, the checkpoints that were there are there still. One
-// process at a time; of several ranks with the same parameters, one saves.
+// process at a time; of several ranks with the same parameters, one saves; of ranks that divide them (zero) all do, all but one with `writes` = false.
 template <class Run>
 void save_checkpoint(std::filesystem::path const& folder, Run& run, checkpoint_values const& position = {},
                      save_options const& options = {}) {
   detail::run_places<Run> const places(run);
+  if (!options.writes) return;
   checkpoint_contents what = detail::contents_without_tensors(run, position, options);
   what.parameters = detail::infos_of(places.parameters);
   what.optimizer = detail::infos_of(places.optimizer);

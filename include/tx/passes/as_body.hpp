@@ -33,8 +33,8 @@ class body_of_graph {
   constexpr int id() const { return first_; }
   constexpr region& body() { return g_.regions[first_]; }
 
-  // Leaves of `one` that are handed in: arguments of the step, parameters and states. Run-time scalars are read everywhere.
-  static constexpr bool is_handed_in(graph const& one, int id) { return one[id].op == &input_info || one[id].op == &parameter_info; }
+  // Leaves of `one` that are handed in: arguments of the step, parameters, states, rows of parameters. Run-time scalars are read everywhere.
+  static constexpr bool is_handed_in(graph const& one, int id) { return one[id].op == &input_info || one[id].op == &parameter_info || one[id].op == &block_info; }
 
   // One more argument of the body; `leaf`, of `one`, is read through it, -1: it is none of its leaves. Carries first, then invariants, then
   // what is stacked; the caller counts them.

@@ -6,7 +6,7 @@
 //            M = result(block), W = result(block) replace m and w
 //
 // What may move reads, beside what the block stacks, only leaves (or arguments) of as many slices and numbers that do not wait for the block.
-// It keeps slices apart: elementwise ops, sums over ranks, sums along rows, reshapes, broadcasts and transposes within a slice. A sum over all rows moves in part: each
+// It keeps slices apart: elementwise ops, sums over ranks, what they divide along an axis within a slice, sums along rows, reshapes, broadcasts and transposes within a slice. A sum over all rows moves in part: each
 // iteration adds up its slice, and what it gives is added up outside. Nothing moves that others read whole, unless it is such a sum or
 // replaces a leaf: it would have to be stacked in the gradient's place. A gradient's sum over ranks may: nothing else reads the gradient. Only nodes of step_phase::update move, and casts.
 #pragma once
@@ -101,6 +101,7 @@ class sinker {
     if (!has_slices(n.info.dims)) return false;
     if (n.op == &reshape_info) return true;
     if (n.op == &transpose_info) return known_number(g_.input(n, 0)) < 0 && source_axis(n.at, 0) == 0 && n.info.dims.dim[0] == slices_;
+    if (n.op->kind == op_kind::collective && n.op->along_axis) return n.at.v[0] > 0 && n.info.dims.dim[0] == slices_;
     shape const& from = n.inputs > 0 ? g_.info(g_.input(n, 0)).dims : n.info.dims;
     if (n.op == &broadcast_info) return from.rank == n.info.dims.rank && from.dim[0] == n.info.dims.dim[0];
     if (n.op->kind == op_kind::row_reduce) return from.rank > 1;
@@ -218,10 +219,12 @@ class sinker {
       for (int a = 1; a < n.info.dims.rank; ++a) set_source_axis(order, a - 1, source_axis(n.at, a) - 1);
       return transpose(var{&g_, slice_inside(g_.input(n, 0), {})}, order).id;
     }
+    attributes at = n.at;
+    if (n.op->kind == op_kind::collective && n.op->along_axis) --at.v[0];
     vec<int> in{};
     for (int k = 0; k < n.inputs; ++k) in.push_back(slice_inside(g_.input(n, k), g_.info(g_.input(n, k)).dims));
     if (n.op->kind == op_kind::elementwise) return g_.emit(n.op, in.data(), in.size(), n.at, {n.info.type, slice_of(n.info.dims)});
-    return g_.emit(n.op, in.data(), in.size(), n.at);
+    return g_.emit(n.op, in.data(), in.size(), at);
   }
 
   // What the body sees of an operand; a number is repeated to the slice of extents `all`, a copy: the table of nodes, in which they may lie, grows.

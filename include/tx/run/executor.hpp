@@ -4,6 +4,7 @@
 #include <tx/expr/handed_back.hpp>
 #include <tx/expr/trace.hpp>
 #include <tx/run/arguments.hpp>
+#include <tx/run/kept_portions.hpp>
 #include <tx/run/kernel_log.hpp>
 #include <tx/run/out_of_range.hpp>
 #include <tx/run/program_on.hpp>
@@ -54,7 +55,10 @@ class executor {
   static constexpr exec::memory_use memory = Step::template memory_on<Backend::target>;
   // So many bytes an arena of the caller's has at least, from a multiple of memory_alignment on; else there is a shape_error, or a value_error.
   static constexpr std::int64_t arena_bytes = exec::aligned(program::memory.arena);
-  static constexpr bool remote = exec::remote<Backend>;  // the host reaches the parameters by read and write alone
+  // Do ranks divide states, and parameters perhaps, among them? Then all of them have to read, write, save and load.
+  static constexpr bool divided = state_kinds(Step::states).divided();
+  // The host reaches parameters and states by read and write alone, as they are divided, or on a device.
+  static constexpr bool remote = exec::remote<Backend> || divided;
   static_assert(!program::collective || exec::ranked<Backend>,
                 "tx::executor: the step speaks to other ranks, which this backend cannot. FIX: tx::distributed<backend, communicator>");
 
@@ -71,7 +75,7 @@ class executor {
       : executor(tx::seed(0), options) {}
   // The same on all ranks that are given the same seed. The communicator must outlive the executor.
   template <exec::communicator_of<Backend> Communicator>
-  executor(tx::seed s, Communicator& ranks, run_options options = {}) : executor(fresh(s), options) {
+  executor(tx::seed s, Communicator& ranks, run_options options = {}) : executor(fresh(s, ranks.rank()), options) {
     join(ranks);
   }
   // The parameters of another program of the same model. Training programs share the optimizer's state and the count of steps
@@ -81,6 +85,8 @@ class executor {
       : executor(parameters_of(other), options, other.reads_only_) {
     if constexpr (program::replaces_leaves) writable();
     if (parameters_->states() < Step::states) throw value_error("executor: the other program keeps no optimizer state to share. FIX: make the executor of the step first, and the other from it");
+    if (parameters_->states().divides_parameters() != state_kinds(Step::states).divides_parameters())
+      throw value_error("executor: one of the programs divides parameters among ranks, and the other does not. FIX: data_parallel<N> and zero<3> as options of both, or an executor of its own and write(other.read())");
     own_states(*parameters_);
     if constexpr (exec::ranked<Backend>) join(*other.frame_.ranks);
   }
@@ -169,11 +175,16 @@ class executor {
   // From the next run on it is told of each kernel, and must be told to end before it or the executor goes. See run/observer.hpp.
   void observe(exec::observer& o) { observers_.insert(observers_.begin(), &o); }
   void end_observing(exec::observer& o) { std::erase(observers_, &o); }
-  // Copies of all elements, also where the host does not reach the backend's memory.
-  std::vector<typename block::element_type> read(int k = 0) const { return parameters_->read(own(k)); }
+  // Copies of all elements, also where the host does not reach the backend's memory. Of a state that ranks divide among them it is whole; all of them have to call it.
+  std::vector<typename block::element_type> read(int k = 0) const {
+    if constexpr (exec::ranked<Backend>)
+      if (parameters_->divided(own(k))) return parameters_->gather(*frame_.ranks, own(k));
+    return parameters_->read(own(k));
+  }
+  // As many elements as read() gives; of what is divided on all ranks the same.
   void write(std::span<typename block::element_type const> values, int k = 0) {
-    writable().write(values, own(k));
     begins_ = true;
+    writable().write(values, own(k));
   }
   // Keeps the parameters that the executor made, and the memory that elements() and tensors() show, also when the executor is gone;
   // nothing of the caller's.
@@ -185,8 +196,8 @@ class executor {
   template <class, class>
   friend class executor;
 
-  static std::shared_ptr<block> fresh(tx::seed s) {
-    auto made = std::make_shared<block>(s, Step::states);
+  static std::shared_ptr<block> fresh(tx::seed s, int rank = 0) {
+    auto made = std::make_shared<block>(s, Step::states, std::span<std::byte>{}, rank);
     own_states(*made);
     return made;
   }
@@ -198,7 +209,7 @@ class executor {
         throw value_error("executor: the states beside the parameters are those of the optimizer '" + parameters.identity() +
                           "'; the step's is '" + Step::optimizer_identity() + "'. FIX: parameters of its own, or the same optimizer");
       if (!parameters.states().begin_with(Step::states))
-        throw value_error("executor: the states beside the parameters are laid out otherwise than the step's, per element, row, column or tensor. FIX: parameter_block(seed, step::states)");
+        throw value_error("executor: the states beside the parameters are laid out otherwise than the step's, per element, row, column or tensor, or divided among ranks. FIX: parameter_block(seed, step::states)");
       if (parameters.identity == nullptr) parameters.identity = Step::optimizer_identity;
       void const* const updates = exec::runs_of_update<Step> > 1 ? static_cast<void const*>(&exec::step_tag<Step>) : &block::each_run;
       if (parameters.updated_by != nullptr && parameters.updated_by != updates)
@@ -241,7 +252,7 @@ class executor {
     if (exec::trains<Step>) throw value_error("executor: a program that trains takes block 0. FIX: leave run_options::block out");
     if (k < 0 || k > parameters_->states())
       throw value_error("executor: there is no block " + std::to_string(k) + "; the other program keeps " + std::to_string(int{parameters_->states()}) + " states. FIX: a block of those, or one of an optimizer that keeps it");
-    if (parameters_->states().of(k - 1) != per::element)
+    if (parameters_->states().of(k - 1) != per::element || parameters_->states().divided())
       throw value_error("executor: block " + std::to_string(k) + " has no number for each parameter. FIX: run_options::block of a state that has, as an average");
     if (layout<model>::trained != layout<model>::size)
       throw value_error("executor: a state has no place for parameters that are not trained. FIX: leave run_options::block out, copy the average over the first elements of read(), and write() them");
@@ -257,15 +268,17 @@ class executor {
   template <class Communicator>
   void join(Communicator& ranks) {
     frame_.ranks = &ranks;
-    bool divided = false;
-    if constexpr (requires { Step::division; }) divided = Step::division.given;
-    if (exec::trains<Step> && ranks.size() > 1 && !divided)
+    bool shared = false;
+    if constexpr (requires { Step::division; }) shared = Step::division.given;
+    if (exec::trains<Step> && ranks.size() > 1 && !shared)
       throw value_error("executor: " + std::to_string(ranks.size()) + " ranks would train a model each. FIX: tx::data_parallel<> as an option of the step");
     if constexpr (requires { Step::division; }) {
       if (Step::division.given && !Step::division.is_for(ranks.size()))
         throw value_error("executor: the step was compiled for " + std::to_string(Step::division.ranks) + " ranks; there are " + std::to_string(ranks.size()) + ". FIX: start so many, or compile it for as many, tx::data_parallel<N>, or data_parallel<> for any number");
       shard_ = std::int64_t{ranks.rank()} * Step::division.shards;
     }
+    if (parameters_->states().divided() && parameters_->states().ranks() != ranks.size())
+      throw value_error("executor: the states beside the parameters are divided among " + std::to_string(parameters_->states().ranks()) + " ranks; there are " + std::to_string(ranks.size()) + ". FIX: start so many, or compile the step for as many");
   }
 
   template <int K>
@@ -301,7 +314,7 @@ class executor {
       }(), ...);
     }
     if constexpr (exec::ranked<Backend> && exec::trains<Step>)
-      if (begins_) exec::check_same_beginning(*frame_.ranks, parameters_->seed.value, parameters_->steps, {parameters_->block(0), static_cast<std::size_t>(block::bytes_for(parameters_->states()))});
+      if (begins_) exec::check_same_beginning(*frame_.ranks, parameters_->seed.value, parameters_->steps, parameters_->alike_on_all_ranks());
     begins_ = false;
     settings.write_scalars(scalars_, steps_run(), exec::runs_of_update<Step>);
     if constexpr (exec::ranked<Backend> && requires { Step::division; }) scalars_[static_cast<std::size_t>(scalar::shards)] = static_cast<float>(frame_.ranks->size() * Step::division.shards);

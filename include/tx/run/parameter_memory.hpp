@@ -6,6 +6,7 @@
 #include <tx/expr/parameter_names.hpp>
 #include <tx/plan/plan.hpp>
 #include <tx/run/bytes.hpp>
+#include <tx/run/kept_portions.hpp>
 
 #include <cmath>
 #include <memory>
@@ -69,9 +70,9 @@ class parameter_block {
   using element_type = std::conditional_t<layout<Model>::one_type, element_t<layout<Model>::type>, u8>;
   template <class T>  // element_type, or a constant one
   using reference = std::conditional_t<layout<Model>::one_type, parameter_ref<T>, typed_parameter_ref<T>>;
-  static constexpr std::int64_t block_bytes = exec::aligned(layout<Model>::size * size_of(layout<Model>::type));
   // Bytes of the parameters and an optimizer's states; of so many for each element, where it is a number.
-  static constexpr std::int64_t bytes_for(state_kinds states) { return block_bytes + bytes_of(states, states); }
+  static constexpr std::int64_t bytes_for(state_kinds states) { return bytes_of_parameters(states) + bytes_of(states, states); }
+  static constexpr std::int64_t bytes_of_parameters(state_kinds states) { return exec::aligned(detail::elements_of_parameters<Model>(states) * size_of(layout<Model>::type)); }
 
   tx::seed seed;
   std::int64_t steps = 0;  // that the parameters have been trained for
@@ -80,9 +81,9 @@ class parameter_block {
   void const* updated_by = nullptr;
   static constexpr char each_run = 0;
 
-  // Fresh parameters: each drawn by its initializer, a function of the seed and its place only. States are zero.
-  parameter_block(tx::seed s, state_kinds states, std::span<std::byte> memory = {})
-      : seed(s), storage_(exec::room<Backend>(memory, bytes_for(checked(states)), "parameter_block")), states_(states) {
+  // Fresh parameters: each drawn by its initializer, a function of the seed and its place only. States are zero. rank: whose portions they are, where ranks divide parameters.
+  parameter_block(tx::seed s, state_kinds states, std::span<std::byte> memory = {}, int rank = 0)
+      : seed(s), storage_(exec::room<Backend>(memory, bytes_for(checked(states)), "parameter_block")), states_(states), rank_(rank) {
     exec::clear_bytes<Backend>(storage_.data(), storage_.size());
     if constexpr (exec::remote<Backend>) {
       std::vector<element_type> fresh(size(0));
@@ -100,19 +101,21 @@ class parameter_block {
   std::byte const* block(int k) const { return storage_.data() + start(k); }
   // Elements of a block: states have none for parameters that are not trained.
   std::size_t size(int k) const {
-    std::int64_t const elements = k == 0 ? layout<Model>::size : detail::state_elements<Model>(states_.of(k - 1));
+    std::int64_t const elements = k == 0 ? detail::elements_of_parameters<Model>(states_) : detail::elements_of_state<Model>(states_, k - 1);
     return static_cast<std::size_t>(elements * size_of(layout<Model>::type)) / sizeof(element_type);
+  }
+  // The same of all ranks together.
+  std::size_t whole_size(int k) const {
+    if (!divided(k)) return size(k);
+    return static_cast<std::size_t>((k == 0 ? layout<Model>::size : layout<Model>::trained) * size_of(layout<Model>::type)) / sizeof(element_type);
   }
   state_kinds states() const { return states_; }
   // Of parameters of one type.
   std::span<element_type> elements(int k = 0) { return of_one_type(), all(k); }
   std::span<element_type const> elements(int k = 0) const { return of_one_type(), all(k); }
   // Those that are trained, in a model of any types; laid out as their gradient is, as states for each element are too.
-  auto trained_elements(int k = 0) {
-    using T = element_t<layout<Model>::type>;
-    std::int64_t const count = k == 0 ? layout<Model>::trained : detail::state_elements<Model>(states_.of(k - 1));
-    return std::span<T>(reinterpret_cast<T*>(all(k).data()), static_cast<std::size_t>(count));
-  }
+  auto trained_elements(int k = 0) { return trained(all(k), k); }
+  auto trained_elements(int k = 0) const { return trained(all(k), k); }
 
   // Copies of all elements, wherever they lie; k as below.
   std::vector<element_type> read(int k = 0) const {
@@ -124,12 +127,26 @@ class parameter_block {
       return {all(k).begin(), all(k).end()};
     }
   }
+  // Of all ranks' portions, on all of them.
+  template <class Communicator>
+  std::vector<element_type> gather(Communicator& ranks, int k) const {
+    return exec::gathered<Model>(ranks, trained_elements(k), behind_trained(k));
+  }
+  // Of what is divided all ranks are given all elements, of which each keeps its own.
   void write(std::span<element_type const> values, int k = 0) {
-    if (values.size() != size(k))
-      throw shape_error("parameters: " + std::to_string(values.size()) + " elements were given; the model has " + std::to_string(size(k)) + ". FIX: as many as read() gives");
+    if (values.size() != whole_size(k))
+      throw shape_error("parameters: " + std::to_string(values.size()) + " elements were given; the model has " + std::to_string(whole_size(k)) + ". FIX: as many as read() gives");
     if (values.empty()) return;
+    if constexpr (!exec::remote<Backend>)
+      if (divided(k)) return exec::keep<Model>(states_.ranks(), rank_, values, trained_elements(k), behind_trained(k));
     if constexpr (exec::remote<Backend>) Backend::upload(block(k), reinterpret_cast<std::byte const*>(values.data()), static_cast<std::int64_t>(values.size_bytes()));
     else __builtin_memcpy(block(k), values.data(), values.size_bytes());
+  }
+
+  // Bytes that are the same on all ranks: what none of them divides.
+  std::span<std::byte const> alike_on_all_ranks() const {
+    std::int64_t const bytes = states_.divides_parameters() ? 0 : bytes_for(states_.divided() ? state_kinds{} : states_);
+    return {block(0), static_cast<std::size_t>(bytes)};
   }
 
   void reset_optimizer() {
@@ -139,20 +156,26 @@ class parameter_block {
 
   // The model's states have their first values again.
   void reset_state() {
-    std::vector<element_type> all = read();
-    initialise(seed, all, true);
-    write(all);
+    if constexpr (exec::remote<Backend>) {
+      std::vector<element_type> copy = read();
+      initialise(seed, copy, true);
+      write(copy);
+    } else {
+      initialise(seed, all(0), true);
+    }
   }
 
-  // All tensors by name; k: 0 the parameters, 1 + s state s, of those that are trained.
-  std::vector<reference<element_type>> tensors(int k = 0) { return tensors_of(all(k), k); }
-  std::vector<reference<element_type const>> tensors(int k = 0) const { return tensors_of(all(k), k); }
-  // The same of a copy of block k, as read(k) makes it.
+  // Is block k divided among ranks, of whose tensors this one has portions?
+  bool divided(int k) const { return k > 0 ? states_.divided() : states_.divides_parameters(); }
+  // All tensors by name; k: 0 the parameters, 1 + s state s, of those that are trained. A value_error of what is divided.
+  std::vector<reference<element_type>> tensors(int k = 0) { return named(all(k), k); }
+  std::vector<reference<element_type const>> tensors(int k = 0) const { return named(all(k), k); }
+  // The same of a copy of block k, as executor::read(k) makes it: of all ranks' portions.
   template <class T>
     requires std::is_same_v<std::remove_const_t<T>, element_type>
   TX_COLD std::vector<reference<T>> tensors_of(std::span<T> all, int k = 0) const {
-    if (all.size() != size(k))
-      throw shape_error("parameters: a copy of " + std::to_string(all.size()) + " elements; block " + std::to_string(k) + " has " + std::to_string(size(k)) + ". FIX: tensors_of(read(k), k)");
+    if (all.size() != whole_size(k))
+      throw shape_error("parameters: a copy of " + std::to_string(all.size()) + " elements; block " + std::to_string(k) + " has " + std::to_string(whole_size(k)) + ". FIX: tensors_of(read(k), k)");
     std::vector<reference<T>> out;
     for (auto& v : k == 0 ? parameters_of<Model>() : states_of<Model>(states_.of(k - 1))) {
       constexpr auto width = static_cast<std::int64_t>(sizeof(element_type));
@@ -164,6 +187,23 @@ class parameter_block {
   }
 
  private:
+  // What lies behind what is trained: parameters that are not, and states of the model.
+  std::span<element_type> behind_trained(int k) { return all(k).subspan(trained_elements(k).size_bytes() / sizeof(element_type)); }
+  std::span<element_type const> behind_trained(int k) const { return all(k).subspan(trained_elements(k).size_bytes() / sizeof(element_type)); }
+  template <class Element>
+  auto trained(std::span<Element> all, int k) const {
+    using own = element_t<layout<Model>::type>;
+    using T = std::conditional_t<std::is_const_v<Element>, own const, own>;
+    std::int64_t const front = states_.divides_parameters() ? kept_elements<Model>(states_.ranks()) : layout<Model>::trained;
+    std::int64_t const count = k == 0 ? front : detail::elements_of_state<Model>(states_, k - 1);
+    return std::span<T>(reinterpret_cast<T*>(all.data()), static_cast<std::size_t>(count));
+  }
+  template <class T>
+  auto named(std::span<T> all, int k) const {
+    if (divided(k))
+      throw value_error("parameters: ranks divide block " + std::to_string(k) + " among them, so none has its tensors. FIX: tensors_of(copy, " + std::to_string(k) + ") of a copy that the executor's read(" + std::to_string(k) + ") gathers, on all ranks");
+    return tensors_of(all, k);
+  }
   std::span<element_type> all(int k) { return {reinterpret_cast<element_type*>(block(k)), reached(k)}; }
   std::span<element_type const> all(int k) const { return {reinterpret_cast<element_type const*>(block(k)), reached(k)}; }
   static constexpr void of_one_type() {
@@ -180,42 +220,49 @@ class parameter_block {
   // Of the first states, so many.
   static constexpr std::int64_t bytes_of(state_kinds const& kinds, int states) {
     std::int64_t sum = 0;
-    for (int s = 0; s < states; ++s) sum += exec::aligned(detail::state_elements<Model>(kinds.of(s)) * size_of(layout<Model>::type));
+    for (int s = 0; s < states; ++s) sum += exec::aligned(detail::elements_of_state<Model>(kinds, s) * size_of(layout<Model>::type));
     return sum;
   }
-  std::int64_t start(int k) const { return k == 0 ? 0 : block_bytes + bytes_of(states_, k - 1); }
+  std::int64_t start(int k) const { return k == 0 ? 0 : bytes_of_parameters(states_) + bytes_of(states_, k - 1); }
   std::size_t reached(int k) const {
     static_assert(!exec::remote<Backend>, "tx: the host does not reach this backend's memory. FIX: read(k) and write(values, k) copy it");
     return size(k);
   }
 
-  // What all parameters start with, or the model's states alone.
-  TX_COLD static void initialise(tx::seed s, std::span<element_type> all, bool states_alone) {
+  // What all parameters start with, or the model's states alone: of what is kept here, each element by its place in the whole.
+  TX_COLD void initialise(tx::seed s, std::span<element_type> all, bool states_alone) const {
     Model model{};
     int entry = -1;
+    vec<state_piece> const pieces = states_.divides_parameters() ? state_pieces<Model>(states_.ranks()) : vec<state_piece>{};
     auto fill = [&]<class P>(P&, detail::surroundings const&) {
       layout_entry const& e = layout<Model>::entries[++entry];
       if (states_alone && !state_like<P>) return;
       std::int64_t const fan_in = P::info.dims.rank > 1 ? P::info.count() / P::info.dims.dim[0] : P::info.dims.last();
       using element = element_t<P::info.type>;
-      auto* const data = reinterpret_cast<element*>(all.data()) + e.offset;
-      for (std::size_t i = 0; i < static_cast<std::size_t>(e.info.count()); ++i) {
-        philox_block const r = philox(philox_key::from(s.value), {{static_cast<std::uint32_t>(i), static_cast<std::uint32_t>(i >> 32),
-                                                                   static_cast<std::uint32_t>(entry), 0x696e6974u}});
-        double const u = (static_cast<double>(r[0]) + 0.5) * 0x1p-32;
-        double const v = (static_cast<double>(r[1]) + 0.5) * 0x1p-32;
-        double const normal = std::sqrt(-2 * std::log(u)) * std::cos(6.283185307179586 * v);  // Box and Muller, 1958
-        double value = 0;
-        if constexpr (requires { P::initializer::value(i); }) value = P::initializer::value(i);
-        else value = P::initializer::value(v, normal, fan_in);
-        data[i] = element_of<element>(std::is_integral_v<element> && !std::is_same_v<element, bool> ? std::round(value) : value);
-      }
+      auto const draw = [&](element* to, std::int64_t first, std::int64_t count) {
+        for (std::int64_t k = 0; k < count; ++k) {
+          auto const i = static_cast<std::size_t>(first + k);
+          philox_block const r = philox(philox_key::from(s.value), {{static_cast<std::uint32_t>(i), static_cast<std::uint32_t>(i >> 32),
+                                                                     static_cast<std::uint32_t>(entry), 0x696e6974u}});
+          double const u = (static_cast<double>(r[0]) + 0.5) * 0x1p-32;
+          double const v = (static_cast<double>(r[1]) + 0.5) * 0x1p-32;
+          double const normal = std::sqrt(-2 * std::log(u)) * std::cos(6.283185307179586 * v);  // Box and Muller, 1958
+          double value = 0;
+          if constexpr (requires { P::initializer::value(i); }) value = P::initializer::value(i);
+          else value = P::initializer::value(v, normal, fan_in);
+          to[k] = element_of<element>(std::is_integral_v<element> && !std::is_same_v<element, bool> ? std::round(value) : value);
+        }
+      };
+      auto* const data = reinterpret_cast<std::byte*>(all.data());
+      if (pieces.empty()) return draw(reinterpret_cast<element*>(data) + e.offset, 0, e.info.count());
+      exec::for_each_kept<Model>(pieces, rank_, entry, [&](std::int64_t kept_byte, std::int64_t first, std::int64_t count) { draw(reinterpret_cast<element*>(data + kept_byte), first, count); });
     };
     detail::for_each_parameter(model, fill);
   }
 
   exec::bytes<Backend> storage_;
   state_kinds states_;
+  int rank_ = 0;
 };
 
 }  // namespace tx

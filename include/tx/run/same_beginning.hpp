@@ -3,25 +3,14 @@
 #pragma once
 
 #include <tx/core/error.hpp>
+#include <tx/core/sum_of_bytes.hpp>
 
 #include <array>
 #include <cstdint>
-#include <cstring>
 #include <span>
 #include <string>
 
 namespace tx::exec {
-
-// 64 bits of all bytes, in order: FNV-1a (Fowler, Noll, Vo) over words of eight.
-inline std::uint64_t sum_of_bytes(std::span<std::byte const> bytes) {
-  std::uint64_t sum = 0xcbf29ce484222325;
-  for (std::size_t at = 0; at < bytes.size(); at += 8) {
-    std::uint64_t word = 0;
-    std::memcpy(&word, bytes.data() + at, bytes.size() - at < 8 ? bytes.size() - at : 8);
-    sum = (sum ^ word) * 0x100000001b3;
-  }
-  return sum;
-}
 
 // Throws value_error where this rank's number is not the mean of all ranks', bytewise: on one rank at least, unless all have the same. The others learn of it by the
 // rank_error of what they ask for next. Sums of bytes are exact in f32 for up to 65,536 ranks.

@@ -1,5 +1,5 @@
 // function<F, Model, options...>: inference, where F(model, x...) or F(x...) becomes a program that returns what F returns. Options are those of
-// step/program_options.hpp: mixed<bf16> is inference with products of halves.
+// step/program_options.hpp: mixed<bf16> is inference with products of halves; and data_parallel<N> with zero<3> where ranks divide the parameters, each with its own arguments.
 #pragma once
 
 #include <tx/backends/cpu/target.hpp>
@@ -17,13 +17,23 @@ namespace exec {
 // What a program of a model needs in all, with an optimizer's states beside the parameters.
 template <class Model, class Arguments>
 constexpr memory_use memory_in_all(memory_use m, state_kinds states, target const& to) {
-  m.parameters = layout<Model>::size * size_of(layout<Model>::type);
-  m.optimizer = tx::detail::state_elements<Model>(states, states) * size_of(layout<Model>::type);
+  m.parameters = tx::detail::elements_of_parameters<Model>(states) * size_of(layout<Model>::type);
+  m.optimizer = tx::detail::elements_of_states<Model>(states, states) * size_of(layout<Model>::type);
   m.arguments = to.has_own_memory ? staged<Arguments>::bytes_on(to) : 0;
   m.peak = m.parameters + m.optimizer + m.arena + m.arguments;
   return m;
 }
 }  // namespace exec
+
+namespace detail {
+// What becomes of a program that takes parameters divided among ranks; dist/zero.hpp says it for such stages.
+template <class Model, int Zero>
+struct divided_program {
+  static constexpr state_kinds states(batch_division const&) { return 0; }
+  static constexpr void gather_parameters(graph&, state_kinds const&) {}
+  static constexpr void keep_in_portions(graph&, state_kinds const&) {}
+};
+}  // namespace detail
 
 // A callable that returns a tensor alone hands back an aggregate with this one member.
 template <class T>
@@ -35,12 +45,13 @@ template <auto F, class Model = no_model, class... Options>
 struct function {
   static_assert((is_step_option<Options> && ...), "tx::function: a type behind the model is no option. FIX: mixed<half> or compiled_with<options>");
   static constexpr step_options options = options_of<Options...>();
-  static_assert(detail::says_nothing_but(options, &step_options::compile, &step_options::mixes, &step_options::half), "tx::function: an option is of training. FIX: mixed<half> and compiled_with<options> alone, or tx::train_step");
+  static_assert(detail::says_nothing_but(options, &step_options::compile, &step_options::mixes, &step_options::half, &step_options::division) && (!options.division.given || options.division.zero == 3), "tx::function: an option is of training. FIX: mixed<half> and compiled_with<options>, or data_parallel<N> and zero<3> of parameters that ranks divide; or tx::train_step");
   using model = Model;
   using call = callable<std::remove_cvref_t<decltype(F)>, Model>;
   using arguments = typename call::arguments;
   using result = std::conditional_t<typed_handle<typename call::result>, single_result<typename call::result>, typename call::result>;
-  static constexpr int states = 0;
+  using divided = detail::divided_program<Model, options.division.zero>;
+  static constexpr state_kinds states = divided::states(options.division);
 
   struct source {
     static constexpr exec::lowered lower(target const& to, exec::inspection* seen = nullptr) {
@@ -52,6 +63,8 @@ struct function {
   static constexpr void record(graph& g) {
     g.training = false;
     detail::record_forward<Model, F>(g, options);
+    divided::gather_parameters(g, states);
+    divided::keep_in_portions(g, states);
   }
   template <target const& To = cpu_target>
   using program = exec::program<source, To>;

@@ -28,6 +28,7 @@ struct batch_division {
   bool given = false;  // else the step is recorded as it is
   // What becomes of the ranks' gradients by a parameter, so many tensors of one shape, in place of their mean: on all ranks the same. nullptr: the mean.
   var (*combine)(var gradient, std::int64_t tensors) = nullptr;
+  int zero = 0;                // 1: ranks divide the optimizer's states among them, 2: gradients too, 3: parameters too
   dtype sent_as = dtype::f32;  // what ranks send of gradients; a half: their means, rounded
 
   constexpr bool several() const { return ranks != 1; }

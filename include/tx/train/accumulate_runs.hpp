@@ -34,14 +34,13 @@ constexpr place_among_runs place_of_run(graph& g, int runs) {
 constexpr var changed_by_update(place_among_runs const& place, var next, var before) { return place.last.valid() ? where(place.last, next, before) : next; }
 
 // state: the number of the one that holds sums.
-constexpr void add_to_earlier_runs(graph& g, int runs, int state) {
+template <class Facts>
+constexpr void add_to_earlier_runs(graph& g, int runs, int state, Facts const& facts) {
   g.when = step_phase::update;
   place_among_runs const place = place_of_run(g, runs);
   vec<output> sums{};
   for_each_gradient(g, [&](var gradient, int target) {
-    node const& leaf = g[target];
-    std::int64_t const first = leaf.op == &block_info ? block_first(leaf.at) : parameter_first(leaf.at);
-    var const before = emit_leaf(g, block_info, gradient.info(), of_block(1 + state, first));
+    var const before = emit_leaf(g, block_info, gradient.info(), of_block(1 + state, facts.first_state(g[target])));
     var const sum = before + gradient;
     var const nothing = broadcast_to(constant(g, gradient.type(), 0), gradient.dims());
     var const next = where(place.last, nothing, sum);

@@ -4,18 +4,32 @@
 //   after    n = sqrt(sum(g * g) + sum(h * h)), s = min(clip_norm / (n + 1e-6), 1); gradients g * s, h * s
 #pragma once
 
+#include <tx/dist/reduce_scatter.hpp>
 #include <tx/expr/setting.hpp>
 #include <tx/ops/minimum.hpp>
 #include <tx/ops/sqrt.hpp>
+#include <tx/ops/reshape.hpp>
 #include <tx/ops/sum.hpp>
+#include <tx/dist/gradient_facts.hpp>
 #include <tx/train/gradients.hpp>
 
 #include <utility>
 
 namespace tx::detail {
 
-// Of all gradients together.
-constexpr var norm_of_gradients(graph& g) {
+// The sum of the squares of a gradient that ranks have added up: row by row and then of the rows, in this order also where each of them has a portion of the rows.
+template <class Facts>
+constexpr var sum_of_squares_by_rows(var gradient, node const leaf, Facts const& facts) {
+  var squares = gradient * gradient;
+  int const last = gradient.dims().rank - 1, axis = facts.divided_axis(leaf);
+  if (facts.own_rank(leaf) > 1) squares = sum(squares, &last, 1);
+  if (axis >= 0 && gradient.dims().dim[axis] < facts.rows(leaf)) squares = all_gather(squares, axis, facts.ranks(), facts.rows(leaf));
+  return sum_all(reshape(squares, extents(static_cast<int>(squares.info().count()))));
+}
+
+// Of all gradients together. by_rows: of ranks or shards, all divisions of which have the same bits.
+template <class Facts>
+constexpr var norm_of_gradients(graph& g, bool by_rows, Facts const& facts) {
   g.when = step_phase::update;
   // In the order of the parameters, whatever has been gathered when: sums of three depend on it.
   vec<int> order{};
@@ -28,7 +42,7 @@ constexpr var norm_of_gradients(graph& g) {
   var squares{};
   for (int k : order) {
     var const gradient{&g, g.outputs[k].value};
-    var const own = sum_all(gradient * gradient);
+    var const own = by_rows ? sum_of_squares_by_rows(gradient, g[g.outputs[k].target], facts) : sum_all(gradient * gradient);
     squares = squares.valid() ? squares + own : own;
   }
   return sqrt(squares);

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <tx/autodiff/reverse.hpp>
+#include <tx/dist/own_rows.hpp>
 #include <tx/expr/overlapping_leaves.hpp>
 #include <tx/expr/parameter_layout.hpp>
 #include <tx/ops/gather_all.hpp>
@@ -41,18 +42,6 @@ constexpr void differentiate(graph& g, vec<char> const& again) {
   refuse_overlapping(g, trained);
 }
 
-// Tensors of a gradient that is one parameter's: one for each block of the repeats that it lies in.
-template <class Model>
-constexpr std::int64_t tensors_of_gradient(graph const& g, output const& o) {
-  shape const& dims = g.info(o.value).dims;
-  std::int64_t count = 1;
-  for (int k = 0; k < dims.rank - layout<Model>::entries[parameter_entry(g[o.target].at)].rank; ++k) count *= dims.dim[k];
-  return count;
-}
-
-// Where what a gradient is by begins, a parameter or rows of many, in elements among all parameters.
-constexpr std::int64_t first_updated(node const& leaf) { return leaf.op == &parameter_info ? parameter_first(leaf.at) : block_first(leaf.at); }
-
 // Calls use(gradient, leaf) for each, and puts what it returns in the gradient's place.
 template <class Use>
 constexpr void for_each_gradient(graph& g, Use use) {
@@ -61,6 +50,16 @@ constexpr void for_each_gradient(graph& g, Use use) {
     int const next = use(var{&g, g.outputs[k].value}, g.outputs[k].target).id;
     g.outputs[k].value = next;
   }
+}
+
+// Of each gradient what this rank keeps.
+template <class Facts>
+constexpr void keep_own_rows(graph& g, Facts const& facts) {
+  g.when = step_phase::update;
+  for_each_gradient(g, [&](var gradient, int target) {
+    int const axis = facts.divided_axis(g[target]);
+    return axis >= 0 ? own_rows(gradient, axis, facts.ranks()) : gradient;
+  });
 }
 
 // Gradients as one flat block of rows of block_row elements; first[k]: where number k starts.

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <tx/backends/cpu/target.hpp>
+#include <tx/dist/zero.hpp>
 #include <tx/expr/handed_back.hpp>
 #include <tx/passes/sink.hpp>
 #include <tx/train/accumulate.hpp>
@@ -30,6 +31,15 @@ constexpr void for_each_result(with_gradient_norm<Result, T>& result, F f) {
   f(result.gradient_norm);
 }
 
+namespace detail {
+// What lies beside the parameters: the optimizer's states, and sums of gradients over the runs of an update.
+template <class Optimizer>
+constexpr state_kinds states_beside(step_options const& o) {
+  state_kinds const own = Optimizer::states;
+  return (o.runs > 1 ? own.and_one(per::element) : own).divided_among(o.division.zero > 0 ? o.division.ranks : 1, o.division.zero == 3);
+}
+}  // namespace detail
+
 template <class Model, auto Loss, class Optimizer, class... Options>
 struct train_step {
   static_assert(tx::optimizer<Optimizer>, "tx::train_step: the third argument is no optimizer. FIX: one of train/, as tx::adamw, or a struct with `states` and `update`, see train/optimizer.hpp");
@@ -41,7 +51,7 @@ struct train_step {
   using call = callable<std::remove_cvref_t<decltype(Loss)>, Model>;
   static_assert(options_of<Options...>().runs == 1 || Optimizer::states < max_states,
                 "tx::train_step: the optimizer has so many states that none is left for the sum over runs. FIX: accumulate_runs with an optimizer of fewer states");
-  static constexpr state_kinds states = options_of<Options...>().runs > 1 ? state_kinds(Optimizer::states).and_one(per::element) : state_kinds(Optimizer::states);
+  static constexpr state_kinds states = detail::states_beside<Optimizer>(options_of<Options...>());
   static_assert(states.only_elements() || detail::sees_whole_tensors<Optimizer>,
                 "tx::train_step: an optimizer keeps a state per row, column or tensor, but may be shown many tensors at once. FIX: whole_tensors = true in the optimizer");
   // What the states mean; see optimizer.hpp.
@@ -53,6 +63,10 @@ struct train_step {
   static_assert(options.division.given || (options.division.combine == nullptr && !is_half(options.division.sent_as)),
                 "tx::train_step: an option says how ranks add gradients, and there are no ranks. FIX: tx::data_parallel<> beside it, or without it");
   static constexpr batch_division division = options.division;
+  static_assert(division.zero == 0 || (division.given && division.ranks != any_ranks), "tx::zero: ranks divide states among them, and how many there are is not known. FIX: data_parallel<N> beside it");
+  static_assert(division.zero == 0 || (states.only_elements() && !detail::sees_whole_tensors<Optimizer>),
+                "tx::zero: the optimizer looks at whole tensors, of which a rank has portions. FIX: an optimizer that is a function of each element, as tx::adamw, or no zero");
+  static_assert(division.zero == 0 || (division.combine == nullptr && !options.decays_by_layer), "tx::zero: adasum and layer_decay need whole tensors, of which a rank has portions. FIX: leave one of them out");
   using told = std::conditional_t<typed_handle<typename call::result>, loss_result<typename call::result>, typename call::result>;
   using result = std::conditional_t<options.tells_norm, with_gradient_norm<told, element_t<layout<Model>::type>>, told>;
   static constexpr int parts = options.parts;
@@ -62,40 +76,46 @@ struct train_step {
   // from detail::record_forward on is this function; exec::compile goes on from there.
   static constexpr recomputation record(graph& g, target const& to = cpu_target, std::int64_t activations = -1) {
     detail::record_forward<Model, Loss>(g, options);
+    detail::gradient_facts<Model> const facts(states);
+    if constexpr (states.divides_parameters()) dist::divide_parameters(g, facts);
     recomputation const again = detail::recomputed_within<Model>(g, activations);
     detail::differentiate<Model>(g, again.again);
     if (g.no_gradient.op != nullptr) return again;
+    if constexpr (states.divides_parameters()) dist::gather_parameters(g);
 
-    // From here on gradients are outputs of g. Those that all exist before the first update, as clipped ones do, are updated together, a group at a time.
+    // From here on gradients are outputs of g. Those of a group that is small, and on a device of every group, are updated together. So are those that all exist before the
+    // first update, as clipped ones do; but with ranks and shards a norm is that of the tensors, whoever has what of them.
     constexpr auto small = [](int group) { return detail::updates_together<Model, Optimizer>(options, group); };
-    auto const ready_together = [&](int group) { return options.clips || to.gathers_gradients || small(group); };
+    auto const ready_together = [&](int group) { return (options.clips && !division.given) || to.gathers_gradients || small(group); };
     if constexpr (parts > 1) {
       g.outputs = detail::gathered<Model>(g, g.outputs, [&](int group) { return division.combine == nullptr && small(group); });
       g = detail::averaged_over_parts(g, parts);
     }
-    auto const tensors_of = [](graph const& all, output const& o) { return detail::tensors_of_gradient<Model>(all, o); };
+    auto const gather = [&](graph& all, vec<output> const& o) { return detail::gathered<Model>(all, o, ready_together); };
     // An optimizer that sums over whole tensors rounds otherwise in a loop over their blocks: there ranks take the way of shards, to the same bits.
     if constexpr (division.several() && division.shards == 1 && !detail::sees_whole_tensors<Optimizer>) {
       if constexpr (division.combine == nullptr) g.outputs = detail::gathered<Model>(g, g.outputs, small);
-      dist::average_over_ranks(
-          g, division, [&](graph& all, vec<output> const& o) { return detail::gathered<Model>(all, o, ready_together); }, tensors_of);
+      dist::average_over_ranks(g, division, gather, facts);
     } else if constexpr (division.given) {
-      auto const gather = [](graph& all, vec<output> const& of_shard) { return detail::gathered<Model>(all, of_shard, [](int) { return true; }); };
-      g = dist::averaged_over_shards(g, division, gather, tensors_of);
+      g = dist::averaged_over_shards(g, division, gather, facts);
       if constexpr (division.combine != nullptr) g.outputs = gather(g, g.outputs);
     } else {
-      g.outputs = detail::gathered<Model>(g, g.outputs, ready_together);
+      g.outputs = gather(g, g.outputs);
     }
 
-    if constexpr (options.runs > 1) detail::add_to_earlier_runs(g, options.runs, Optimizer::states);
+    if constexpr (options.runs > 1) {
+      if constexpr (division.zero == 1) detail::keep_own_rows(g, facts);  // as the sums over runs are divided
+      detail::add_to_earlier_runs(g, options.runs, Optimizer::states, facts);
+    }
     if constexpr (options.clips || options.tells_norm) {
-      var const norm = detail::norm_of_gradients(g);
+      var const norm = detail::norm_of_gradients(g, division.given, facts);
       if (options.tells_norm) g.outputs.push_back(output{norm.id, output_kind::result, -1});
       if (options.clips) detail::clip(g, norm);
     }
 
-    detail::update_parameters<Model, Optimizer>(g, options);
+    detail::update_parameters<Model, Optimizer>(g, options, facts);
     passes::sink(g);
+    if constexpr (states.divides_parameters()) dist::keep_in_portions(g, facts);
     return again;
   }
 

@@ -7,11 +7,13 @@
 // ones. Where repeated blocks make the gradient, passes/sink.hpp puts the update there.
 #pragma once
 
+#include <tx/dist/reduce_scatter.hpp>
 #include <tx/expr/setting.hpp>
 #include <tx/ops/broadcast.hpp>
 #include <tx/ops/cast.hpp>
 #include <tx/ops/constant.hpp>
 #include <tx/train/accumulate_runs.hpp>
+#include <tx/dist/gradient_facts.hpp>
 #include <tx/train/gradients.hpp>
 #include <tx/train/layer_decay.hpp>
 #include <tx/train/optimizer.hpp>
@@ -27,12 +29,14 @@ struct state_starts {
 };
 
 struct updated_leaf {
-  std::int64_t first = 0;  // of its elements, among all parameters
+  std::int64_t first = 0;  // in states that have a number for each of its elements
   int group = 0;           // of parameters
   int own_rank = -1;       // axes of a tensor, without those of repeats; -1: rows of many
   var share{};             // of the group's rate, a number or one for each block of a repeat; not valid: all of it
   state_starts starts{};
   int runs = 1;            // of which the last one updates
+  int divided_axis = -1;   // of which each of `ranks` updates a portion; -1: all of them update all
+  int ranks = 1;
 };
 
 template <class Optimizer>
@@ -40,16 +44,18 @@ constexpr void append_update(graph& g, var leaf, var gradient, updated_leaf cons
   constexpr state_kinds kinds = Optimizer::states;
   g.when = step_phase::update;
   auto scalar_of = [&](scalar s, int k = 0) { return cast(run_time_scalar(g, s, k), leaf.type()); };
+  bool const divided = of.divided_axis >= 0;
+  var const own = divided ? own_rows(leaf, of.divided_axis, of.ranks) : leaf;
   update_context u{};
-  u.parameter = leaf;
-  u.gradient = gradient;
+  u.parameter = own;
+  u.gradient = divided && gradient.info() == leaf.info() ? own_rows(gradient, of.divided_axis, of.ranks) : gradient;
   u.state.count = Optimizer::states;
   int state[max_states] = {};
   for (int s = 0; s < Optimizer::states; ++s) {
     per const kind = kinds.of(s);
     u.state.none[s] = !has_state(kind, of.own_rank);
     if (u.state.none[s]) continue;
-    value_info const info = kind == per::element ? leaf.info() : state_info(kind, leaf.info(), of.own_rank);
+    value_info const info = kind == per::element ? own.info() : state_info(kind, own.info(), of.own_rank);
     u.state[s] = emit_leaf(g, block_info, info, of_block(1 + s, kind == per::element ? of.first : of.starts.of[s]));
     state[s] = u.state[s].id;
   }
@@ -61,9 +67,11 @@ constexpr void append_update(graph& g, var leaf, var gradient, updated_leaf cons
   if (sees_whole_tensors<Optimizer>) u.own_rank = of.own_rank;
   auto fits = [&](var const& next, var const& like) { return next.valid() && next.info() == like.info(); };
   var const next = Optimizer::update(u);
-  if (!fits(next, leaf))
+  if (!fits(next, own))
     throw invalid("an optimizer's update returns another shape or type than the parameter's. FIX: the parameter's next value, computed element by element; what norm() gives broadcasts");
-  g.outputs.push_back({changed_by_update(place, next, leaf).id, output_kind::assign, leaf.id});
+  var const updated = changed_by_update(place, next, own);
+  var const all = divided ? all_gather(updated, of.divided_axis, of.ranks, leaf.dims().dim[of.divided_axis]) : updated;
+  g.outputs.push_back(output{all.id, output_kind::assign, leaf.id});
   for (int s = 0; s < Optimizer::states; ++s) {
     if (u.state.none[s]) continue;
     bool const kept = fits(u.state[s], {&g, state[s]});
@@ -83,10 +91,7 @@ constexpr bool updates_apart(step_options const& options) {
 // Groups of vectors alone are small: those are updated together.
 template <class Model, class Optimizer>
 constexpr bool updates_together(step_options const& options, int group) {
-  if (updates_apart<Optimizer>(options)) return false;
-  for (layout_entry const& e : layout<Model>::entries)
-    if (e.group == group && e.rank > 1) return false;
-  return true;
+  return !updates_apart<Optimizer>(options) && layout<Model>::only_vectors(group);
 }
 
 // Of a leaf that begins at element `first` of the parameters, all blocks of a repeat, a part of them or one.
@@ -107,7 +112,7 @@ constexpr state_starts starts_of_states(int entry, std::int64_t first) {
 
 // Uses up all gradients. Parameters that the loss does not depend on are updated too: they decay.
 template <class Model, class Optimizer>
-constexpr void update_parameters(graph& g, step_options const& options) {
+constexpr void update_parameters(graph& g, step_options const& options, gradient_facts<Model> const& facts) {
   using of_model = layout<Model>;
   declare_learning_rate(g);
   layer_shares<Model> const shares(g, options);
@@ -120,11 +125,15 @@ constexpr void update_parameters(graph& g, step_options const& options) {
   vec<done> updated(of_model::entries.size());
   // A parameter with the blocks of a repeat on its leading axes, or some of those, or one.
   auto const update_leaf = [&](var leaf, var gradient) {
-    int const k = parameter_entry(g[leaf.id].at);
+    node const what = g[leaf.id];
+    int const k = parameter_entry(what.at), axis = facts.divided_axis(what);
     layout_entry const& e = of_model::entries[k];
-    std::int64_t const first = parameter_first(g[leaf.id].at);
-    append_update<Optimizer>(g, leaf, gradient, {first, e.group, e.rank, shares.of(g, leaf, k), starts_of_states<Model, Optimizer>(k, first), options.runs});
-    std::int64_t const count = g.info(leaf.id).count();
+    std::int64_t const first = parameter_first(what.at);
+    bool const has_rows = facts.divides_parameters() && axis >= 0;  // of a parameter that is divided there is no more
+    if (has_rows) leaf = emit_leaf(g, block_info, facts.kept(what.info, k), of_block(0, first));
+    append_update<Optimizer>(g, leaf, gradient,
+                             {facts.first_state(what), e.group, e.rank, shares.of(g, leaf, k), starts_of_states<Model, Optimizer>(k, first), options.runs, has_rows ? -1 : axis, facts.ranks()});
+    std::int64_t const count = what.info.count();
     updated[k] = {updated[k].count == 0 || first < updated[k].first ? first : updated[k].first, updated[k].count + count};
   };
   auto const zeros = [&](value_info const& of) { return broadcast_to(constant(g, of.type, 0), of.dims); };
@@ -136,7 +145,9 @@ constexpr void update_parameters(graph& g, step_options const& options) {
     for (int k = 0; k < of_model::groups.size(); ++k) {
       layout_group const& group = of_model::groups[k];
       if (group.first != block_first(g[leaf].at) || group.count != g.info(leaf).count()) continue;
-      if (!apart) append_update<Optimizer>(g, {&g, leaf}, gradient, {.first = group.first, .group = k, .runs = options.runs});
+      node const what = g[leaf];
+      if (!apart)
+        append_update<Optimizer>(g, {&g, leaf}, gradient, {.first = facts.first_state(what), .group = k, .runs = options.runs, .divided_axis = facts.divided_axis(what), .ranks = facts.ranks()});
       for (int e = 0; e < of_model::entries.size(); ++e) {
         layout_entry const& entry = of_model::entries[e];
         if (entry.group != k) continue;
@@ -170,7 +181,7 @@ constexpr void update_parameters(graph& g, step_options const& options) {
       value_info info = e.info;
       if (updated[k].count > 0) info.dims.dim[0] = static_cast<int>(rest / (e.info.count() / e.info.dims.dim[0]));
       bool const behind = updated[k].count > 0 && updated[k].first == e.offset;
-      update_leaf(emit_leaf(g, parameter_info, info, of_parameter(e.offset + (behind ? updated[k].count : 0), k)), zeros(info));
+      update_leaf(emit_leaf(g, parameter_info, info, of_parameter(e.offset + (behind ? updated[k].count : 0), k)), zeros(facts.kept(info, k)));
     }
   }
 }

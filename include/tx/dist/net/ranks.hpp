@@ -10,6 +10,7 @@
 #pragma once
 
 #include <tx/core/dtype.hpp>
+#include <tx/dist/communicator.hpp>
 #include <tx/dist/net/transport.hpp>
 #include <tx/dist/tree_sum.hpp>
 
@@ -45,25 +46,28 @@ class ranks {
     });
   }
 
-  // Of size() equal parts of `from` the one of this rank's number, summed over all ranks. `to` may be that part of `from`.
+  // Of `from`, in parts as long as `to` of which the last may be shorter or of nothing, the one of this rank's number, summed over all ranks, and zeros behind it.
+  // `to` may be that part of `from`.
   template <class T>
   void reduce_scatter(std::span<T const> from, std::span<T> to) {
-    check(from.size() == to.size() * static_cast<std::size_t>(size()), "reduce_scatter: from has to be size() times as long as to");
-    auto const each = static_cast<std::int64_t>(to.size());
-    reduce(asked::reduce_scatter, from.data(), [&](int r) { return each * r; }, to.data(), [](subject, auto const&, std::int64_t) {});
+    check(from.size() <= to.size() * static_cast<std::size_t>(size()), "reduce_scatter: from may be at most size() times as long as to");
+    auto const each = static_cast<std::int64_t>(to.size()), count = static_cast<std::int64_t>(from.size());
+    reduce(asked::reduce_scatter, from.data(), [&](int r) { return std::min(count, each * r); }, to.data(), [](subject, auto const&, std::int64_t) {});
+    std::fill(to.begin() + portion_of(count, each, rank()).count, to.end(), T{});
   }
 
-  // The ranks' `from`, one behind the other. `from` may be this rank's part of `to`.
+  // The ranks' `from`, one behind the other, as far as `to` reaches. `from` may be this rank's part of `to`.
   template <class T>
   void all_gather(std::span<T const> from, std::span<T> to) {
-    check(to.size() == from.size() * static_cast<std::size_t>(size()), "all_gather: to has to be size() times as long as from");
+    check(to.size() <= from.size() * static_cast<std::size_t>(size()), "all_gather: to may be at most size() times as long as from");
     subject const s = next(asked::all_gather);
-    T* const own = to.data() + static_cast<std::size_t>(rank()) * from.size();
-    if (own != from.data() && !from.empty()) std::memcpy(own, from.data(), from.size_bytes());
-    auto const count = static_cast<std::int64_t>(from.size());
+    auto const part = [&](int r) { return portion_of(static_cast<std::int64_t>(to.size()), static_cast<std::int64_t>(from.size()), r); };
+    portion const own = part(rank());
+    T* const here = to.data() + own.first;
+    if (here != from.data() && own.count > 0) std::memcpy(here, from.data(), static_cast<std::size_t>(own.count) * sizeof(T));
     each_other([&](int r) {
-      receive(r, to.data() + count * r, count, s);
-      send(r, own, count, s);
+      receive(r, to.data() + part(r).first, part(r).count, s);
+      send(r, here, own.count, s);
     });
     over_.wait(last_);
   }

@@ -30,7 +30,7 @@ class checkpoints {
 
   bool wanted() const { return !options_.folder.empty(); }
   bool writes() const { return wanted() && !options_.reads_only; }
-  bool due(std::int64_t step) const { return writes() && every{options_.every}.due(step); }
+  bool due(std::int64_t step) const { return wanted() && every{options_.every}.due(step); }
   bool of_the_best() const { return wanted() && options_.best; }
 
   bool some() const { return wanted() && io::has_checkpoint(options_.folder); }
@@ -51,14 +51,14 @@ class checkpoints {
   // on the disk after wait(), and what writing throws comes out of a later call (see io::checkpoint_writer).
   template <class Run>
   void save(Run& run, std::int64_t step, to_save const& what) {
-    if (!writes() || (last_ == step && !failed())) return;
+    if (!takes_part<Run>() || (last_ == step && !failed())) return;
     write(options_.folder, options_.keep, run, step, what);
     last_ = step;
   }
   // Where the save before has failed, the state is saved among the others first: the run ends with that failure, and goes on from there.
   template <class Run>
   void save_best(Run& run, std::int64_t step, to_save const& what) {
-    if (!writes()) return;
+    if (!takes_part<Run>()) return;
     try {
       wait();
     } catch (...) {
@@ -94,19 +94,24 @@ class checkpoints {
   // All is on the disk when this returns, or removed.
   template <class Run, class State>
   void end(Run& run, std::int64_t step, State&& state) {
-    if (!writes()) return;
+    if (!takes_part<Run>()) return;
     if (options_.at_end == at_end::save) save(run, step, state());
     wait();
-    if (options_.at_end == at_end::remove) io::remove_checkpoints(options_.folder);
+    if (writes() && options_.at_end == at_end::remove) io::remove_checkpoints(options_.folder);
   }
 
  private:
+  // Of ranks that divide the run all read what one of them writes.
+  template <class Run>
+  bool takes_part() const {
+    return writes() || (wanted() && io::detail::divided_run<Run>);
+  }
   std::filesystem::path best_folder() const { return options_.folder / "best"; }
 
   template <class Run>
   void write(std::filesystem::path const& folder, int keep, Run& run, std::int64_t step, to_save const& what) {
     saved_unless_thrown([&] {
-      io::save_options const options{keep, what.arrays(), step};
+      io::save_options const options{keep, what.arrays(), step, writes()};
       if (options_.background)
         writer_.save(folder, run, what.values(), options);
       else

@@ -1,0 +1,94 @@
+// What a rank keeps of a state, where ranks divide it: of each tensor of two axes or more a portion of its rows, in each block of the repeats that it lies in. Vectors
+// and numbers are small: all ranks keep them, those of a group that has nothing else as rows of the flat block (parameter_layout.hpp).
+//
+//   of two ranks            [10, 16]   [12, 7, 3]   [16]   a group of vectors, rows [5, 1024]
+//   each keeps              [5, 16]    [12, 4, 3]   [16]   [5, 1024]
+#pragma once
+
+#include <tx/core/portion.hpp>
+#include <tx/expr/parameter_layout.hpp>
+
+namespace tx {
+
+struct state_piece {
+  int entry = -1;            // of the layout; -1: rows of a group
+  int group = 0;
+  std::int64_t first = 0;    // of its elements, among all parameters
+  std::int64_t kept = 0;     // of those that a rank keeps
+  std::int64_t blocks = 1, rows = 1, row = 1;  // [blocks, rows, row] elements, of which a rank keeps [blocks, kept_rows, row]
+  std::int64_t kept_rows = 1;
+
+  constexpr bool divided() const { return kept_rows < rows; }
+  constexpr std::int64_t count() const { return blocks * rows * row; }
+  constexpr std::int64_t kept_count() const { return blocks * kept_rows * row; }
+};
+
+namespace detail {
+// Rounded up to where the next piece begins.
+template <class Model>
+constexpr std::int64_t end_of_piece(state_piece const& p) {
+  constexpr std::int64_t line = layout<Model>::line;
+  return p.kept + (p.kept_count() + line - 1) / line * line;
+}
+}  // namespace detail
+
+template <class Model>
+constexpr vec<state_piece> state_pieces(int ranks) {
+  using of_model = layout<Model>;
+  vec<state_piece> pieces{};
+  auto const add = [&](state_piece p) {
+    if (!pieces.empty()) p.kept = detail::end_of_piece<Model>(pieces.back());
+    pieces.push_back(p);
+  };
+  for (int g = 0; g < of_model::groups.size(); ++g) {
+    layout_group const& group = of_model::groups[g];
+    if (!group.trained) continue;
+    if (of_model::only_vectors(g)) {
+      std::int64_t const rows = group.count / block_row;
+      add({.group = g, .first = group.first, .rows = rows, .row = block_row, .kept_rows = rows});
+      continue;
+    }
+    for (int k = 0; k < of_model::entries.size(); ++k) {
+      layout_entry const& e = of_model::entries[k];
+      if (e.group != g) continue;
+      state_piece p{.entry = k, .group = g, .first = e.offset};
+      shape const& dims = e.info.dims;
+      for (int a = 0; a < dims.rank; ++a) (a < dims.rank - e.rank ? p.blocks : a == dims.rank - e.rank ? p.rows : p.row) *= dims.dim[a];
+      p.kept_rows = e.rank > 1 ? rows_of_rank(p.rows, ranks) : p.rows;
+      add(p);
+    }
+  }
+  return pieces;
+}
+
+// Elements of what a rank keeps of a state, padding included.
+template <class Model>
+constexpr std::int64_t kept_elements(int ranks) {
+  vec<state_piece> const pieces = state_pieces<Model>(ranks);
+  return pieces.empty() ? 0 : detail::end_of_piece<Model>(pieces.back());
+}
+
+namespace detail {
+
+// The piece that an entry of the layout lies in; nullptr: it is not trained.
+template <class Model>
+constexpr state_piece const* piece_of_entry(vec<state_piece> const& pieces, int entry) {
+  layout_entry const& e = layout<Model>::entries[entry];
+  for (state_piece const& p : pieces)
+    if (p.entry == entry || (p.entry < 0 && p.group == e.group)) return &p;
+  return nullptr;
+}
+// Where it begins in what a rank keeps, in bytes. What is not trained lies behind all that is.
+template <class Model>
+constexpr std::int64_t kept_first_byte(vec<state_piece> const& pieces, int entry) {
+  using of_model = layout<Model>;
+  layout_entry const& e = of_model::entries[entry];
+  std::int64_t const size = size_of(e.info.type);
+  if (state_piece const* const p = piece_of_entry<Model>(pieces, entry)) return (p->kept + e.offset - p->first) * size;
+  std::int64_t const kept = pieces.empty() ? 0 : end_of_piece<Model>(pieces.back());
+  return e.offset * size + (kept - of_model::trained) * size_of(of_model::type);
+}
+
+}  // namespace detail
+
+}  // namespace tx

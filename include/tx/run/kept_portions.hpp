@@ -1,0 +1,61 @@
+// What a rank keeps of parameters and states that ranks divide among them (expr/state_portions.hpp), beside what all ranks have together, which is laid out as it would be
+// on one: that is what read, write and checkpoints see, so that they are the same for any number of ranks.
+#pragma once
+
+#include <tx/expr/state_portions.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstring>
+#include <span>
+#include <vector>
+
+namespace tx::exec {
+
+// f(where it is kept in bytes of the block, the first of its elements in the tensor, how many) for each run of elements that rank `rank` keeps of a parameter.
+template <class Model, class F>
+void for_each_kept(vec<state_piece> const& pieces, int rank, int entry, F const& f) {
+  layout_entry const& e = layout<Model>::entries[entry];
+  std::int64_t const start = tx::detail::kept_first_byte<Model>(pieces, entry), size = size_of(e.info.type);
+  state_piece const* const p = tx::detail::piece_of_entry<Model>(pieces, entry);
+  if (p == nullptr || !p->divided()) return f(start, std::int64_t{0}, e.info.count());
+  portion const own = portion_of(p->rows, p->kept_rows, rank);
+  for (std::int64_t b = 0; b < p->blocks; ++b) f(start + b * p->kept_rows * p->row * size, (b * p->rows + own.first) * p->row, own.count * p->row);
+}
+
+// From what each rank keeps of what is trained, all of it, laid out as parameters are; elements between tensors are zero. All ranks have to call it. As: the element type,
+// or bytes of it. Behind it `behind` is taken as it is.
+template <class Model, class As, class Communicator, class T>
+std::vector<As> gathered(Communicator& ranks, std::span<T const> kept, std::span<As const> behind = {}) {
+  std::vector<As> out(static_cast<std::size_t>(layout<Model>::trained) * sizeof(T) / sizeof(As));
+  std::vector<T> rows;
+  for (state_piece const& p : state_pieces<Model>(ranks.size()))
+    for (std::int64_t b = 0; b < p.blocks; ++b) {
+      std::int64_t const count = p.rows * p.row, own = p.kept_rows * p.row;
+      auto const from = kept.subspan(static_cast<std::size_t>(p.kept + b * own), static_cast<std::size_t>(own));
+      rows.assign(from.begin(), from.end());
+      if (p.divided()) {
+        rows.resize(static_cast<std::size_t>(count));
+        ranks.all_gather(from, std::span(rows));
+      }
+      std::memcpy(reinterpret_cast<std::byte*>(out.data()) + static_cast<std::size_t>(p.first + b * count) * sizeof(T), rows.data(), static_cast<std::size_t>(count) * sizeof(T));
+    }
+  out.insert(out.end(), behind.begin(), behind.end());
+  return out;
+}
+
+// What rank `rank` of `ranks` keeps of it; what its portions lack is zero.
+template <class Model, class As, class T>
+void keep(int ranks, int rank, std::span<As const> all, std::span<T> kept, std::span<As> behind = {}) {
+  for (state_piece const& p : state_pieces<Model>(ranks))
+    for (std::int64_t b = 0; b < p.blocks; ++b) {
+      portion const own = p.divided() ? portion_of(p.rows, p.kept_rows, rank) : portion{0, p.rows};
+      auto const to = kept.subspan(static_cast<std::size_t>(p.kept + b * p.kept_rows * p.row), static_cast<std::size_t>(p.kept_rows * p.row));
+      auto const count = static_cast<std::size_t>(own.count * p.row), first = static_cast<std::size_t>(p.first + (b * p.rows + own.first) * p.row);
+      if (count > 0) std::memcpy(to.data(), reinterpret_cast<std::byte const*>(all.data()) + first * sizeof(T), count * sizeof(T));
+      std::fill(to.begin() + static_cast<std::ptrdiff_t>(count), to.end(), T{});
+    }
+  std::copy(all.end() - static_cast<std::ptrdiff_t>(behind.size()), all.end(), behind.begin());
+}
+
+}  // namespace tx::exec

@@ -1,0 +1,15 @@
+// Portions of a number of ranks that is not known.
+// expect: tx::zero: ranks divide states among them, and how many there are is not known. FIX: data_parallel<N>
+#include <tx/backends/reference.hpp>
+#include <tx/train/adamw.hpp>
+#include <tx/dist/zero.hpp>
+#include <tx/ops/mean.hpp>
+#include <tx/run/executor.hpp>
+#include <tx/train/step.hpp>
+
+struct net {
+  tx::param<tx::tensor<float, 4, 4>> w;
+};
+constexpr auto loss = [](net const& m, tx::tensor<float, 4, 4> x) { return mean(m.w * x); };
+
+int main() { static_cast<void>(tx::train_step<net, loss, tx::adamw, tx::data_parallel<>, tx::zero<1>>::memory); }

@@ -1,0 +1,15 @@
+// A stage that there is not.
+// expect: tx::zero: there is no such stage. FIX: zero<1>
+#include <tx/backends/reference.hpp>
+#include <tx/train/adamw.hpp>
+#include <tx/dist/zero.hpp>
+#include <tx/ops/mean.hpp>
+#include <tx/run/executor.hpp>
+#include <tx/train/step.hpp>
+
+struct net {
+  tx::param<tx::tensor<float, 4, 4>> w;
+};
+constexpr auto loss = [](net const& m, tx::tensor<float, 4, 4> x) { return mean(m.w * x); };
+
+int main() { static_cast<void>(tx::train_step<net, loss, tx::adamw, tx::data_parallel<2>, tx::zero<4>>::memory); }
