@@ -56,6 +56,7 @@ struct net {
   param<tensor<T, 2500>, init::full<1>, vectors> scale;  // three rows, with the others
   param<tensor<T>> number;
   param<tensor<T, 5, 4>, init::normal<1, 2>> unused;  // decays alone
+  param<tensor<T, 0, 5>> nothing;
   constexpr auto operator()(auto const& x) const { return matmul(body(tanh(dropout(matmul(matmul(x, first), second), 0.25f))), last) * mean(scale) + number; }
 };
 template <class T>
@@ -81,7 +82,7 @@ struct trained {
 };
 
 template <class Run>
-auto train(Run& run, int first, int steps = 4, int from = 0) {
+auto trained_steps(Run& run, int first, int steps = 4, int from = 0) {
   using T = typename decltype(run.read())::value_type;
   run.settings["learning_rate"] = 0.1f;
   run.settings.set("clip_norm", 0.2f);
@@ -110,7 +111,7 @@ auto on_ranks(int ranks, F const& f) {
 template <class Step, class Communicator>
 auto trained_by(Communicator& ranks) {
   executor<Step, distributed<cpu, Communicator>> run{seed(3), ranks, {.threads = 1}};
-  return train(run, ranks.rank());
+  return trained_steps(run, ranks.rank());
 }
 template <class Step>
 auto trained_on(int ranks) {

@@ -171,12 +171,22 @@ TEST_CASE("ranks that bring different things are all told") {
       } catch (tx::dist::rank_error const&) {
         ++told;
       }
+      // What is handed out is as long on all, what it is made of is not.
+      values some(rank.rank() == 1 ? 3 : 2), six(6);
+      for (bool const gathers : {true, false}) {
+        try {
+          if (gathers) rank.all_gather(std::span<float const>(some), std::span(six));
+          else rank.reduce_scatter(std::span<float const>(six), std::span(some));
+        } catch (tx::dist::rank_error const&) {
+          ++told;
+        }
+      }
       std::vector<double> w(2, 1.0);  // and can go on
       all_reduce(rank, w, w);
       if (w[0] != 3.0) told = -1;
     });
   });
-  CHECK(told == 3);
+  CHECK(told == 9);
   CHECK_THROWS_AS(local_group(0), tx::value_error);
 }
 

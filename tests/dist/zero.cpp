@@ -4,6 +4,7 @@
 
 #include <tx/inspect/finite_guard.hpp>
 #include <tx/io/checkpoint.hpp>
+#include <tx/train/loop/loop.hpp>
 
 #include <limits>
 #include <string>
@@ -28,25 +29,33 @@ TEST_CASE("three ranks that divide states, gradients and parameters train the sa
 TEST_CASE("a program that scores takes the parameters that ranks divide") {
   using scores = function<loss<float>, net<float>, data_parallel<3>, zero<3>>;
   using scores_whole = function<loss<float>, net<float>>;
+  using of_two = function<loss<float>, net<float>, data_parallel<2>, zero<3>>;
   auto const told = on_ranks(3, [](dist::local& rank) {
     running<divided_by_three<3>> run{seed(3), rank, {.threads = 1}};
-    train(run, rank.rank());
+    trained_steps(run, rank.rank());
     running<scores> score{run, {.threads = 1}};
     executor<scores_whole, cpu> whole{seed(3), {.threads = 1}};
     whole.write(run.read());
     auto const x = batch<float>(rank.rank(), 5, rows);  // of each rank its own
-    bool refused = false;
+    int refused = 0;
     try {
       running<scores_whole> other{run};
     } catch (value_error const&) {
-      refused = true;
+      ++refused;
+    }
+    try {
+      running<of_two> other{run};
+    } catch (value_error const&) {
+      ++refused;
     }
     return std::tuple{score(x).value, whole(x).value, refused};
   });
   for (auto const& [divided, whole, refused] : told) {
     CHECK(divided == whole);
-    CHECK(refused);
+    CHECK(refused == 2);
   }
+  parameter_block<net<float>, cpu> const portions{seed(3), divided_by_three<3>::states};
+  CHECK_THROWS_AS((executor<scores_whole, cpu>{portions}), value_error);
   CHECK(std::get<0>(told[0]) != std::get<0>(told[1]));
 }
 
@@ -56,17 +65,17 @@ TEST_CASE("a checkpoint of ranks is that of one, and others go on from it to the
   dist::single alone;
   using all_shards = stepping<virtual_shards<3>>;
   executor<all_shards, distributed<cpu, dist::single>> stretch{seed(3), alone, {.threads = 1}};
-  auto wanted = train(stretch, 0, 6);
+  auto wanted = trained_steps(stretch, 0, 6);
 
   on_ranks(3, [&](dist::local& rank) {
     running<divided_by_three<3>> run{seed(3), rank, {.threads = 1}};
-    train(run, rank.rank(), 3);
+    trained_steps(run, rank.rank(), 3);
     io::save_checkpoint(path, run, {{"batch", std::int64_t{3}}}, {.writes = rank.rank() == 0});
     return 0;
   });
   auto const goes_on = [&](auto& run, int rank) {
     io::load_checkpoint(path, run);
-    return train(run, rank, 3, 3);
+    return trained_steps(run, rank, 3, 3);
   };
   auto const others = on_ranks(3, [&](dist::local& rank) {
     running<divided_by_three<1>> run{seed(9), rank, {.threads = 1}};
@@ -126,4 +135,35 @@ TEST_CASE("a guard names what is not finite of a rank's portions") {
     return "";
   });
   CHECK_THAT(told[2], Catch::Contains("second"));
+}
+
+TEST_CASE("ranks that begin with other vectors, which none of them divides, are told") {
+  CHECK_THROWS_AS(on_ranks(3, [](dist::local& rank) {
+    running<divided_by_three<3>> run{seed(3), rank, {.threads = 1}};
+    auto all = run.read();
+    for (auto const& v : parameters_of<net<float>>())
+      if (v.name == "scale" && rank.rank() == 1) all[static_cast<std::size_t>(v.offset)] += 1;
+    run.write(all);
+    return run(batch<float>(0, rank.rank() * rows, rows)).loss;
+  }), value_error);
+}
+
+TEST_CASE("a loop of ranks that divide a run goes by what the first has measured, and saves with all of them") {
+  temp_folder folder;
+  auto const best = on_ranks(3, [&](dist::local& rank) {
+    running<divided_by_three<3>> run{seed(3), rank, {.threads = 1}};
+    train::loop_options o;
+    o.report.line = false;
+    o.checkpoints = {.folder = folder / "checkpoints", .every = 2, .best = true, .background = rank.rank() != 2, .reads_only = rank.rank() != 0};
+    int measured = 0;
+    o.validate = [&] { return rank.rank() == 0 ? 1.0 * ++measured : 7.0; };  // by the others' measure it never becomes better
+    train::loop l(run, o);
+    l.run({{.steps = 5}, {.steps = 2}}, [&](train::moment const& now) -> train::step_told {
+      return {static_cast<double>(run(batch<float>(static_cast<int>(now.step), rank.rank() * rows, rows)).loss)};
+    });
+    return l.finish().best_step;
+  });
+  CHECK(best == std::vector<std::int64_t>(3, best[0]));
+  executor<stepping<virtual_shards<3>>, cpu> one{seed(9), {.threads = 1}};
+  CHECK(io::load_checkpoint(folder / "checkpoints", one).step == 5);
 }

@@ -21,7 +21,7 @@ constexpr bool enough = everyday >= 6000;  // to say something of the generator
 constexpr std::int64_t most_kernels = 1'845'000, most_arena = 470'000'000, least_handed = 2'015;
 constexpr int least_hoisted = 3;  // programs in which a loop rounds what it sees of a parameter
 constexpr int most_refused = 1'168;
-constexpr unsigned many = 100'000;  // in each of two processes
+constexpr unsigned many = 70'000;  // in each of two processes
 
 // Shrinks the first failure of each kind.
 void check_range(unsigned first, unsigned end, totals& sums, coverage* seen) {

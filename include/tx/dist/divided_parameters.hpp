@@ -51,12 +51,12 @@ class divider {
   }
 
  private:
-  // Slices of what is kept, beside those of the parameter.
+  // Slices of what is kept, beside those of the parameter. A scan over the rows themselves is given what is gathered.
   constexpr void hand_in(int r) {
     int const first = g_.regions[r].carries + g_.regions[r].invariants, count = g_.regions[r].arguments.size();
     for (int k = first; k < count; ++k) {
       int const outside = g_.input(g_.regions[r].owner, k), inside = g_.regions[r].arguments[k];
-      if (outside >= own_ || kept_[outside] < 0) continue;
+      if (outside >= own_ || kept_[outside] < 0 || axis_[outside] == 0) continue;
       axis_[inside] = axis_[outside] - 1;
       value_info const all = g_.info(kept_[outside]);
       kept_[inside] = passes::detail::slice_handed_in(g_, r, kept_[outside], {all.type, all.dims.inner()});
@@ -67,7 +67,7 @@ class divider {
     for (int id = 0; id < own_; ++id)
       for (int k = 0; k < g_[id].inputs; ++k) {
         int const in = g_.input(id, k);
-        if (in >= own_ || kept_[in] < 0 || hands_slices_in(id, k)) continue;
+        if (in >= own_ || kept_[in] < 0 || (axis_[in] > 0 && hands_slices_in(id, k))) continue;
         int const seen = gathered(in);
         g_.operands[g_[id].first + k] = seen;
       }

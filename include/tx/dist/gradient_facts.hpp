@@ -64,9 +64,13 @@ class gradient_facts {
     return p.kept + (p.divided() ? before / (p.rows * p.row) * (p.kept_rows * p.row) : before);
   }
   constexpr state_piece const& piece_of(node const& leaf) const {
-    std::int64_t const first = first_updated(leaf);
-    for (state_piece const& p : pieces_)
-      if (p.first <= first && first < p.first + p.count()) return p;
+    if (leaf.op == &parameter_info) {
+      if (state_piece const* const p = piece_of_entry<Model>(pieces_, parameter_entry(leaf.at))) return *p;
+    } else {
+      std::int64_t const first = block_first(leaf.at);
+      for (state_piece const& p : pieces_)
+        if (p.first <= first && first < p.first + p.count()) return p;
+    }
     throw invalid("gradient_facts: a parameter is updated that has no states");
   }
 

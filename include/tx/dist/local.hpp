@@ -62,6 +62,7 @@ class local_group {
     void* to = nullptr;
     std::size_t count = 0;
     std::size_t element = 0;  // bytes
+    std::size_t part = 0;     // elements of what has another length than `count`
   };
 
   // All ranks ask for the same, of as many elements. Throws rank_error in each where they do not, before anything is read or written.
@@ -72,7 +73,7 @@ class local_group {
     bool same = true, alike = true;
     for (post const& p : posts_) {
       same = same && std::strcmp(p.asks_for, first.asks_for) == 0;
-      alike = alike && p.count == first.count && p.element == first.element;
+      alike = alike && p.count == first.count && p.element == first.element && p.part == first.part;
     }
     if (same && alike) return;
     part();  // nobody writes another post while this one is read
@@ -136,7 +137,7 @@ class local {
   template <class T>
   void reduce_scatter(std::span<T const> from, std::span<T> to) {
     check(from.size() <= to.size() * static_cast<std::size_t>(size()), "reduce_scatter: from may be at most size() times as long as to");
-    group_.meet(rank_, {"reduce_scatter", from.data(), to.data(), from.size(), sizeof(T)});
+    group_.meet(rank_, {"reduce_scatter", from.data(), to.data(), from.size(), sizeof(T), to.size()});
     portion const own = portion_of(static_cast<std::int64_t>(from.size()), static_cast<std::int64_t>(to.size()), rank_);
     add<T>(own.first, own.first + own.count,
            [&](std::int64_t at, int n, T const* sum) { std::memcpy(to.data() + (at - own.first), sum, static_cast<std::size_t>(n) * sizeof(T)); });
@@ -146,7 +147,7 @@ class local {
   template <class T>
   void all_gather(std::span<T const> from, std::span<T> to) {
     check(to.size() <= from.size() * static_cast<std::size_t>(size()), "all_gather: to may be at most size() times as long as from");
-    group_.meet(rank_, {"all_gather", from.data(), to.data(), to.size(), sizeof(T)});
+    group_.meet(rank_, {"all_gather", from.data(), to.data(), to.size(), sizeof(T), from.size()});
     for (int r = 0; r < size(); ++r) {
       portion const own = portion_of(static_cast<std::int64_t>(to.size()), static_cast<std::int64_t>(from.size()), r);
       copy(group_.posts_[static_cast<std::size_t>(r)].from, to.data() + own.first, static_cast<std::size_t>(own.count) * sizeof(T));

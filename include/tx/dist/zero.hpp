@@ -4,12 +4,12 @@
 //   train_step<model, loss, adamw, data_parallel<4>, zero<2>>   gradients too: each is added up where it is kept
 //   train_step<model, loss, adamw, data_parallel<4>, zero<3>>   parameters too: each is gathered where it is used, of a repeated block one block's at a time, forward and again backward
 //
-// What is trained is the same, bit for bit, with each stage and without, on any number of ranks: sums have one order, norms are added up row by row. The number of
-// ranks is known while compiling, so that a rank's plan is. What is divided how: expr/state_portions.hpp; executor::read and checkpoints hold whole states, so that another
-// number of ranks, or a step without zero, goes on from them.
+// What is trained is the same, bit for bit, with each stage and without, on any number of ranks: sums have one order, norms are added up row by row. (Gradients that
+// travel as halves depend on the number of ranks, as they do without.) How many ranks there are is known while compiling, so that a rank's plan is. What is divided how:
+// expr/state_portions.hpp; executor::read and checkpoints hold whole states, so that another number of ranks, or a step without zero, goes on from them. With zero<3> other
+// programs of the model, as one that scores it, take zero<3> too: function<score, model, data_parallel<4>, zero<3>>.
 //
-// With zero<3> other programs of the model, as one that scores it, take zero<3> too: function<score, model, data_parallel<4>, zero<3>>.
-//
+// An update sees zeros behind the rows of ranks that have fewer: what it makes of them is dropped, but finite_guard tells of 0 / 0.
 // Errors, while compiling: data_parallel<> without a number; an optimizer that looks at whole tensors, or keeps less than a number for each element; adasum; layer_decay.
 #pragma once
 

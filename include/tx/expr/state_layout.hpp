@@ -50,6 +50,8 @@ class state_kinds {
   constexpr int ranks() const { return ranks_; }
   constexpr bool divided() const { return ranks_ > 1; }
   constexpr bool divides_parameters() const { return parameters_too_; }
+  // Do parameters beside these lie as beside others?
+  constexpr bool has_parameters_as(state_kinds const& other) const { return parameters_too_ == other.parameters_too_ && (!parameters_too_ || ranks_ == other.ranks_); }
   // Are the first states those of another optimizer, and is none of that one's missing?
   constexpr bool begin_with(state_kinds const& other) const {
     bool same = other.count_ <= count_ && (other.count_ == 0 || other.ranks_ == ranks_);

@@ -54,7 +54,7 @@ constexpr vec<state_piece> state_pieces(int ranks) {
       state_piece p{.entry = k, .group = g, .first = e.offset};
       shape const& dims = e.info.dims;
       for (int a = 0; a < dims.rank; ++a) (a < dims.rank - e.rank ? p.blocks : a == dims.rank - e.rank ? p.rows : p.row) *= dims.dim[a];
-      p.kept_rows = e.rank > 1 ? rows_of_rank(p.rows, ranks) : p.rows;
+      p.kept_rows = e.rank > 1 && p.count() > 0 ? rows_of_rank(p.rows, ranks) : p.rows;
       add(p);
     }
   }

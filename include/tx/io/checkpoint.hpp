@@ -45,6 +45,12 @@ template <class Run>
 concept divided_run = requires {
   requires std::remove_const_t<Run>::divided;
 };
+// Of such a run, for a rank that does not save: one block at a time.
+template <class Run>
+void take_part(Run& run) {
+  if constexpr (divided_run<Run>)
+    for (int k = 0; k <= run.states(); ++k) static_cast<void>(run.read(k));
+}
 template <class Run>
 concept has_settings = requires(Run& run) {
   run.for_each_setting([](auto const&, auto&) {});
@@ -67,12 +73,13 @@ template <class Run>
 struct run_places {
   std::vector<tensor_place> parameters, optimizer;
 
-  explicit run_places(Run& run) {
+  // holds: what the run has, or room for what it is to have.
+  run_places(Run& run, bool holds) {
     for (int k = 0; k <= run.states(); ++k) {
       auto& to = k == 0 ? parameters : optimizer;
       std::string const prefix = prefix_of_block(k);
       if constexpr (remote_run<Run>) {
-        copies.push_back(run.read(k));
+        copies.push_back(copy_of(run, k, holds));
         append_places(to, run.tensors_of(copies.back(), k), prefix);
       } else {
         append_places(to, run.tensors(k), prefix);
@@ -85,6 +92,12 @@ struct run_places {
   }
 
  private:
+  static auto copy_of(Run& run, int k, [[maybe_unused]] bool holds) {
+    using copy = decltype(run.read(k));
+    if constexpr (requires { run.size(k); })
+      if (!holds) return copy(run.size(k));  // no rank has to read what it is about to write
+    return run.read(k);
+  }
   static auto no_copies() {
     if constexpr (remote_run<Run>)
       return std::vector<decltype(std::declval<Run&>().read(0))>{};
@@ -130,8 +143,8 @@ T setting_of(checkpoint_values const& settings, std::string const& name) {
 template <class Run>
 void save_checkpoint(std::filesystem::path const& folder, Run& run, checkpoint_values const& position = {},
                      save_options const& options = {}) {
-  detail::run_places<Run> const places(run);
-  if (!options.writes) return;
+  if (!options.writes) return detail::take_part(run);
+  detail::run_places<Run> const places(run, true);
   checkpoint_contents what = detail::contents_without_tensors(run, position, options);
   what.parameters = detail::infos_of(places.parameters);
   what.optimizer = detail::infos_of(places.optimizer);
@@ -156,7 +169,7 @@ resumed load_checkpoint(std::filesystem::path const& folder, Run& run, resume_op
                        "; the run's is " + shown(own, 200) +
                        ". FIX: resume with that optimizer, or begin anew from its weights: load_parameters of its "
                        "parameters.safetensors");
-  detail::run_places<Run> const places(run);
+  detail::run_places<Run> const places(run, false);
   load_options const exactly{.finite = options.finite, .rename = {}, .ignore = {}};
   auto const find = [&](safetensors const& in, char const* name, std::vector<detail::tensor_place> const& wanted) {
     detail::tensor_list all;

@@ -11,13 +11,6 @@ namespace tx::io {
 // Memory: one copy of the tensors of a checkpoint. It is allocated by the first take() and used again by those that follow.
 class checkpoint_snapshot {
  public:
-  // Of a run that ranks divide, for one that does not write: it takes part in reading it.
-  template <class Run>
-  static void take_part(Run& run) {
-    if constexpr (detail::divided_run<Run>)
-      for (int k = 0; k <= run.states(); ++k) static_cast<void>(run.read(k));
-  }
-
   // Whatever happens to the run and to the tensors of `options` afterwards, contents() stays what they are now.
   template <class Run>
   void take(Run& run, checkpoint_values const& position, save_options const& options) {

@@ -21,7 +21,7 @@ class checkpoint_writer {
   // save, that one is tried and waited for before: what could not be written then may be possible now, and nothing is lost.
   template <class Run>
   void save(std::filesystem::path const& folder, Run& run, checkpoint_values const& position = {}, save_options const& options = {}) {
-    if (!options.writes) return checkpoint_snapshot::take_part(run);
+    if (!options.writes) return detail::take_part(run);
     if constexpr (detail::divided_run<Run>) wait();  // what ends this rank ends the others, who are not asked for their part first
     std::exception_ptr const before = work_.end();
     snapshot_.take(run, position, options);

@@ -85,8 +85,8 @@ class executor {
       : executor(parameters_of(other), options, other.reads_only_) {
     if constexpr (program::replaces_leaves) writable();
     if (parameters_->states() < Step::states) throw value_error("executor: the other program keeps no optimizer state to share. FIX: make the executor of the step first, and the other from it");
-    if (parameters_->states().divides_parameters() != state_kinds(Step::states).divides_parameters())
-      throw value_error("executor: one of the programs divides parameters among ranks, and the other does not. FIX: data_parallel<N> and zero<3> as options of both, or an executor of its own and write(other.read())");
+    if (!parameters_->states().has_parameters_as(Step::states))
+      throw value_error("executor: one of the programs divides parameters among ranks, and the other does not, or among another number. FIX: data_parallel<N> and zero<3> as options of both, or an executor of its own and write(other.read())");
     own_states(*parameters_);
     if constexpr (exec::ranked<Backend>) join(*other.frame_.ranks);
   }
@@ -100,6 +100,8 @@ class executor {
       : executor(std::shared_ptr<block>(std::shared_ptr<void>(), const_cast<block*>(&parameters)), options, std::is_const_v<Block>) {
     static_assert(!std::is_const_v<Block> || !program::replaces_leaves,
                   "tx::executor: a program that trains, or sets a state, changes what lies in its parameter_block, and this one is const. FIX: a parameter_block that is not");
+    if (parameters.states().divided())
+      throw value_error("executor: the parameters' block is divided among ranks, of which it is one's portion. FIX: a block without zero, or executor(seed, ranks), which makes its own");
     if (parameters.states() < Step::states)
       throw value_error("executor: the parameters keep " + std::to_string(int{parameters.states()}) + " states; the program needs " +
                         std::to_string(int{Step::states}) + ". FIX: parameter_block(seed, step::states)");
@@ -175,16 +177,25 @@ class executor {
   // From the next run on it is told of each kernel, and must be told to end before it or the executor goes. See run/observer.hpp.
   void observe(exec::observer& o) { observers_.insert(observers_.begin(), &o); }
   void end_observing(exec::observer& o) { std::erase(observers_, &o); }
-  // Copies of all elements, also where the host does not reach the backend's memory. Of a state that ranks divide among them it is whole; all of them have to call it.
+  // Copies of all elements, also where the host does not reach the backend's memory. Of what ranks divide among them it is whole; all of them have to call it.
   std::vector<typename block::element_type> read(int k = 0) const {
     if constexpr (exec::ranked<Backend>)
       if (parameters_->divided(own(k))) return parameters_->gather(*frame_.ranks, own(k));
     return parameters_->read(own(k));
   }
-  // As many elements as read() gives; of what is divided on all ranks the same.
+  // As many elements as that.
+  std::size_t size(int k = 0) const { return parameters_->whole_size(own(k)); }
+  // As many as read() gives; of what is divided on all ranks the same, of which each keeps its own.
   void write(std::span<typename block::element_type const> values, int k = 0) {
-    begins_ = true;
     writable().write(values, own(k));
+    begins_ = true;
+  }
+  // What the first rank has, on all of them.
+  double from_first(double value) const
+    requires(divided && exec::ranked<Backend>)
+  {
+    frame_.ranks->broadcast(std::span<double>(&value, 1), 0);
+    return value;
   }
   // Keeps the parameters that the executor made, and the memory that elements() and tensors() show, also when the executor is gone;
   // nothing of the caller's.
@@ -252,7 +263,9 @@ class executor {
     if (exec::trains<Step>) throw value_error("executor: a program that trains takes block 0. FIX: leave run_options::block out");
     if (k < 0 || k > parameters_->states())
       throw value_error("executor: there is no block " + std::to_string(k) + "; the other program keeps " + std::to_string(int{parameters_->states()}) + " states. FIX: a block of those, or one of an optimizer that keeps it");
-    if (parameters_->states().of(k - 1) != per::element || parameters_->states().divided())
+    if (parameters_->states().divided())
+      throw value_error("executor: ranks divide block " + std::to_string(k) + " among them, and a program takes whole parameters. FIX: an executor of its own, and write(read(" + std::to_string(k) + ")) on all ranks");
+    if (parameters_->states().of(k - 1) != per::element)
       throw value_error("executor: block " + std::to_string(k) + " has no number for each parameter. FIX: run_options::block of a state that has, as an average");
     if (layout<model>::trained != layout<model>::size)
       throw value_error("executor: a state has no place for parameters that are not trained. FIX: leave run_options::block out, copy the average over the first elements of read(), and write() them");
@@ -314,7 +327,7 @@ class executor {
       }(), ...);
     }
     if constexpr (exec::ranked<Backend> && exec::trains<Step>)
-      if (begins_) exec::check_same_beginning(*frame_.ranks, parameters_->seed.value, parameters_->steps, parameters_->alike_on_all_ranks());
+      if (begins_) exec::check_same_beginning(*frame_.ranks, parameters_->seed.value, parameters_->steps, parameters_->sum_of_what_is_alike());
     begins_ = false;
     settings.write_scalars(scalars_, steps_run(), exec::runs_of_update<Step>);
     if constexpr (exec::ranked<Backend> && requires { Step::division; }) scalars_[static_cast<std::size_t>(scalar::shards)] = static_cast<float>(frame_.ranks->size() * Step::division.shards);

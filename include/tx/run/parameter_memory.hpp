@@ -3,6 +3,7 @@
 
 #include <tx/core/elements.hpp>
 #include <tx/core/philox.hpp>
+#include <tx/core/sum_of_bytes.hpp>
 #include <tx/expr/parameter_names.hpp>
 #include <tx/plan/plan.hpp>
 #include <tx/run/bytes.hpp>
@@ -113,7 +114,7 @@ class parameter_block {
   // Of parameters of one type.
   std::span<element_type> elements(int k = 0) { return of_one_type(), all(k); }
   std::span<element_type const> elements(int k = 0) const { return of_one_type(), all(k); }
-  // Those that are trained, in a model of any types; laid out as their gradient is, as states for each element are too.
+  // Those that are trained, in a model of any types; laid out as their gradient is, as states for each element are too. Of what ranks divide, this one's portions.
   auto trained_elements(int k = 0) { return trained(all(k), k); }
   auto trained_elements(int k = 0) const { return trained(all(k), k); }
 
@@ -143,10 +144,20 @@ class parameter_block {
     else __builtin_memcpy(block(k), values.data(), values.size_bytes());
   }
 
-  // Bytes that are the same on all ranks: what none of them divides.
-  std::span<std::byte const> alike_on_all_ranks() const {
-    std::int64_t const bytes = states_.divides_parameters() ? 0 : bytes_for(states_.divided() ? state_kinds{} : states_);
-    return {block(0), static_cast<std::size_t>(bytes)};
+  // Stands for what is the same on all ranks: what none of them divides.
+  std::uint64_t sum_of_what_is_alike() const {
+    std::uint64_t sum = sum_of_no_bytes;
+    for (int k = 0; k <= states_; ++k) {
+      if (!divided(k)) {
+        sum = sum_of_bytes(std::as_bytes(all(k)), sum);
+        continue;
+      }
+      auto const kept = trained_elements(k);
+      for (state_piece const& p : state_pieces<Model>(states_.ranks()))
+        if (!p.divided()) sum = sum_of_bytes(std::as_bytes(kept.subspan(static_cast<std::size_t>(p.kept), static_cast<std::size_t>(p.count()))), sum);
+      sum = sum_of_bytes(std::as_bytes(behind_trained(k)), sum);
+    }
+    return sum;
   }
 
   void reset_optimizer() {

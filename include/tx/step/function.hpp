@@ -26,6 +26,13 @@ constexpr memory_use memory_in_all(memory_use m, state_kinds states, target cons
 }  // namespace exec
 
 namespace detail {
+// Has a program no division, or data_parallel<N> and zero<3> and nothing else? It has no gradients to add up.
+constexpr bool divides_parameters_alone(batch_division d) {
+  if (d == batch_division{}) return true;
+  bool const divides = d.given && d.zero == 3;
+  d.given = false, d.zero = 0, d.ranks = 1;
+  return divides && d == batch_division{};
+}
 // What becomes of a program that takes parameters divided among ranks; dist/zero.hpp says it for such stages.
 template <class Model, int Zero>
 struct divided_program {
@@ -45,7 +52,7 @@ template <auto F, class Model = no_model, class... Options>
 struct function {
   static_assert((is_step_option<Options> && ...), "tx::function: a type behind the model is no option. FIX: mixed<half> or compiled_with<options>");
   static constexpr step_options options = options_of<Options...>();
-  static_assert(detail::says_nothing_but(options, &step_options::compile, &step_options::mixes, &step_options::half, &step_options::division) && (!options.division.given || options.division.zero == 3), "tx::function: an option is of training. FIX: mixed<half> and compiled_with<options>, or data_parallel<N> and zero<3> of parameters that ranks divide; or tx::train_step");
+  static_assert(detail::says_nothing_but(options, &step_options::compile, &step_options::mixes, &step_options::half, &step_options::division) && detail::divides_parameters_alone(options.division), "tx::function: an option is of training. FIX: mixed<half> and compiled_with<options>, or data_parallel<N> and zero<3> of parameters that ranks divide; or tx::train_step");
   using model = Model;
   using call = callable<std::remove_cvref_t<decltype(F)>, Model>;
   using arguments = typename call::arguments;

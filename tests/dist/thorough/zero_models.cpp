@@ -109,3 +109,30 @@ TEST_CASE("a model of several types, a state and blocks of which the last is pee
   check_same<mixed_types>(on.operator()<zero<1>>(), one, "zero<1>");
   check_same<mixed_types>(on.operator()<zero<3>>(), one, "zero<3>");
 }
+
+namespace {
+
+// Layers that are stacked by hand: of their own leading axis a scan takes one a step.
+struct by_hand {
+  param<tensor<float, 6, width, width>, init::normal<1, 4>> layers;
+  constexpr auto operator()(auto const& x) const {
+    return scan<6>([](auto const& h, auto const& w) { return tanh(matmul(h, w)); }, x, layers);
+  }
+};
+struct stacked_by_hand {
+  by_hand outer;
+  repeat<2, by_hand> inner;
+};
+constexpr auto by_hand_loss = [](stacked_by_hand const& m, tensor<float, rows, width> x) {
+  auto const y = m.inner(m.outer(x));
+  return mean(y * y);
+};
+template <class... Options>
+using by_hand_step = train_step<stacked_by_hand, by_hand_loss, adamw, Options...>;
+
+}  // namespace
+
+TEST_CASE("a scan over the rows that ranks divide") {
+  auto const one = trained_alone<by_hand_step<virtual_shards<2>, clip_gradient>>();
+  check_same<stacked_by_hand>(trained_on<by_hand_step<data_parallel<2>, zero<3>, clip_gradient>>(2), one, "zero<3>");
+}

@@ -92,11 +92,11 @@ class loop {
   bool validate() {
     validated_step_ = step_;
     check_numbers();
-    if (!options_.validate) {
+    if (from_first(options_.validate ? 1 : 0) == 0) {
       if (options_.improved) options_.improved();
       return true;
     }
-    double const value = options_.validate();
+    double const value = from_first(options_.validate ? options_.validate() : 0);
     write({{"dev_" + options_.measure.name, value}, {"seconds", elapsed()}});
     report_.note("step " + std::to_string(step_) + ": dev " + options_.measure.label + ' ' + io::format_number(value));
     bool const better = best_.offer(value, step_, [&] { return run_.read(); });
@@ -131,6 +131,12 @@ class loop {
   std::vector<std::string> const& left_out() const { return left_out_; }
 
  private:
+  // Of ranks that divide a run: what the first one has, as all of them have to read and save where one does.
+  double from_first(double value) const {
+    if constexpr (io::detail::divided_run<Run>) return run_.from_first(value);
+    else return value;
+  }
+
   static constexpr no_place nowhere{};
   static constexpr bool validated = requires(Run& run) { run.write(run.read()); };
   static auto element() {

@@ -22,7 +22,8 @@ struct loop_options {
   checkpoint_options checkpoints{};
   report_options report{};
 
-  std::function<double()> validate{};  // measures how good the run is; none: the last state is the best
+  // Measures how good the run is; none: the last state is the best. Of ranks that divide a run (zero) the first one's value goes for all.
+  std::function<double()> validate{};
   train::measure measure = train::measure();  // not {}: GCC 12 warns then, wrongly, of a label that is not initialized
   std::int64_t patience = 0;           // validations without a better one that end it; 0: any number
   std::function<void()> improved{};    // after each that is better, or where none is made
