@@ -7,6 +7,7 @@
 #include <tx/run/kept_portions.hpp>
 #include <tx/run/kernel_log.hpp>
 #include <tx/run/out_of_range.hpp>
+#include <tx/run/parameters_fit.hpp>
 #include <tx/run/program_on.hpp>
 #include <tx/run/replay.hpp>
 #include <tx/run/run.hpp>
@@ -84,9 +85,7 @@ class executor {
   explicit executor(executor<OtherStep, Backend> const& other, run_options options = {})
       : executor(parameters_of(other), options, other.reads_only_) {
     if constexpr (program::replaces_leaves) writable();
-    if (parameters_->states() < Step::states) throw value_error("executor: the other program keeps no optimizer state to share. FIX: make the executor of the step first, and the other from it");
-    if (!parameters_->states().has_parameters_as(Step::states))
-      throw value_error("executor: one of the programs divides parameters among ranks, and the other does not, or among another number. FIX: data_parallel<N> and zero<3> as options of both, or an executor of its own and write(other.read())");
+    exec::check_shared(parameters_->states(), Step::states);
     own_states(*parameters_);
     if constexpr (exec::ranked<Backend>) join(*other.frame_.ranks);
   }
@@ -100,11 +99,7 @@ class executor {
       : executor(std::shared_ptr<block>(std::shared_ptr<void>(), const_cast<block*>(&parameters)), options, std::is_const_v<Block>) {
     static_assert(!std::is_const_v<Block> || !program::replaces_leaves,
                   "tx::executor: a program that trains, or sets a state, changes what lies in its parameter_block, and this one is const. FIX: a parameter_block that is not");
-    if (parameters.states().divided())
-      throw value_error("executor: the parameters' block is divided among ranks, of which it is one's portion. FIX: a block without zero, or executor(seed, ranks), which makes its own");
-    if (parameters.states() < Step::states)
-      throw value_error("executor: the parameters keep " + std::to_string(int{parameters.states()}) + " states; the program needs " +
-                        std::to_string(int{Step::states}) + ". FIX: parameter_block(seed, step::states)");
+    exec::check_given(parameters.states(), Step::states);
     if constexpr (!std::is_const_v<Block>) own_states(parameters);
   }
   template <class Block>
@@ -219,8 +214,7 @@ class executor {
       if (parameters.identity != nullptr && Step::states > 0 && parameters.identity() != Step::optimizer_identity())
         throw value_error("executor: the states beside the parameters are those of the optimizer '" + parameters.identity() +
                           "'; the step's is '" + Step::optimizer_identity() + "'. FIX: parameters of its own, or the same optimizer");
-      if (!parameters.states().begin_with(Step::states))
-        throw value_error("executor: the states beside the parameters are laid out otherwise than the step's, per element, row, column or tensor, or divided among ranks. FIX: parameter_block(seed, step::states)");
+      exec::check_laid_out(parameters.states(), Step::states);
       if (parameters.identity == nullptr) parameters.identity = Step::optimizer_identity;
       void const* const updates = exec::runs_of_update<Step> > 1 ? static_cast<void const*>(&exec::step_tag<Step>) : &block::each_run;
       if (parameters.updated_by != nullptr && parameters.updated_by != updates)
@@ -261,12 +255,7 @@ class executor {
   void take_block(int k) {
     if (k == 0) return;
     if (exec::trains<Step>) throw value_error("executor: a program that trains takes block 0. FIX: leave run_options::block out");
-    if (k < 0 || k > parameters_->states())
-      throw value_error("executor: there is no block " + std::to_string(k) + "; the other program keeps " + std::to_string(int{parameters_->states()}) + " states. FIX: a block of those, or one of an optimizer that keeps it");
-    if (parameters_->states().divided())
-      throw value_error("executor: ranks divide block " + std::to_string(k) + " among them, and a program takes whole parameters. FIX: an executor of its own, and write(read(" + std::to_string(k) + ")) on all ranks");
-    if (parameters_->states().of(k - 1) != per::element)
-      throw value_error("executor: block " + std::to_string(k) + " has no number for each parameter. FIX: run_options::block of a state that has, as an average");
+    exec::check_block(parameters_->states(), k);
     if (layout<model>::trained != layout<model>::size)
       throw value_error("executor: a state has no place for parameters that are not trained. FIX: leave run_options::block out, copy the average over the first elements of read(), and write() them");
     frame_.base[exec::base_block] = parameters_->block(k);
@@ -290,8 +279,7 @@ class executor {
         throw value_error("executor: the step was compiled for " + std::to_string(Step::division.ranks) + " ranks; there are " + std::to_string(ranks.size()) + ". FIX: start so many, or compile it for as many, tx::data_parallel<N>, or data_parallel<> for any number");
       shard_ = std::int64_t{ranks.rank()} * Step::division.shards;
     }
-    if (parameters_->states().divided() && parameters_->states().ranks() != ranks.size())
-      throw value_error("executor: the states beside the parameters are divided among " + std::to_string(parameters_->states().ranks()) + " ranks; there are " + std::to_string(ranks.size()) + ". FIX: start so many, or compile the step for as many");
+    exec::check_ranks(parameters_->states(), ranks.size());
   }
 
   template <int K>
