@@ -186,9 +186,7 @@ class executor {
     begins_ = true;
   }
   // What the first rank has, on all of them.
-  double from_first(double value) const
-    requires(divided && exec::ranked<Backend>)
-  {
+  double from_first(double value) const requires(divided && exec::ranked<Backend>) {
     frame_.ranks->broadcast(std::span<double>(&value, 1), 0);
     return value;
   }
