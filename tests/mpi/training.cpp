@@ -1,12 +1,15 @@
-// A step for any number of ranks, started by mpirun: TwinBERT's parameters are those of one rank with all shards, bit for bit.
+// Steps on ranks that mpirun starts, of any number of them and of two and three that divide gradients and parameters: TwinBERT's parameters are those of as many
+// threads, bit for bit, and so of one rank with all shards (tests/dist/thorough).
 #include "../dist/small_twinbert.hpp"
 #include "wrong.hpp"
 
 #include <tx/backends/cpu.hpp>
 #include <tx/dist/data_parallel.hpp>
 #include <tx/dist/distributed.hpp>
+#include <tx/dist/local.hpp>
 #include <tx/dist/net/mpi.hpp>
 #include <tx/dist/net/ranks.hpp>
+#include <tx/dist/net/same_on_all.hpp>
 #include <tx/nn/losses.hpp>
 #include <tx/run/executor.hpp>
 #include <tx/train/step.hpp>
@@ -40,10 +43,10 @@ std::vector<float> trained(auto& run, int first, int count) {
   return out;
 }
 
-template <int Shards>
-std::vector<float> on_one() {
-  tx::executor<step<tx::virtual_shards<Shards>>, tx::cpu> run{tx::seed(7), {.threads = 1}};
-  return trained(run, 0, pairs * Shards);
+template <class Step, class Communicator>
+std::vector<float> on_rank(Communicator& all) {
+  tx::executor<Step, tx::distributed<tx::cpu, Communicator>> run{tx::seed(7), all, {.threads = 1}};
+  return trained(run, all.rank() * pairs, pairs);
 }
 
 }  // namespace
@@ -52,10 +55,18 @@ int main() {
   tx::dist::mpi connections;
   tx::dist::ranks all(connections);
   wrong w{all.rank()};
-  tx::executor<step<tx::data_parallel<>>, tx::distributed<tx::cpu, tx::dist::ranks<tx::dist::mpi>>> run{tx::seed(7), all, {.threads = 1}};
-  auto const own = trained(run, all.rank() * pairs, pairs);
-  auto const one = all.size() == 1 ? on_one<1>() : all.size() == 2 ? on_one<2>() : all.size() == 3 ? on_one<3>() : on_one<4>();
-  w.unless(own.size() == one.size() && std::memcmp(own.data(), one.data(), one.size() * sizeof(float)) == 0, "parameters are not those of one rank with all shards");
+  auto const own = on_rank<step<tx::data_parallel<>>>(all);
   w.unless(own[0] != own[29], "it did not train");
+  auto const same = [&](std::vector<float> const& a, std::vector<float> const& b) { return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(float)) == 0; };
+  if (all.rank() == 0) {
+    tx::dist::local_group threads(all.size());
+    threads.run([&](tx::dist::local& thread) {
+      auto const there = on_rank<step<tx::data_parallel<>>>(thread);
+      if (thread.rank() == 0) w.unless(same(own, there), "parameters are not those of as many threads");
+    });
+  }
+  tx::dist::check_same(all, tx::sum_of_bytes(std::as_bytes(std::span(own))), "parameters");
+  if (all.size() == 2) w.unless(same(own, on_rank<step<tx::data_parallel<2>, tx::zero<2>>>(all)), "parameters of zero<2> are not those without");
+  if (all.size() == 3) w.unless(same(own, on_rank<step<tx::data_parallel<3>, tx::zero<3>>>(all)), "parameters of zero<3> are not those without");
   return w.count == 0 ? 0 : 1;
 }
