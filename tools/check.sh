@@ -122,6 +122,7 @@ trap 'rm -rf "$work"' EXIT
 
 step "layers" tools/check_layers.sh
 step "API reference" tools/docs.sh
+step "predicted steps beside measured ones" tools/scale.py check bench/results/xeon_ranks.md
 step "headers on their own" build clang headers
 # clang: the trainer and the tests of kernels, optimized; what it says of programs that must not compile.
 step "build (clang)" build clang twinbert test_cpu
