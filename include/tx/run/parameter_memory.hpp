@@ -248,8 +248,7 @@ class parameter_block {
     auto fill = [&]<class P>(P&, detail::surroundings const&) {
       layout_entry const& e = layout<Model>::entries[++entry];
       if (states_alone && !state_like<P>) return;
-      constexpr std::int64_t rows = P::info.dims.rank > 1 && P::info.dims.dim[0] > 0 ? P::info.dims.dim[0] : 1;
-      std::int64_t const fan_in = P::info.dims.rank > 1 ? P::info.count() / rows : P::info.dims.last();
+      [[maybe_unused]] constexpr std::int64_t fan_in = P::info.dims.rank < 2 ? P::info.dims.last() : P::info.dims.dim[0] > 0 ? P::info.count() / P::info.dims.dim[0] : 0;
       using element = element_t<P::info.type>;
       auto const draw = [&](element* to, std::int64_t first, std::int64_t count) {
         for (std::int64_t k = 0; k < count; ++k) {
