@@ -107,11 +107,14 @@ template <class Model>
 constexpr std::int64_t elements_of_state(state_kinds const& kinds, int s) {
   return kinds.divided() ? kept_elements<Model>(kinds.ranks()) : state_elements<Model>(kinds.of(s));
 }
-// Those of the parameters, counted in elements of what is trained; what is not trained lies behind that, and is never divided.
+// Those of the parameters that are trained, and of all, counted in elements of the former; what is not trained lies behind them, and is never divided.
+template <class Model>
+constexpr std::int64_t elements_that_are_trained(state_kinds const& kinds) {
+  return kinds.divides_parameters() ? kept_elements<Model>(kinds.ranks()) : layout<Model>::trained;
+}
 template <class Model>
 constexpr std::int64_t elements_of_parameters(state_kinds const& kinds) {
-  using of_model = layout<Model>;
-  return kinds.divides_parameters() ? kept_elements<Model>(kinds.ranks()) + of_model::size - of_model::trained : of_model::size;
+  return elements_that_are_trained<Model>(kinds) + layout<Model>::size - layout<Model>::trained;
 }
 // And of the first states, so many.
 template <class Model>

@@ -49,7 +49,7 @@ class finite_guard {
     using flat = layout<typename Step::model>;
     exec::watched_model m{{kept_parameters_of<typename Step::model>(Step::states)}, {}, {}};
     if constexpr (exec::trains<Step>) {
-      m.changes.push_back((Step::states.divides_parameters() ? kept_elements<typename Step::model>(Step::states.ranks()) : flat::trained) * size_of(flat::type));
+      m.changes.push_back(detail::elements_that_are_trained<typename Step::model>(Step::states) * size_of(flat::type));
       for (int s = 0; s < Step::states; ++s) {
         m.names.push_back(kept_states_of<typename Step::model>(Step::states, s));
         m.changes.push_back(detail::elements_of_state<typename Step::model>(Step::states, s) * size_of(flat::type));

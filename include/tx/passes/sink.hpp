@@ -101,7 +101,7 @@ class sinker {
     if (!has_slices(n.info.dims)) return false;
     if (n.op == &reshape_info) return true;
     if (n.op == &transpose_info) return known_number(g_.input(n, 0)) < 0 && source_axis(n.at, 0) == 0 && n.info.dims.dim[0] == slices_;
-    if (n.op->kind == op_kind::collective && n.op->along_axis) return n.at.v[0] > 0 && n.info.dims.dim[0] == slices_;
+    if (n.op->along_axis) return n.at.v[0] > 0 && n.info.dims.dim[0] == slices_;
     shape const& from = n.inputs > 0 ? g_.info(g_.input(n, 0)).dims : n.info.dims;
     if (n.op == &broadcast_info) return from.rank == n.info.dims.rank && from.dim[0] == n.info.dims.dim[0];
     if (n.op->kind == op_kind::row_reduce) return from.rank > 1;
@@ -220,7 +220,7 @@ class sinker {
       return transpose(var{&g_, slice_inside(g_.input(n, 0), {})}, order).id;
     }
     attributes at = n.at;
-    if (n.op->kind == op_kind::collective && n.op->along_axis) --at.v[0];
+    if (n.op->along_axis) --at.v[0];
     vec<int> in{};
     for (int k = 0; k < n.inputs; ++k) in.push_back(slice_inside(g_.input(n, k), g_.info(g_.input(n, k)).dims));
     if (n.op->kind == op_kind::elementwise) return g_.emit(n.op, in.data(), in.size(), n.at, {n.info.type, slice_of(n.info.dims)});

@@ -26,19 +26,16 @@ void for_each_kept(vec<state_piece> const& pieces, int rank, int entry, F const&
 // From what each rank keeps of what is trained, all of it, laid out as parameters are; elements between tensors are zero. All ranks have to call it. As: the element type,
 // or bytes of it. Behind it `behind` is taken as it is.
 template <class Model, class As, class Communicator, class T>
-std::vector<As> gathered(Communicator& ranks, std::span<T const> kept, std::span<As const> behind = {}) {
+std::vector<As> gathered(Communicator& ranks, std::span<T const> kept, std::span<As const> behind) {
   std::vector<As> out(static_cast<std::size_t>(layout<Model>::trained) * sizeof(T) / sizeof(As));
-  std::vector<T> rows;
+  std::span<T> const all(reinterpret_cast<T*>(out.data()), static_cast<std::size_t>(layout<Model>::trained));
   for (state_piece const& p : state_pieces<Model>(ranks.size()))
     for (std::int64_t b = 0; b < p.blocks; ++b) {
       std::int64_t const count = p.rows * p.row, own = p.kept_rows * p.row;
       auto const from = kept.subspan(static_cast<std::size_t>(p.kept + b * own), static_cast<std::size_t>(own));
-      rows.assign(from.begin(), from.end());
-      if (p.divided()) {
-        rows.resize(static_cast<std::size_t>(count));
-        ranks.all_gather(from, std::span(rows));
-      }
-      std::memcpy(reinterpret_cast<std::byte*>(out.data()) + static_cast<std::size_t>(p.first + b * count) * sizeof(T), rows.data(), static_cast<std::size_t>(count) * sizeof(T));
+      auto const to = all.subspan(static_cast<std::size_t>(p.first + b * count), static_cast<std::size_t>(count));
+      if (p.divided()) ranks.all_gather(from, to);
+      else std::copy(from.begin(), from.end(), to.begin());
     }
   out.insert(out.end(), behind.begin(), behind.end());
   return out;
@@ -46,7 +43,7 @@ std::vector<As> gathered(Communicator& ranks, std::span<T const> kept, std::span
 
 // What rank `rank` of `ranks` keeps of it; what its portions lack is zero.
 template <class Model, class As, class T>
-void keep(int ranks, int rank, std::span<As const> all, std::span<T> kept, std::span<As> behind = {}) {
+void keep(int ranks, int rank, std::span<As const> all, std::span<T> kept, std::span<As> behind) {
   for (state_piece const& p : state_pieces<Model>(ranks))
     for (std::int64_t b = 0; b < p.blocks; ++b) {
       portion const own = p.divided() ? portion_of(p.rows, p.kept_rows, rank) : portion{0, p.rows};

@@ -205,8 +205,7 @@ class parameter_block {
   auto trained(std::span<Element> all, int k) const {
     using own = element_t<layout<Model>::type>;
     using T = std::conditional_t<std::is_const_v<Element>, own const, own>;
-    std::int64_t const front = states_.divides_parameters() ? kept_elements<Model>(states_.ranks()) : layout<Model>::trained;
-    std::int64_t const count = k == 0 ? front : detail::elements_of_state<Model>(states_, k - 1);
+    std::int64_t const count = k == 0 ? detail::elements_that_are_trained<Model>(states_) : detail::elements_of_state<Model>(states_, k - 1);
     return std::span<T>(reinterpret_cast<T*>(all.data()), static_cast<std::size_t>(count));
   }
   template <class T>

@@ -4,13 +4,13 @@
 //   after    n = sqrt(sum(g * g) + sum(h * h)), s = min(clip_norm / (n + 1e-6), 1); gradients g * s, h * s
 #pragma once
 
+#include <tx/dist/gradient_facts.hpp>
 #include <tx/dist/reduce_scatter.hpp>
 #include <tx/expr/setting.hpp>
 #include <tx/ops/minimum.hpp>
-#include <tx/ops/sqrt.hpp>
 #include <tx/ops/reshape.hpp>
+#include <tx/ops/sqrt.hpp>
 #include <tx/ops/sum.hpp>
-#include <tx/dist/gradient_facts.hpp>
 #include <tx/train/gradients.hpp>
 
 #include <utility>
