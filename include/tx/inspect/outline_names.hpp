@@ -135,29 +135,31 @@ TX_COLD stored_names names_of(state_kinds states) {
   stored_names out;
   out.trained = layout<Model>::trained;
   auto const views = parameters_of<Model>();
-  auto const pieces = states.divides_parameters() ? state_pieces<Model>(states.ranks()) : vec<state_piece>{};
+  auto const pieces = states.divided() ? state_pieces<Model>(states.ranks()) : vec<state_piece>{};
+  // Where what a rank keeps of an entry lies, of parameters and of states that are divided.
+  auto const kept = [&](std::string const& name, int entry) {
+    layout_entry const& e = layout<Model>::entries[entry];
+    state_piece const* const p = detail::piece_of_entry<Model>(pieces, entry);
+    std::int64_t const first = detail::kept_first_byte<Model>(pieces, entry), count = p != nullptr && p->divided() ? p->kept_count() : e.info.count();
+    return stored_names::entry{name, first, first + count * size_of(e.info.type)};
+  };
   for (int k = 0; k < layout<Model>::entries.size(); ++k) {
     layout_entry const& e = layout<Model>::entries[k];
     std::int64_t const size = size_of(e.info.type), first = e.offset * size, end = first + e.info.count() * size;
     std::string name;
     for (parameter_view const& v : views)
       if (v.first_byte() >= first && v.first_byte() < end) name = v.first_byte() == first ? v.name : detail::common_name(name, v.name);
-    bool const divided = !pieces.empty();
-    state_piece const* const p = detail::piece_of_entry<Model>(pieces, k);
-    std::int64_t const at = divided ? detail::kept_first_byte<Model>(pieces, k) : first, bytes = divided && p != nullptr && p->divided() ? p->kept_count() * size : end - first;
-    out.entries.push_back({name, at, at + bytes});
+    out.entries.push_back(states.divides_parameters() ? kept(name, k) : stored_names::entry{name, first, end});
   }
   for (int s = 0; s < states; ++s) {
     auto& state = out.states.emplace_back();
-    if (states.divided()) {
-      std::int64_t const size = size_of(layout<Model>::type);
-      for (state_piece const& p : state_pieces<Model>(states.ranks()))
-        state.push_back({p.entry >= 0 ? out.entries[static_cast<std::size_t>(p.entry)].name : "vectors of group " + std::to_string(p.group), p.kept * size, (p.kept + p.kept_count()) * size});
-      continue;
-    }
     for (int k = 0; k < layout<Model>::entries.size(); ++k) {
       layout_entry const& e = layout<Model>::entries[k];
       if (!layout<Model>::trains(e) || !detail::has_state(states.of(s), e.rank)) continue;
+      if (states.divided()) {
+        state.push_back(kept(out.entries[static_cast<std::size_t>(k)].name, k));
+        continue;
+      }
       std::int64_t const size = size_of(e.info.type), first = detail::place_in_state<Model>(states.of(s), k) * size;
       state.push_back({out.entries[static_cast<std::size_t>(k)].name, first, first + detail::state_info(states.of(s), e.info, e.rank).count() * size});
     }
