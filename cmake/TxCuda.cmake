@@ -1,4 +1,5 @@
-# How sources are compiled for NVIDIA's devices. Sets tx_nvcc, which is empty where there is none, tx_nvcc_flags, tx_cuda_toolkit and tx_cublaslt.
+# How sources are compiled for NVIDIA's devices. Sets tx_nvcc, which is empty where there is none, tx_nvcc_flags, tx_cuda_toolkit, tx_cublaslt, and
+# tx_nccl with tx_nccl_headers, empty where there is none.
 set(TX_CUDA_ARCHITECTURES "80;90" CACHE STRING "NVIDIA's devices that programs are compiled for, by their compute capability")
 
 # For a device the nvcc that is installed, with its libraries; else that of a wheel (tools/setup.sh check), which is of one version everywhere.
@@ -12,13 +13,31 @@ function(tx_find_cuda)  # a search leaves a variable that is set alone: the call
   endif()
   set(toolkit "")
   unset(tx_found_blas)
+  unset(tx_found_nccl)
+  unset(tx_found_nccl_headers)
   if(tx_found_nvcc)
     file(REAL_PATH ${tx_found_nvcc} toolkit)
     cmake_path(GET toolkit PARENT_PATH toolkit)
     cmake_path(GET toolkit PARENT_PATH toolkit)
     find_library(tx_found_blas cublasLt HINTS ${toolkit}/lib64 ${toolkit}/lib NO_DEFAULT_PATH NO_CACHE)
+    file(GLOB wheel ${CMAKE_CURRENT_LIST_DIR}/../build/nvcc/lib/python*/site-packages/nvidia/nccl)
+    set(first ${wheel})
+    if(TX_CUDA)
+      set(first ${toolkit})
+    endif()
+    list(TRANSFORM first APPEND /include OUTPUT_VARIABLE first_headers)
+    list(TRANSFORM first APPEND /lib)
+    find_library(tx_found_nccl NAMES nccl libnccl.so.2 HINTS ${first} PATHS ${wheel}/lib NO_CACHE)
+    find_path(tx_found_nccl_headers nccl.h HINTS ${first_headers} PATHS ${wheel}/include NO_CACHE)
   else()
     set(tx_found_nvcc "")
+  endif()
+  if(NOT tx_found_nccl OR NOT tx_found_nccl_headers)
+    set(tx_found_nccl "")
+    set(tx_found_nccl_headers "")
+    if(TX_CUDA)
+      message(STATUS "tx: no NCCL; programs of several ranks (tx/dist/device/nccl.hpp) cannot be built for devices")
+    endif()
   endif()
   if(NOT tx_found_blas)
     set(tx_found_blas "")
@@ -29,6 +48,8 @@ function(tx_find_cuda)  # a search leaves a variable that is set alone: the call
   set(tx_nvcc "${tx_found_nvcc}" CACHE INTERNAL "")  # for the functions, wherever they are called
   set(tx_cuda_toolkit "${toolkit}" CACHE INTERNAL "")
   set(tx_cublaslt "${tx_found_blas}" CACHE INTERNAL "")
+  set(tx_nccl "${tx_found_nccl}" CACHE INTERNAL "")
+  set(tx_nccl_headers "${tx_found_nccl_headers}" CACHE INTERNAL "")
 endfunction()
 tx_find_cuda()
 

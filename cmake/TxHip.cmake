@@ -1,11 +1,13 @@
-# How sources are compiled for AMD's devices. Sets tx_hipcc, which is empty where there is none or it lacks its runtime, tx_amdhip64, tx_hip_headers and
-# tx_hip_flags.
+# How sources are compiled for AMD's devices. Sets tx_hipcc, which is empty where there is none or it lacks its runtime, tx_amdhip64, tx_hip_headers,
+# tx_hip_flags, and tx_rccl with tx_rccl_headers, empty where there is none.
 set(TX_HIP_ARCHITECTURES "gfx90a" CACHE STRING "AMD's devices that programs are compiled for")
 
 function(tx_find_hip)
   unset(tx_found_hipcc)
   unset(tx_found_hip)
   unset(tx_found_hip_headers)
+  unset(tx_found_rccl)
+  unset(tx_found_rccl_headers)
   find_program(tx_found_hipcc hipcc PATHS /opt/rocm/bin NO_CACHE)
   if(tx_found_hipcc)
     file(REAL_PATH ${tx_found_hipcc} rocm)
@@ -13,6 +15,12 @@ function(tx_find_hip)
     cmake_path(GET rocm PARENT_PATH rocm)
     find_library(tx_found_hip amdhip64 HINTS ${rocm}/lib PATHS /opt/rocm/lib NO_CACHE)
     find_path(tx_found_hip_headers hip/hip_runtime_api.h HINTS ${rocm}/include PATHS /opt/rocm/include NO_CACHE)
+    find_library(tx_found_rccl rccl HINTS ${rocm}/lib PATHS /opt/rocm/lib NO_CACHE)
+    find_path(tx_found_rccl_headers rccl/rccl.h HINTS ${rocm}/include PATHS /opt/rocm/include NO_CACHE)
+  endif()
+  if(NOT tx_found_rccl OR NOT tx_found_rccl_headers)
+    set(tx_found_rccl "")
+    set(tx_found_rccl_headers "")
   endif()
   if(NOT tx_found_hip OR NOT tx_found_hip_headers)
     set(tx_found_hipcc "")
@@ -22,6 +30,8 @@ function(tx_find_hip)
   set(tx_hipcc "${tx_found_hipcc}" CACHE INTERNAL "")  # for the functions, wherever they are called
   set(tx_amdhip64 "${tx_found_hip}" CACHE INTERNAL "")
   set(tx_hip_headers "${tx_found_hip_headers}" CACHE INTERNAL "")
+  set(tx_rccl "${tx_found_rccl}" CACHE INTERNAL "")
+  set(tx_rccl_headers "${tx_found_rccl_headers}" CACHE INTERNAL "")
 endfunction()
 tx_find_hip()
 

@@ -150,7 +150,7 @@ for source in tests/cpu/gemm_kernel.cpp tests/cpu/halves.cpp; do
 done
 nvcc=$(ls build/nvcc/lib/python*/site-packages/nvidia/cu13/bin/nvcc)
 for source in $(nvcc_sources); do beside "nvcc ${source#"$work"/}" nvcc_compiles "$source"; done
-if [ "$(uname -m)" = x86_64 ]; then beside "a training step for AMD's devices" within_limit cmake --build --preset ci --target hip_twinbert_halves; fi
+if [ "$(uname -m)" = x86_64 ]; then beside "training steps for AMD's devices" within_limit cmake --build --preset ci --target hip_twinbert_halves hip_ranks_step; fi
 beside "barriers of device code, each left out" tests/ptx/without_barriers.py build/ci/bin/device_{recurrent_step,wide_rows,row_numbers,attention_step}
 beside "kernels of device code" tests/ptx/kernel_table.py build/ci/bin/device_{recurrent_step,wide_rows,twinbert_step,twinbert_halves}
 for source in tests/fuzz/*.cpp; do beside "fuzz $(basename "$source" .cpp) for $FUZZ_SECONDS s" fuzz "$(basename "$source" .cpp)"; done

@@ -4,31 +4,33 @@
 set -uo pipefail
 
 # A header includes its own layer and those to the left of it,
-layers="version config core graph expr ops autodiff nn passes plan run backends step dist inspect train io text train/loop dist/net"
+layers="version config core graph expr ops autodiff nn passes plan run backends step dist inspect train io text train/loop dist/net dist/device"
 # but these layers, and the umbrella tx.hpp, only what is listed:
 only_io="config core"
 only_text="config core io"
 only_loop="config core run inspect io"
 only_net="config core dist"
+only_device="config core run backends dist"
 only_tx="config core graph expr ops autodiff nn passes plan run step dist inspect train"
 # Headers of libraries, instructions and devices belong to one layer,
-device='^(Eigen/|unsupported/Eigen/|[a-z0-9]*intrin\.h|arm_|cuda|cublas|cudnn|cub/|thrust/|mma\.h|hip/|hip|rocblas)'
-device_layers="backends"
+device='^(Eigen/|unsupported/Eigen/|[a-z0-9]*intrin\.h|arm_|cuda|cublas|cudnn|cub/|thrust/|mma\.h|hip/|hip|rocblas|nccl|rccl)'
+device_layers="backends dist/device"
 # and those that cost most to compile, or tie code to a host, to these.
 host='^(functional|chrono|iostream|fstream|filesystem)$'
-host_layers="io text train/loop dist/net"
+host_layers="io text train/loop dist/net dist/device"
 max_lines=400
 
 check() {  # check ROOT: prints what is wrong, a line each
   (cd "$1/include" && find tx -type f \( -name '*.hpp' -o -name '*.cuh' -o -name '*.h' \) | LC_ALL=C sort) |
     awk -v include="$1/include" -v layers="$layers" \
-      -v only_io="$only_io" -v only_text="$only_text" -v only_loop="$only_loop" -v only_net="$only_net" -v only_tx="$only_tx" \
+      -v only_io="$only_io" -v only_text="$only_text" -v only_loop="$only_loop" -v only_net="$only_net" -v only_device="$only_device" -v only_tx="$only_tx" \
       -v device="$device" -v device_layers="$device_layers" -v host="$host" -v host_layers="$host_layers" \
       -v max_lines="$max_lines" '
     # "tx/ops/add.hpp" and "tx/ops.hpp" -> "ops"; the training loop and what moves bytes between ranks, which know the host, are layers within a folder: "train/loop"
     function layer_of(path) {
       if (path ~ /^tx\/train\/loop\//) return "train/loop"
       if (path ~ /^tx\/dist\/net\//) return "dist/net"
+      if (path ~ /^tx\/dist\/device\//) return "dist/device"
       sub(/^tx\//, "", path)
       sub(/[\/.].*$/, "", path)
       return path
@@ -46,6 +48,7 @@ check() {  # check ROOT: prints what is wrong, a line each
       if (from == "io") return to == from || among(to, only_io)
       if (from == "text") return to == from || among(to, only_text)
       if (from == "dist/net") return to == from || among(to, only_net)
+      if (from == "dist/device") return to == from || among(to, only_device)
       if (from == "train/loop") return to == from || among(to, only_loop)
       return rank[to] <= rank[from]
     }

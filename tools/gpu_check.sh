@@ -22,6 +22,11 @@ cmake --build "$build" --target device_tests device_benches
 
 status=0
 ctest --test-dir "$build" -L device --output-on-failure 2>&1 | tee "$out/tests.txt" || status=1
+devices=$(nvidia-smi --list-gpus | wc -l)
+if [ "$devices" -gt 1 ] && [ -x "$build/bin/cuda_ranks_step" ]; then
+  "$build/bin/cuda_ranks_step" 2 | tee -a "$out/tests.txt" || status=1
+  "$build/bin/cuda_ranks_step" "$devices" | tee -a "$out/tests.txt" || status=1
+fi
 if command -v compute-sanitizer >/dev/null; then
   for program in row_numbers wide_rows twinbert_halves; do
     echo "compute-sanitizer $program" | tee -a "$out/tests.txt"

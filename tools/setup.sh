@@ -10,8 +10,8 @@ pip_packages="python3 python3-venv"
 check_packages="clang libclang-rt-dev clang-15 clang-16 openmpi-bin libopenmpi-dev python3-numpy $pip_packages $docs_packages"
 [ "$(uname -m)" = x86_64 ] && check_packages="$check_packages g++-aarch64-linux-gnu qemu-user hipcc"
 
-# CUDA's compiler, of one version everywhere. Where there is none, or no GPU, it compiles all the same.
-device_wheels="nvidia-cuda-nvcc==13.0.88 nvidia-nvvm==13.0.88 nvidia-cuda-crt==13.0.88 nvidia-cuda-runtime==13.0.96 nvidia-cuda-cccl==13.0.85"
+# CUDA's compiler and NCCL, of one version everywhere. Where there is none, or no GPU, it compiles all the same.
+device_wheels="nvidia-cuda-nvcc==13.0.88 nvidia-nvvm==13.0.88 nvidia-cuda-crt==13.0.88 nvidia-cuda-runtime==13.0.96 nvidia-cuda-cccl==13.0.85 nvidia-nccl-cu13==2.27.7"
 
 die() { printf 'setup.sh: %s\n' "$*" >&2; exit 1; }
 

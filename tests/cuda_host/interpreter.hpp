@@ -215,7 +215,7 @@ struct host_block {
 struct host_device {
   static constexpr bool matrix_units = true;
   static inline bool reversed = false;  // order of threads and blocks
-  static inline std::int64_t launches = 0;
+  static inline thread_local std::int64_t launches = 0;
 
   template <class Task>
   static void launch(int blocks, int threads, std::int64_t shared_bytes, typename Task::arguments const& a) {
@@ -223,7 +223,7 @@ struct host_device {
     if (blocks < 1 || threads < device::warp || threads > Task::threads || threads % device::warp != 0)
       throw std::logic_error("a launch of " + std::to_string(blocks) + " blocks of " + std::to_string(threads) + " threads");
     if (shared_bytes > device::most_block_memory) throw std::logic_error("too much shared memory is asked for");
-    static block_of_threads all;
+    static thread_local block_of_threads all;
     std::vector<std::uint64_t> exchanged(static_cast<std::size_t>(threads));
     for (int i = 0; i < blocks; ++i) {
       int const b = reversed ? blocks - 1 - i : i;
@@ -237,6 +237,8 @@ struct host_device {
     ++launches;
   }
   static void clear(std::byte* to, std::int64_t count) { std::memset(to, 0, static_cast<std::size_t>(count)); }
+  static void copy(std::byte* to, std::byte const* from, std::int64_t count) { std::memcpy(to, from, static_cast<std::size_t>(count)); }
+  static bool done() { return true; }
 };
 
 }  // namespace interpreter
@@ -244,6 +246,7 @@ struct host_device {
 // The device backend on the interpreter: a backend like any other, with memory of its own.
 struct interpreted {
   static constexpr tx::target const& target = tx::cuda_target;
+  using device = interpreter::host_device;
   template <class Signature>
   using kernel = tx::backends::cuda::kernel<interpreter::host_device, Signature>;
 

@@ -108,9 +108,9 @@ auto on_ranks(int ranks, F const& f) {
   });
   return all;
 }
-template <class Step, class Communicator>
+template <class Step, class Backend = cpu, class Communicator>
 auto trained_by(Communicator& ranks) {
-  executor<Step, distributed<cpu, Communicator>> run{seed(3), ranks, {.threads = 1}};
+  executor<Step, distributed<Backend, Communicator>> run{seed(3), ranks, {.threads = 1}};
   return trained_steps(run, ranks.rank());
 }
 template <class Step>

@@ -1,5 +1,5 @@
 // Ranks whose memory the host does not reach.
-// expect: tx::distributed: a communicator of hosts does not reach this backend's memory
+// expect: tx::distributed: the communicator does not reach this backend's memory. FIX: for a device tx::dist::nccl<backend, hosts> or rccl, else one of hosts
 #include <tx/backends/reference.hpp>
 #include <tx/dist/distributed.hpp>
 #include <tx/dist/local.hpp>

@@ -27,6 +27,7 @@ inline double adaptive_share(double with_other, double with_itself) { return wit
 // from, to: `tensors` of equal length, one behind the other. `from` may be `to`.
 template <class T, class Communicator>
 void adaptive_sum(Communicator& ranks, std::span<T const> from, std::span<T> to, std::int64_t tensors) {
+  static_assert(!requires { typename Communicator::backend; }, "tx::dist::adaptive_sum: it adds up in the host's memory, which this communicator does not reach. FIX: tx::data_parallel without tx::adasum on devices");
   auto const size = static_cast<std::int64_t>(ranks.size()), count = static_cast<std::int64_t>(from.size());
   if (from.size() != to.size()) throw rank_error("adaptive_sum: from and to differ in length");
   if (size == 1 || count == 0) return ranks.all_reduce(from, to);

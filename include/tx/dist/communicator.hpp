@@ -11,6 +11,9 @@
 //   broadcast(x, root)    what rank `root` has, on all
 //   barrier()             waits until all ranks are here
 //
+//
+// They act on memory of the host, or of a device (device/device_ranks.hpp), whose communicator copies and clears there: copy_elements, clear_elements.
+//
 // When a rank fails, the others get a rank_error instead of waiting for ever; what they compute with stays usable, the
 // communicator does not.
 #pragma once
@@ -18,7 +21,9 @@
 #include <tx/core/error.hpp>
 #include <tx/core/portion.hpp>
 
+#include <algorithm>
 #include <concepts>
+#include <cstring>
 #include <span>
 
 namespace tx::dist {
@@ -34,6 +39,18 @@ concept communicator = requires(C& c, std::span<float const> from, std::span<flo
   c.broadcast(to, 0);
   c.barrier();
 };
+
+// Within a rank, in the memory that its communicator reaches. `from` may be `to`.
+template <class C, class T>
+void copy_elements(C& ranks, std::span<T const> from, std::span<T> to) {
+  if constexpr (requires { ranks.copy(from, to); }) ranks.copy(from, to);
+  else if (!to.empty() && from.data() != to.data()) std::memcpy(to.data(), from.data(), to.size_bytes());
+}
+template <class C, class T>
+void clear_elements(C& ranks, std::span<T> to) {
+  if constexpr (requires { ranks.clear(to); }) ranks.clear(to);
+  else std::fill(to.begin(), to.end(), T{});
+}
 
 // Another rank failed or left, or ranks asked for different things. Names the rank and its reason.
 struct rank_error : error {

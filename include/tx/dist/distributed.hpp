@@ -6,6 +6,7 @@
 #include <tx/ops/partitioned.hpp>
 #include <tx/run/bytes.hpp>
 #include <tx/run/frame.hpp>
+#include <tx/run/replay.hpp>
 
 namespace tx {
 
@@ -29,13 +30,37 @@ struct kernel<exec::collective<Rule, Out, In...>, Backend> {
 
 }  // namespace dist::detail
 
+namespace dist::detail {
+
+// A communicator of devices says whose memory it reaches.
+template <class Communicator, class Backend>
+inline constexpr bool reaches = !exec::remote<Backend>;
+template <class Communicator, class Backend>
+  requires requires { typename Communicator::backend; }
+inline constexpr bool reaches<Communicator, Backend> = std::is_same_v<typename Communicator::backend, Backend>;
+
+// Runs as the backend has them, and then until they have ended, as another rank may fail meanwhile.
+template <class Replay>
+struct awaited {
+  Replay inner{};
+
+  template <class Frame, class Run>
+  void operator()(Frame const& f, Run const& run) {
+    inner(f, run);
+    if constexpr (requires { f.ranks->await(); }) f.ranks->await();
+  }
+};
+
+}  // namespace dist::detail
+
 template <class Backend, dist::communicator Communicator>
 struct distributed : Backend {
-  static_assert(!exec::remote<Backend>,
-                "tx::distributed: a communicator of hosts does not reach this backend's memory, and a captured run would leave its collectives out. FIX: a backend whose memory is the host's");
+  static_assert(dist::detail::reaches<Communicator, Backend>,
+                "tx::distributed: the communicator does not reach this backend's memory. FIX: for a device tx::dist::nccl<backend, hosts> or rccl, else one of hosts, such as tx::dist::ranks or local");
   using communicator = Communicator;
   template <class Signature>
   using kernel = dist::detail::kernel<Signature, Backend>;
+  using replay = dist::detail::awaited<typename exec::replay_of<Backend>::type>;
 
   struct frame : exec::frame {
     Communicator* ranks = nullptr;

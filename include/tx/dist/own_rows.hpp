@@ -12,8 +12,6 @@
 #include <tx/ops/partitioned.hpp>
 #include <tx/plan/signature.hpp>
 
-#include <algorithm>
-#include <cstring>
 #include <span>
 #include <string>
 
@@ -70,8 +68,8 @@ struct own_rows {
     detail::for_each_block(ranks, detail::divided_axis::of(at), in, out, [&](std::span<T const> whole, std::span<T> own) {
       portion const mine = portion_of(static_cast<std::int64_t>(whole.size()), static_cast<std::int64_t>(own.size()), ranks.rank());
       auto const count = static_cast<std::size_t>(mine.count);
-      if (count > 0) std::memcpy(own.data(), whole.data() + mine.first, count * sizeof(T));
-      std::fill(own.begin() + mine.count, own.end(), T{});
+      dist::copy_elements(ranks, whole.subspan(static_cast<std::size_t>(mine.first), count), own.first(count));
+      dist::clear_elements(ranks, own.subspan(count));
     });
   }
 };

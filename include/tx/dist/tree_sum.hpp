@@ -43,11 +43,11 @@ void tree_sum(Part const& part, int parts, int first, int width, std::int64_t at
     for (int i = 0; i < count; ++i) sum[i] = widened(from[i]);
     return;
   }
-  int const half = width / 2;
-  tree_sum(part, parts, first, half, at, count, sum);
-  if (first + half >= parts) return;
+  int const half_width = width / 2;
+  tree_sum(part, parts, first, half_width, at, count, sum);
+  if (first + half_width >= parts) return;
   T right[tree_chunk];
-  tree_sum(part, parts, first + half, half, at, count, right);
+  tree_sum(part, parts, first + half_width, half_width, at, count, right);
   for (int i = 0; i < count; ++i) sum[i] += right[i];
 }
 

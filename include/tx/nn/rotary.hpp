@@ -41,10 +41,10 @@ struct rotary_fn {
   }
   static constexpr var turned(var x, var places) {
     shape const angles = table(x);
-    int const half = angles.dim[1];
-    var const angle = places * exp(cast(iota(*x.g, angles, 1), places.type()) * (-math::log(static_cast<double>(Base)) / half));
+    int const half_width = angles.dim[1];
+    var const angle = places * exp(cast(iota(*x.g, angles, 1), places.type()) * (-math::log(static_cast<double>(Base)) / half_width));
     var const c = cast(cos(angle), x.type()), s = cast(sin(angle), x.type());
-    var const first = slice(x, -1, 0, half, 1), second = slice(x, -1, half, half, 1);
+    var const first = slice(x, -1, 0, half_width, 1), second = slice(x, -1, half_width, half_width, 1);
     return concat({first * c - second * s, second * c + first * s}, -1);
   }
 };

@@ -24,7 +24,7 @@ namespace detail {
 
 class mixing {
  public:
-  constexpr mixing(graph const& from, dtype half) : from_(from), half_(half), readers_(from.size(), 0) {
+  constexpr mixing(graph const& from, dtype to) : from_(from), half_(to), readers_(from.size(), 0) {
     for (int i = 0; i < from.size(); ++i)
       for (int k = 0; k < from[i].inputs; ++k) ++readers_[from.input(i, k)];
     for (output const& o : from.outputs) ++readers_[o.value];
@@ -99,6 +99,6 @@ class mixing {
 
 }  // namespace detail
 
-constexpr graph mixed(graph const& g, dtype half) { return rewrite(g, detail::mixing(g, half)); }
+constexpr graph mixed(graph const& g, dtype to) { return rewrite(g, detail::mixing(g, to)); }
 
 }  // namespace tx::passes

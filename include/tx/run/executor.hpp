@@ -175,7 +175,7 @@ class executor {
   // Copies of all elements, also where the host does not reach the backend's memory. Of what ranks divide among them it is whole; all of them have to call it.
   std::vector<typename block::element_type> read(int k = 0) const {
     if constexpr (exec::ranked<Backend>)
-      if (parameters_->divided(own(k))) return parameters_->gather(*frame_.ranks, own(k));
+      if (parameters_->divided(own(k))) return parameters_->gather(exec::host_end(*frame_.ranks), own(k));
     return parameters_->read(own(k));
   }
   // As many elements as that.
@@ -187,7 +187,7 @@ class executor {
   }
   // What the first rank has, on all of them.
   double from_first(double value) const requires(divided && exec::ranked<Backend>) {
-    frame_.ranks->broadcast(std::span<double>(&value, 1), 0);
+    exec::host_end(*frame_.ranks).broadcast(std::span<double>(&value, 1), 0);
     return value;
   }
   // Keeps the parameters that the executor made, and the memory that elements() and tensors() show, also when the executor is gone;
@@ -313,7 +313,7 @@ class executor {
       }(), ...);
     }
     if constexpr (exec::ranked<Backend> && exec::trains<Step>)
-      if (begins_) exec::check_same_beginning(*frame_.ranks, parameters_->seed.value, parameters_->steps, parameters_->sum_of_what_is_alike());
+      if (begins_) exec::check_same_beginning<program>(*frame_.ranks, parameters_->seed.value, parameters_->steps, parameters_->sum_of_what_is_alike());
     begins_ = false;
     settings.write_scalars(scalars_, steps_run(), exec::runs_of_update<Step>);
     if constexpr (exec::ranked<Backend> && requires { Step::division; }) scalars_[static_cast<std::size_t>(scalar::shards)] = static_cast<float>(frame_.ranks->size() * Step::division.shards);

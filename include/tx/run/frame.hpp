@@ -111,6 +111,13 @@ struct frame_type<Backend> {
   using type = typename Backend::frame;
 };
 
+// What carries values of the host's memory between the ranks: a communicator of a device's memory has one beside it.
+template <class Communicator>
+auto& host_end(Communicator& ranks) {
+  if constexpr (requires { ranks.host(); }) return ranks.host();
+  else return ranks;
+}
+
 // Elements between the start of an operand and its row number `row`.
 constexpr std::int64_t row_offset(operand_ref const& r, std::int64_t row) {
   if (r.rank == 0) return 0;

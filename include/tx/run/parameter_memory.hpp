@@ -89,7 +89,7 @@ class parameter_block {
     if constexpr (exec::remote<Backend>) {
       std::vector<element_type> fresh(size(0));
       initialise(s, fresh, false);
-      write(fresh);
+      put(0, fresh);
     } else {
       initialise(s, all(0), false);
     }
@@ -131,31 +131,38 @@ class parameter_block {
   // Of all ranks' portions, on all of them.
   template <class Communicator>
   std::vector<element_type> gather(Communicator& ranks, int k) const {
-    return exec::gathered<Model>(ranks, trained_elements(k), behind_trained(k));
+    return seen(k, [&](auto const& all) { return exec::gathered<Model>(ranks, trained(all, k), behind_trained(all, k)); });
   }
   // Of what is divided all ranks are given all elements, of which each keeps its own.
   void write(std::span<element_type const> values, int k = 0) {
     if (values.size() != whole_size(k))
       throw shape_error("parameters: " + std::to_string(values.size()) + " elements were given; the model has " + std::to_string(whole_size(k)) + ". FIX: as many as read() gives");
     if (values.empty()) return;
-    if constexpr (!exec::remote<Backend>)
-      if (divided(k)) return exec::keep<Model>(states_.ranks(), rank_, values, trained_elements(k), behind_trained(k));
-    if constexpr (exec::remote<Backend>) Backend::upload(block(k), reinterpret_cast<std::byte const*>(values.data()), static_cast<std::int64_t>(values.size_bytes()));
-    else __builtin_memcpy(block(k), values.data(), values.size_bytes());
+    if (!divided(k)) return put(k, values);
+    auto const keep_in = [&](std::span<element_type> own) { exec::keep<Model>(states_.ranks(), rank_, values, trained(own, k), behind_trained(own, k)); };
+    if constexpr (exec::remote<Backend>) {
+      std::vector<element_type> own(size(k));
+      keep_in(own);
+      put(k, own);
+    } else {
+      keep_in(all(k));
+    }
   }
 
   // Stands for what is the same on all ranks: what none of them divides.
   std::uint64_t sum_of_what_is_alike() const {
     std::uint64_t sum = sum_of_no_bytes;
     for (int k = 0; k <= states_; ++k) {
-      if (!divided(k)) {
-        sum = sum_of_bytes(std::as_bytes(all(k)), sum);
-        continue;
-      }
-      auto const kept = trained_elements(k);
-      for (state_piece const& p : state_pieces<Model>(states_.ranks()))
-        if (!p.divided()) sum = sum_of_bytes(std::as_bytes(kept.subspan(static_cast<std::size_t>(p.kept), static_cast<std::size_t>(p.count()))), sum);
-      sum = sum_of_bytes(std::as_bytes(behind_trained(k)), sum);
+      seen(k, [&](auto const& all) {
+        if (!divided(k)) {
+          sum = sum_of_bytes(std::as_bytes(all), sum);
+          return;
+        }
+        auto const kept = trained(all, k);
+        for (state_piece const& p : state_pieces<Model>(states_.ranks()))
+          if (!p.divided()) sum = sum_of_bytes(std::as_bytes(kept.subspan(static_cast<std::size_t>(p.kept), static_cast<std::size_t>(p.count()))), sum);
+        sum = sum_of_bytes(std::as_bytes(behind_trained(all, k)), sum);
+      });
     }
     return sum;
   }
@@ -170,7 +177,7 @@ class parameter_block {
     if constexpr (exec::remote<Backend>) {
       std::vector<element_type> copy = read();
       initialise(seed, copy, true);
-      write(copy);
+      put(0, copy);
     } else {
       initialise(seed, all(0), true);
     }
@@ -199,8 +206,24 @@ class parameter_block {
 
  private:
   // What lies behind what is trained: parameters that are not, and states of the model.
-  std::span<element_type> behind_trained(int k) { return all(k).subspan(trained_elements(k).size_bytes() / sizeof(element_type)); }
-  std::span<element_type const> behind_trained(int k) const { return all(k).subspan(trained_elements(k).size_bytes() / sizeof(element_type)); }
+  template <class Element>
+  std::span<Element> behind_trained(std::span<Element> all, int k) const {
+    return all.subspan(trained(all, k).size_bytes() / sizeof(Element));
+  }
+  // f(all elements of block k), where they are or in a copy.
+  template <class F>
+  decltype(auto) seen(int k, F const& f) const {
+    if constexpr (exec::remote<Backend>) {
+      std::vector<element_type> const copy = read(k);
+      return f(std::span<element_type const>(copy));
+    } else {
+      return f(all(k));
+    }
+  }
+  void put(int k, std::span<element_type const> values) {
+    if constexpr (exec::remote<Backend>) Backend::upload(block(k), reinterpret_cast<std::byte const*>(values.data()), static_cast<std::int64_t>(values.size_bytes()));
+    else __builtin_memcpy(block(k), values.data(), values.size_bytes());
+  }
   template <class Element>
   auto trained(std::span<Element> all, int k) const {
     using own = element_t<layout<Model>::type>;

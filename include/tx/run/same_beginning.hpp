@@ -3,6 +3,8 @@
 #pragma once
 
 #include <tx/core/error.hpp>
+#include <tx/core/sum_of_bytes.hpp>
+#include <tx/run/frame.hpp>
 
 #include <array>
 #include <cstdint>
@@ -11,12 +13,24 @@
 
 namespace tx::exec {
 
+// Stands for what a program does, in which order. On hosts each message says what it is a part of; devices' do not.
+template <class Program>
+std::uint64_t sum_of_calls() {
+  std::uint64_t sum = sum_of_no_bytes;
+  for (call const& c : Program::calls) {
+    std::array<std::int64_t, 6> const facts{c.kernel, c.operands, c.batch, c.rows, c.cols, c.depth};
+    sum = sum_of_bytes(std::as_bytes(std::span(facts)), sum);
+  }
+  return sum;
+}
+
 // Throws value_error where this rank's number is not the mean of all ranks', bytewise: on one rank at least, unless all have the same. The others learn of it by the
 // rank_error of what they ask for next. Sums of bytes are exact in f32 for up to 65,536 ranks.
-template <class Communicator>
-void check_same_beginning(Communicator& ranks, std::uint64_t seed, std::int64_t steps, std::uint64_t sum_of_parameters) {
-  std::array<std::uint64_t, 3> const own{seed, static_cast<std::uint64_t>(steps), sum_of_parameters};
-  constexpr char const* names[] = {"another seed", "another count of steps", "other parameters or states of the optimizer"};
+template <class Program, class Communicator>
+void check_same_beginning(Communicator& all, std::uint64_t seed, std::int64_t steps, std::uint64_t sum_of_parameters) {
+  auto& ranks = host_end(all);
+  std::array<std::uint64_t, 4> const own{seed, static_cast<std::uint64_t>(steps), sum_of_parameters, requires { all.host(); } ? sum_of_calls<Program>() : 0};
+  constexpr char const* names[] = {"another seed", "another count of steps", "other parameters or states of the optimizer", "another program"};
   std::array<float, sizeof own> bytes{}, sums{};
   for (std::size_t k = 0; k < sizeof own; ++k) bytes[k] = static_cast<float>(own[k / 8] >> (k % 8 * 8) & 0xff);
   ranks.all_reduce(std::span<float const>(bytes), std::span<float>(sums));

@@ -84,9 +84,10 @@ struct train_step {
     if constexpr (states.divides_parameters()) dist::gather_parameters(g);
 
     // From here on gradients are outputs of g. Those of a group that is small, and on a device of every group, are updated together. So are those that all exist before the
-    // first update, as clipped ones do; but with ranks and shards a norm is that of the tensors, whoever has what of them.
+    // first update, as clipped ones do; but with ranks and shards a norm is that of the tensors, whoever has what of them, and what ranks divide is tensors too.
     constexpr auto small = [](int group) { return detail::updates_together<Model, Optimizer>(options, group); };
-    auto const ready_together = [&](int group) { return (options.clips && !division.given) || to.gathers_gradients || small(group); };
+    bool const by_tensor = division.zero > 0 || (division.given && (options.clips || options.tells_norm));
+    auto const ready_together = [&](int group) { return (options.clips && !division.given) || (to.gathers_gradients && !by_tensor) || small(group); };
     if constexpr (parts > 1) {
       g.outputs = detail::gathered<Model>(g, g.outputs, [&](int group) { return division.combine == nullptr && small(group); });
       g = detail::averaged_over_parts(g, parts);

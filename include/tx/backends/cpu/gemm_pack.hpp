@@ -16,8 +16,8 @@ constexpr extent round_up(extent n, extent multiple) { return (n + multiple - 1)
 template <class V, int L>
 TX_INLINE void transpose(V (&v)[L]) {
   V w[L];
-  auto const interleave = []<int... I>(V a, V b, std::integer_sequence<int, I...>, auto half) {
-    return V(__builtin_shufflevector(a.v, b.v, (I / 2 + I % 2 * L + half * (L / 2))...));
+  auto const interleave = []<int... I>(V a, V b, std::integer_sequence<int, I...>, auto second) {
+    return V(__builtin_shufflevector(a.v, b.v, (I / 2 + I % 2 * L + second * (L / 2))...));
   };
 #pragma GCC unroll 4
   for (int n = 1; n < L; n *= 2) {

@@ -68,8 +68,8 @@ TX_INLINE simd<f32, W> scale(simd<f32, W> p, simd<f32, W> n) {
 #endif
   {
     auto const i = convert<i32>(n);
-    auto const half = i >> 1;
-    return p * power_of_two(half) * power_of_two(i - half);
+    auto const halved = i >> 1;
+    return p * power_of_two(halved) * power_of_two(i - halved);
   }
 }
 
@@ -114,8 +114,8 @@ TX_INLINE simd<f32, W> expm1(simd<f32, W> x) {
   auto const p =
       detail::polynomial(r, 0.5f, 0.166666359f, 0.0416665114f, 0.00834150985f, 0.00139305438f, 0.000150462889f);
   auto const e = fma(r * r, p, r);
-  auto const half = detail::power_of_two(convert<i32>(n) - 1);  // 2^n itself may overflow where the result does not
-  return select(n == 0.f, select(x == 0.f, x, e), 2.f * fma(half, e, half - 0.5f));
+  auto const halved = detail::power_of_two(convert<i32>(n) - 1);  // 2^n itself may overflow where the result does not
+  return select(n == 0.f, select(x == 0.f, x, e), 2.f * fma(halved, e, halved - 0.5f));
 }
 
 template <int W>

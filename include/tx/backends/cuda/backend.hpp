@@ -24,7 +24,12 @@ struct backend {
   static void check_machine() {
     if (!available()) throw error(std::string(driver::name) + ": " + driver::no_device);
   }
-  static bool available() { return driver::has_device(); }
+  static bool available() { return driver::devices() > 0; }
+  // All that the process does from now on is on the machine's device of this number, counted on where there are fewer. Before anything else is asked of the backend.
+  static void use_device(int number) {
+    check_machine();
+    Device::check(driver::use(number % driver::devices()), "a device cannot be used");
+  }
   static auto stream() { return Device::stream(); }
 
   // The host does not reach the device's memory.

@@ -30,14 +30,18 @@ struct driver {
   static constexpr status success = cudaSuccess;
   static char const* text(status s) { return cudaGetErrorString(s); }
 
-  static bool has_device() {
-    int devices = 0;
-    return cudaGetDeviceCount(&devices) == success && devices > 0;
+  static status use(int number) { return cudaSetDevice(number); }
+  static int devices() {
+    int count = 0;
+    return cudaGetDeviceCount(&count) == success ? count : 0;
   }
   static status allocate(void** p, std::size_t bytes) { return cudaMalloc(p, bytes); }
   static void release(void* p) { cudaFree(p); }
   static status make(stream* s) { return cudaStreamCreateWithFlags(s, cudaStreamNonBlocking); }
   static status wait(stream s) { return cudaStreamSynchronize(s); }
+  static bool is_unfinished(status s) { return s == cudaErrorNotReady; }
+  static status ask(stream s) { return cudaStreamQuery(s); }
+  static status copy(void* to, void const* from, std::size_t bytes, stream s) { return cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice, s); }
   static status clear(void* to, std::size_t bytes, stream s) { return cudaMemsetAsync(to, 0, bytes, s); }
   static status upload(void* to, void const* from, std::size_t bytes, stream s) { return cudaMemcpyAsync(to, from, bytes, cudaMemcpyHostToDevice, s); }
   static status download(void* to, void const* from, std::size_t bytes, stream s) { return cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToHost, s); }

@@ -108,9 +108,9 @@ class matrix_core {
       TX_UNROLL
       for (int j = 0; j < 8; ++j) {
         TX_UNROLL
-        for (int half = 0; half < 2; ++half) {
-          columns<float, 2> const two{sums[i * 8 + j][2 * half], sums[i * 8 + j][2 * half + 1]};
-          store_own(reinterpret_cast<std::byte*>(first + (16 * i + 8 * half) * stride + 8 * j), two);
+        for (int lower = 0; lower < 2; ++lower) {
+          columns<float, 2> const two{sums[i * 8 + j][2 * lower], sums[i * 8 + j][2 * lower + 1]};
+          store_own(reinterpret_cast<std::byte*>(first + (16 * i + 8 * lower) * stride + 8 * j), two);
         }
       }
     }

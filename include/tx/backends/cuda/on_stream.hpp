@@ -27,6 +27,15 @@ struct on_stream {
   }
   static void clear(std::byte* to, std::int64_t count) { check(Driver::clear(to, static_cast<std::size_t>(count), stream()), "clearing memory"); }
 
+  static void copy(std::byte* to, std::byte const* from, std::int64_t count) { check(Driver::copy(to, from, static_cast<std::size_t>(count), stream()), "copying within the device"); }
+  // Is all that was started done?
+  static bool done() {
+    auto const status = Driver::ask(stream());
+    if (Driver::is_unfinished(status)) return false;
+    check(status, "computing on the device");
+    return true;
+  }
+
   // All work of the process on the device, in order.
   static stream_type stream() {
     static stream_type const one = [] {

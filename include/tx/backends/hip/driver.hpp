@@ -32,14 +32,18 @@ struct driver {
   static constexpr status success = hipSuccess;
   static char const* text(status s) { return hipGetErrorString(s); }
 
-  static bool has_device() {
-    int devices = 0;
-    return hipGetDeviceCount(&devices) == success && devices > 0;
+  static status use(int number) { return hipSetDevice(number); }
+  static int devices() {
+    int count = 0;
+    return hipGetDeviceCount(&count) == success ? count : 0;
   }
   static status allocate(void** p, std::size_t bytes) { return hipMalloc(p, bytes); }
   static void release(void* p) { static_cast<void>(hipFree(p)); }
   static status make(stream* s) { return hipStreamCreateWithFlags(s, hipStreamNonBlocking); }
   static status wait(stream s) { return hipStreamSynchronize(s); }
+  static bool is_unfinished(status s) { return s == hipErrorNotReady; }
+  static status ask(stream s) { return hipStreamQuery(s); }
+  static status copy(void* to, void const* from, std::size_t bytes, stream s) { return hipMemcpyAsync(to, from, bytes, hipMemcpyDeviceToDevice, s); }
   static status clear(void* to, std::size_t bytes, stream s) { return hipMemsetAsync(to, 0, bytes, s); }
   static status upload(void* to, void const* from, std::size_t bytes, stream s) { return hipMemcpyAsync(to, from, bytes, hipMemcpyHostToDevice, s); }
   static status download(void* to, void const* from, std::size_t bytes, stream s) { return hipMemcpyAsync(to, from, bytes, hipMemcpyDeviceToHost, s); }

@@ -107,6 +107,12 @@ class mpi {
     }
   }
 
+  // Throws where another rank has failed by now.
+  void check() {
+    check_whole();
+    look_for_reasons();
+  }
+
   void fail(std::string const& why) {
     if (broken_.empty()) tell(why);
   }

@@ -117,6 +117,11 @@ class ranks {
     over_.wait(over_.receive(from, std::as_writable_bytes(values), {}));
   }
 
+  // Throws where another rank has failed by now, as far as the transport can tell without waiting.
+  void check() {
+    if constexpr (requires { over_.check(); }) over_.check();
+  }
+
   void barrier() {
     subject const s = next(asked::barrier);
     std::vector<std::byte> here(static_cast<std::size_t>(size()));

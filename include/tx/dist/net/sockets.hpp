@@ -77,6 +77,11 @@ class sockets {
     changed_.wait(lock, [&] { return done() || still_; });
     if (!done()) throw rank_error(broken_);  // what was there before others failed is there
   }
+  // Throws where another rank has failed by now.
+  void check() {
+    std::scoped_lock const lock(mutex_);
+    if (still_) throw rank_error(broken_);
+  }
   // This rank goes in order, whatever exception takes it: all have agreed to stop.
   void leave() { leaves_ = true; }
 

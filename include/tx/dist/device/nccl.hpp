@@ -1,0 +1,18 @@
+// Collectives between NVIDIA's devices, a process for each: see device_ranks.hpp. For programs that link NCCL.
+#pragma once
+
+#include <tx/dist/device/device_ranks.hpp>
+
+#include <nccl.h>
+
+#include <tx/dist/device/nccl_calls.hpp>
+
+namespace tx::dist {
+
+template <class Backend, communicator Host>
+class nccl : public device_ranks<Backend, nccl_calls<typename Backend::device>, Host> {
+ public:
+  explicit nccl(Host& host, device_ranks_options options = {}) : device_ranks<Backend, nccl_calls<typename Backend::device>, Host>(host, options) {}
+};
+
+}  // namespace tx::dist
