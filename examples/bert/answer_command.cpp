@@ -74,7 +74,7 @@ void learn_answers(command_line::options const& given) {
   asked_questions const learned(f.data, true, words, f.longest), unseen(f.dev, true, words, compiled().longest);
   f.check_count(learned.questions.size(), "questions");
 
-  tx::train::run_folder const holds(f.out, folder_options(given));
+  auto const holds = held_folder(given);
   begin_with(folder, run, given, "QuestionAnswering");
   auto const without = std::ranges::count_if(learned.parts, [](coded_question const& q) { return q.last == 0; });
   std::fprintf(stderr, "%zu questions in %zu parts of at most %d tokens, %zu of them without an answer, %zu questions for validation\n", learned.questions.size(),

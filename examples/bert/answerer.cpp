@@ -58,7 +58,7 @@ class compiled_answerer final : public answerer_programs {
 }  // namespace detail
 
 std::unique_ptr<answerer> make_answerer(std::uint64_t seed, int threads, bool trains) {
-  return std::make_unique<detail::compiled_answerer>(seed, tx::run_options{threads}, trains);
+  return std::make_unique<detail::compiled_answerer>(seed, detail::run_options_of(threads), trains);
 }
 
 }  // namespace bert

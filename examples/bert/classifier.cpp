@@ -45,7 +45,7 @@ class compiled_classifier final : public classifier_programs {
 }  // namespace detail
 
 std::unique_ptr<classifier> make_classifier(std::uint64_t seed, int threads, bool trains) {
-  return std::make_unique<detail::compiled_classifier>(seed, tx::run_options{threads}, trains);
+  return std::make_unique<detail::compiled_classifier>(seed, detail::run_options_of(threads), trains);
 }
 
 }  // namespace bert

@@ -79,7 +79,7 @@ void contrast_command(std::span<std::string const> arguments) {
   coded_pairs const learned(f.data, words, f.longest), unseen(f.dev, words, f.longest);
   f.check_count(learned.size(), "pairs");
 
-  tx::train::run_folder const holds(f.out, folder_options(given));
+  auto const holds = held_folder(given);
   begin_with(folder, run, given, "Model");
   auto const line = [&] {
     auto const r = ranked(run, unseen);

@@ -46,7 +46,7 @@ using contrastive_programs = head_programs<contrastive, tuned_step<embedding_net
 
 class compiled_contrastive final : public contrastive_programs {
  public:
-  compiled_contrastive(std::uint64_t seed, int threads) : contrastive_programs(seed, tx::run_options{threads}, true) {}
+  compiled_contrastive(std::uint64_t seed, int threads) : contrastive_programs(seed, run_options_of(threads), true) {}
 
   float train(std::span<coded_text const> first, std::span<coded_text const> second, step_settings const& s, std::string const& trace) override {
     std::vector<coded_text> texts(first.begin(), first.end());

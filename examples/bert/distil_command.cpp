@@ -67,7 +67,7 @@ void distil_command(std::span<std::string const> arguments) {
 
   run.load_teacher(teacher);
 
-  tx::train::run_folder const holds(f.out, folder_options(given));
+  auto const holds = held_folder(given);
   if (given.has("model")) begin_with(folder, run.student());
   if (given.has("teacher-layers")) copy_teacher_layers(run.student(), run.teacher());
   judgement const teachers = judged(run.teacher_logits(coded_texts(unseen.texts)), unseen.targets);

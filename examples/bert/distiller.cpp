@@ -90,7 +90,7 @@ using distillation_step = step_of<pair_of_networks, distillation, tx::adamw>;
 
 class compiled_distiller final : public run_of<distiller, compiled_distiller> {
  public:
-  compiled_distiller(std::uint64_t seed, tx::run_options const& o) : step_(tx::seed(seed), o), student_(step_, o), teacher_(step_, o) {}
+  compiled_distiller(std::uint64_t seed, tx::run_options const& o) : step_(tx::seed(seed), command_line::processes::now().all(), o), student_(step_, o), teacher_(step_, o) {}
 
   float train(std::span<coded_text const> texts, std::span<float const> wanted, step_settings const& s, std::string const& trace) override {
     step_.settings.set("temperature", static_cast<float>(learns.temperature));
@@ -130,6 +130,6 @@ class compiled_distiller final : public run_of<distiller, compiled_distiller> {
 
 }  // namespace detail
 
-std::unique_ptr<distiller> make_distiller(std::uint64_t seed, int threads) { return std::make_unique<detail::compiled_distiller>(seed, tx::run_options{threads}); }
+std::unique_ptr<distiller> make_distiller(std::uint64_t seed, int threads) { return std::make_unique<detail::compiled_distiller>(seed, detail::run_options_of(threads)); }
 
 }  // namespace bert

@@ -1,6 +1,7 @@
 // The program of an encoder alone: a vector for each text.
 #include TX_BERT_MODEL_HEADER
 
+#include "../command_line/processes.hpp"
 #include "encoder_alone.hpp"
 
 #include <tx/core/error.hpp>
@@ -74,12 +75,13 @@ class compiled_embedder final : public embedder {
 }  // namespace detail
 
 std::unique_ptr<embedder> make_embedder(int threads, bool halves) {
+  tx::run_options const o{.threads = command_line::processes::now().threads(threads)};
   if constexpr (model::tuning::bf16) {
-    if (halves) return std::make_unique<detail::compiled_embedder<tx::mixed<tx::bf16>>>(tx::run_options{threads});
+    if (halves) return std::make_unique<detail::compiled_embedder<tx::mixed<tx::bf16>>>(o);
   } else {
     if (halves) throw tx::value_error("this program multiplies in f32 alone. FIX: no --bf16, or a processor with instructions for bf16 and tx_add_bert(... BF16 WHERE_FAST)");
   }
-  return std::make_unique<detail::compiled_embedder<>>(tx::run_options{threads});
+  return std::make_unique<detail::compiled_embedder<>>(o);
 }
 
 }  // namespace bert

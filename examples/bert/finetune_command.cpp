@@ -44,7 +44,7 @@ void finetune_command(std::span<std::string const> arguments) {
   f.check_count(learned.texts.size(), "texts");
   say_cut(learned.texts, f.data, f.longest), say_cut(unseen.texts, f.dev, f.longest);
 
-  tx::train::run_folder const holds(f.out, folder_options(given));
+  auto const holds = held_folder(given);
   begin_with(folder, run, given, "SequenceClassification");
   std::fprintf(stderr, "%zu texts, %zu for validation, %zu tokens in vocabulary, %s\n", learned.texts.size(), unseen.texts.size(), words.size(),
                d.regression() ? "numbers to tell" : (std::to_string(labels.size()) + " labels").c_str());

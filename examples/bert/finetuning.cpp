@@ -19,11 +19,14 @@ class drawn_examples {
  public:
   drawn_examples(std::size_t count, std::uint64_t seed) : random_(seed), order_(count) {}
 
+  // Of all processes' batches, which come one after the other, this one's.
   std::span<std::size_t const> next(std::size_t batch) {
+    auto const& all = command_line::processes::now();
+    std::size_t const together = batch * static_cast<std::size_t>(all.count());
     drawn_.clear();
-    if (order_.left() < batch) order_.begin_anew();
-    while (drawn_.size() < batch) drawn_.push_back(order_.next(random_));
-    return drawn_;
+    if (order_.left() < together) order_.begin_anew();
+    while (drawn_.size() < together) drawn_.push_back(order_.next(random_));
+    return std::span(drawn_).subspan(batch * static_cast<std::size_t>(all.number()), batch);
   }
   void save(tx::train::to_save& out) const {
     out.put("random", random_.state());
@@ -51,7 +54,7 @@ std::vector<option> finetuning_options(std::string const& data, std::string cons
                                    {"dev", "FILE", dev},
                                    {"out", "DIR", "the new model's folder, which must not exist or be empty"},
                                    {"epochs", "N", "(default: 3)"},
-                                   {"steps", "N", "steps of " + std::to_string(d.batch) + " texts, in place of --epochs"},
+                                   {"steps", "N", "steps of " + std::to_string(d.batch) + " texts, of each process where there are several, in place of --epochs"},
                                    rate_option("", 1e-4),
                                    {"warmup", "SHARE", "of the steps, before the full rate; then it falls in a line to nothing (default: 0.1)"},
                                    {"decay", "W", "weight decay (default: 0.01)"},
@@ -80,9 +83,9 @@ finetuning::finetuning(options const& given)
 }
 
 void finetuning::check_count(std::size_t examples, char const* what) const {
-  auto const batch = compiled().batch;
+  int const processes = command_line::processes::now().count(), batch = compiled().batch * processes;
   if (examples < static_cast<std::size_t>(batch))
-    throw tx::value_error(data + " has " + std::to_string(examples) + ' ' + what + ", a step takes " + std::to_string(batch) + ". FIX: more of them, or a program with a smaller BATCH");
+    throw tx::value_error(data + " has " + std::to_string(examples) + ' ' + what + ", a step takes " + std::to_string(batch) + ". FIX: more of them, or a program with a smaller BATCH" + (processes > 1 ? ", or fewer processes" : ""));
 }
 
 void begin_with(tx::io::model_folder const& folder, std::vector<named_tensor> const& tensors) {
@@ -110,19 +113,21 @@ examples labelled_examples(classifier& run, dataset const& learned, dataset cons
 }
 
 tx::train::loop_result finetuned(trained_run& run, options const& given, finetuning const& f, examples const& e) {
-  auto const batch = static_cast<std::size_t>(compiled().batch);
+  auto& all = command_line::processes::now();
+  auto const batch = static_cast<std::size_t>(compiled().batch), together = batch * static_cast<std::size_t>(all.count());
   auto o = loop_options(given, f.out);
   o.validate = e.validate;
   o.measure = e.measure;
   o.patience = f.patience;
   o.improved = e.improved;
-  tx::train::length lasts = f.steps ? tx::train::length{.steps = *f.steps} : tx::train::in_epochs(f.epochs, e.count, batch);
+  tx::train::length lasts = f.steps ? tx::train::length{.steps = *f.steps} : tx::train::in_epochs(f.epochs, e.count, together);
   lasts.steps = whole_updates(lasts.steps);
   o.common = {{"--seed", std::to_string(f.seed)}, {"--data", sum_of(f.data)}, {"--dev", sum_of(f.dev)}, {"--steps", std::to_string(lasts.steps)},
               {"--rate", exact(f.settings.rate)}, {"--warmup", exact(f.warmup)}, {"--decay", exact(f.settings.decay)}, {"--dropout", exact(f.settings.dropout)},
               {"--length", std::to_string(f.longest)}, {"--validations", std::to_string(f.validations)}, {"--layer-decay", exact(f.settings.layer_decay)},
               {"--adapter", given.has("adapter") ? sum_of((std::filesystem::path(given.text("adapter")) / "adapter_model.safetensors").string()) : ""}, {"--patience", std::to_string(o.patience)}};
   o.common.insert(e.common.begin(), e.common.end());
+  all.share(o);
 
   drawn_examples order(e.count, f.seed);
   tx::train::loop loop(run, order, o);
@@ -130,14 +135,15 @@ tx::train::loop_result finetuned(trained_run& run, options const& given, finetun
     step_settings settings = f.settings;
     settings.rate *= linear_schedule(share_done(now.done, lasts.steps), f.warmup);
     auto const told = e.learn(order.next(batch), settings, trace_of(given, now));
-    return {told.loss, {{"texts", static_cast<double>(batch)}, {"tokens", static_cast<double>(told.tokens)}}, settings.rate};
+    return {told.loss, {{"texts", static_cast<double>(together)}, {"tokens", all.sum(static_cast<double>(told.tokens))}}, settings.rate};
   });
   return loop.finish();
 }
 
 std::string run_told(tx::train::loop_result const& result, finetuning const& f) {
-  char line[120];
-  std::snprintf(line, sizeof line, "of step %lld; %lld steps in %.1f s\n", static_cast<long long>(result.best_step), static_cast<long long>(result.steps), result.seconds);
+  char line[160];
+  std::snprintf(line, sizeof line, "of step %lld; %lld steps in %.1f s%s\n", static_cast<long long>(result.best_step), static_cast<long long>(result.steps), result.seconds,
+                command_line::processes::now().communication_in(result.seconds).c_str());
   std::fprintf(stderr, "the model is in %s\n", f.out.c_str());
   return line;
 }

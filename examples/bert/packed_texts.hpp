@@ -5,7 +5,10 @@
 #include "packing.hpp"
 #include "tuned.hpp"
 
+#include "../command_line/processes.hpp"
+
 #include <tx/backends/cpu.hpp>
+#include <tx/dist/distributed.hpp>
 
 #include <algorithm>
 #include <optional>
@@ -25,8 +28,11 @@ using asked_tokens = per_token<judged_tokens>;
 
 using step_batch = tx::text::packed_batch<model::batch, model::train_longest, model::batch * model::train_longest>;
 using judged_batch = tx::text::packed_batch<judged, model::longest, judged_tokens>;
+// A process by itself is one rank of one, whose collectives do nothing.
 template <class Program>
-using runner = tx::executor<Program, tx::cpu>;
+using runner = tx::executor<Program, tx::distributed<tx::cpu, command_line::processes::communicator>>;
+// Of this process: the threads that it is to have of those that are asked for.
+inline tx::run_options run_options_of(int threads) { return {.threads = command_line::processes::now().threads(threads)}; }
 
 // What a program that takes judged_batch says of all texts; numbers(batch) is how many numbers that are of a batch.
 template <bool Typed>
@@ -41,7 +47,7 @@ std::vector<float> said_of(std::span<coded_text const> texts, auto& program, aut
 
 // One step of an executor on texts and on what is wanted of them, if anything is said. Returns the loss.
 template <bool Typed, class Step, class Batch, class... Wanted>
-float learned(tx::executor<Step, tx::cpu>& run, Batch& batch, std::span<coded_text const> texts, step_settings const& s, std::string const& trace, Wanted const&... wanted) {
+float learned(runner<Step>& run, Batch& batch, std::span<coded_text const> texts, step_settings const& s, std::string const& trace, Wanted const&... wanted) {
   batch.clear();
   for (coded_text const& t : texts) batch.add(t.ids, t.types);
   return traced_step<Step>(run, s, trace, [&] { return static_cast<float>(run_packed<Typed>(run, batch, wanted...).loss); });
@@ -56,9 +62,10 @@ class head_programs : public run_of<Base, head_programs<Base, Step, Asked>> {
 
  public:
   head_programs(std::uint64_t seed, tx::run_options const& o, bool trains) {
-    if (trains) step_.emplace(tx::seed(seed), o);
+    auto& all = command_line::processes::now().all();
+    if (trains) step_.emplace(tx::seed(seed), all, o);
     if (step_ && !averages) asked_.emplace(*step_, o);
-    else asked_.emplace(tx::seed(seed), o);
+    else asked_.emplace(tx::seed(seed), all, o);
   }
   std::vector<named_tensor> tensors(int k) const override { return step_ ? plain(step_->tensors(k)) : plain(asked_->tensors()); }
   std::vector<named_tensor> kept() const override { return plain(asked().tensors()); }

@@ -1,10 +1,10 @@
 // Texts through a program that takes packed ones, as many at a time as it has room for.
 #pragma once
 
+#include "../command_line/processes.hpp"
 #include "engine.hpp"
 
 #include <tx/inspect/profile.hpp>
-#include <tx/io/chrome_trace.hpp>
 #include <tx/run/executor.hpp>
 #include <tx/text/packed_batch.hpp>
 
@@ -59,7 +59,7 @@ auto traced_step(Run& run, step_settings const& s, std::string const& trace, aut
   run.profile(trace.empty() ? nullptr : &log);
   auto const told = one();
   run.profile(nullptr);
-  if (!trace.empty()) tx::io::write_trace(trace, tx::profile_of<Step>(log));
+  if (!trace.empty()) command_line::processes::now().write_trace(trace, tx::profile_of<Step>(log));
   return told;
 }
 

@@ -80,6 +80,9 @@ void pretrain_command(std::span<std::string const> arguments) {
              known))
     return;
   auto const& d = compiled();
+  auto& all = command_line::processes::now();
+  if (all.several() && given.has("seconds")) throw tx::value_error("--seconds: processes have clocks of their own, and all take the same steps. FIX: --steps");
+  if (all.several() && given.has("batches")) throw tx::value_error("--batches: of one process alone. FIX: start one");
   auto const seed = static_cast<std::uint64_t>(given.integer("seed", 1, 0));
   auto const made = make_pretrainer(seed, static_cast<int>(given.integer("threads", 0, 0, 1024)));
   pretrainer& run = *made;
@@ -104,12 +107,12 @@ void pretrain_command(std::span<std::string const> arguments) {
   double const top = settings.rate, warmup = given.number("warmup", 0.2843, 0, 0.99);
   std::int64_t const passes = given.integer("passes", 5, 0);
 
-  tx::train::run_folder const holds(out, folder_options(given));
+  auto const holds = held_folder(given);
   if (given.has("model")) {
     auto const report = tx::io::load_pretrained(folder, run.tensors(), d.family);
     for (auto const& name : report.fresh) std::fprintf(stderr, "fresh: %s\n", name.c_str());
   }
-  tx::train::prepared batches(pair_batches(*texts.documents, pairing, masking, special, seed, passes));
+  tx::train::prepared batches(pair_batches(*texts.documents, pairing, masking, special, seed, passes, all.rank_share()));
   held_out const dev(*unseen, pairing, masking, special);
   std::fprintf(stderr, "%llu documents, %zu pairs in the first of %llu parts of a pass, %llu documents for validation, %zu tokens in vocabulary\n",
                static_cast<unsigned long long>(texts.documents->documents()), batches.source().pairs_in_window(), static_cast<unsigned long long>(texts.documents->windows()),
@@ -125,6 +128,7 @@ void pretrain_command(std::span<std::string const> arguments) {
               {"--decay", exact(settings.decay)}, {"--dropout", exact(settings.dropout)}, {"--passes", std::to_string(passes)},
               {"--masked", exact(masking.share)}, {"--whole-words", std::to_string(masking.whole_words)}, {"--short", exact(pairing.short_share)},
               {"--steps", std::to_string(lasts.steps)}, {"--validations", std::to_string(validations)}, {given.has("model") ? "--model" : "--config", sum_of(folder)}};
+  all.share(o);
   tx::train::loop loop(run, batches, o);
   std::optional<tx::io::file_handle> told_batches;
   if (given.has("batches")) {
@@ -142,13 +146,13 @@ void pretrain_command(std::span<std::string const> arguments) {
     }
     settings.rate = top * root_schedule(share_done(now.done, now.steps), warmup);
     auto const told = run.train(b.batch, settings, trace_of(given, now));
-    return {told.loss, {{"texts", static_cast<double>(d.batch)}, {"tokens", static_cast<double>(b.tokens)}}, settings.rate};
+    return {told.loss, {{"texts", static_cast<double>(d.batch * all.count())}, {"tokens", all.sum(static_cast<double>(b.tokens))}}, settings.rate};
   });
   auto const result = loop.finish();
   last = dev.judged(run);
   char line[240];
-  std::snprintf(line, sizeof line, "loss %.4f: words %.4f, %.4f right; pairs %.4f, %.4f right; %lld steps in %.1f s\n", last.loss, last.words, last.words_right, last.follows,
-                last.follows_right, static_cast<long long>(result.steps), result.seconds);
+  std::snprintf(line, sizeof line, "loss %.4f: words %.4f, %.4f right; pairs %.4f, %.4f right; %lld steps in %.1f s%s\n", last.loss, last.words, last.words_right, last.follows,
+                last.follows_right, static_cast<long long>(result.steps), result.seconds, all.communication_in(result.seconds).c_str());
   tx::io::print(line);
   std::fprintf(stderr, "the model is in %s\n", out.c_str());
 }

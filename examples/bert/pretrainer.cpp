@@ -1,11 +1,8 @@
 // The programs that train an encoder from nothing: masked words and pairs of texts, and how well a state tells them.
-#include "packing.hpp"
-
 #include TX_BERT_MODEL_HEADER
 
-#include "tuned.hpp"
+#include "packed_texts.hpp"
 
-#include <tx/backends/cpu.hpp>
 #include <tx/nn/bert_pretraining.hpp>
 #include <tx/ops/argmax.hpp>
 #include <tx/ops/cross_entropy.hpp>
@@ -18,7 +15,7 @@ namespace detail {
 static_assert(std::is_same_v<model::family, tx::nn::bert_family> && model::config::types > 1, "tx_add_bert: HEADS pretrain is for BERT, whose tokens have types");
 using pretraining_network = tx::nn::bert_pretraining<model::config>;
 inline constexpr int learned_tokens = model::batch * model::train_longest, learned_words = model::batch * model::predictions;
-using learned = tx::tensor<tx::i32, tx::dyn<learned_tokens>>;
+using learned_ids = tx::tensor<tx::i32, tx::dyn<learned_tokens>>;
 using learned_offsets = tx::tensor<tx::i32, model::batch + 1>;
 using word_places = tx::tensor<tx::i32, learned_words>;
 using pair_flags = tx::tensor<tx::i32, model::batch>;
@@ -27,7 +24,7 @@ struct losses {
   tx::tensor<tx::f32> loss, words, follows;
 };
 inline constexpr tx::label_options some_words{.ignore_index = -1};  // empty places have no word
-inline constexpr auto pretraining_loss = [](pretraining_network const& m, learned ids, learned positions, learned_offsets offsets, learned types, word_places places,
+inline constexpr auto pretraining_loss = [](pretraining_network const& m, learned_ids ids, learned_ids positions, learned_offsets offsets, learned_ids types, word_places places,
                                             word_places words, pair_flags others) {
   auto const logits = m.packed<model::train_longest>(places, ids, positions, offsets, types);
   auto const of_words = tx::cross_entropy(logits.words, words, some_words);
@@ -39,7 +36,7 @@ struct judged_losses {
   tx::tensor<tx::i32, learned_words, 1> told_words;
   tx::tensor<tx::i32, model::batch, 1> told_others;
 };
-inline constexpr auto pretraining_judge = [](pretraining_network const& m, learned ids, learned positions, learned_offsets offsets, learned types, word_places places,
+inline constexpr auto pretraining_judge = [](pretraining_network const& m, learned_ids ids, learned_ids positions, learned_offsets offsets, learned_ids types, word_places places,
                                              word_places words, pair_flags others) {
   auto const logits = m.packed<model::train_longest>(places, ids, positions, offsets, types);
   auto const of_words = tx::cross_entropy(logits.words, words, some_words);
@@ -52,7 +49,7 @@ using pretraining_step = step_of<pretraining_network, pretraining_loss, recipe, 
 
 class compiled_pretrainer final : public run_of<pretrainer, compiled_pretrainer> {
  public:
-  compiled_pretrainer(std::uint64_t seed, tx::run_options const& o) : step_(tx::seed(seed), o), judge_(step_, o) {}
+  compiled_pretrainer(std::uint64_t seed, tx::run_options const& o) : step_(tx::seed(seed), command_line::processes::now().all(), o), judge_(step_, o) {}
 
   told train(batch const& b, step_settings const& s, std::string const& trace) override {
     pack(b);
@@ -96,14 +93,14 @@ class compiled_pretrainer final : public run_of<pretrainer, compiled_pretrainer>
     }
   }
 
-  mutable tx::executor<pretraining_step, tx::cpu> step_;
-  tx::executor<tx::function<pretraining_judge, pretraining_network>, tx::cpu> judge_;
+  mutable runner<pretraining_step> step_;
+  runner<tx::function<pretraining_judge, pretraining_network>> judge_;
   tx::text::packed_batch<model::batch, model::train_longest, learned_tokens> packed_;
   std::vector<tx::i32> places_, words_;
 };
 
 }  // namespace detail
 
-std::unique_ptr<pretrainer> make_pretrainer(std::uint64_t seed, int threads) { return std::make_unique<detail::compiled_pretrainer>(seed, tx::run_options{threads}); }
+std::unique_ptr<pretrainer> make_pretrainer(std::uint64_t seed, int threads) { return std::make_unique<detail::compiled_pretrainer>(seed, detail::run_options_of(threads)); }
 
 }  // namespace bert

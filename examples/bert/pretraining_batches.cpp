@@ -69,8 +69,8 @@ void pair_batches::place::save(tx::train::to_save& out) const {
   out.put("pair", pair);
 }
 
-pair_batches::pair_batches(document_source const& documents, pair_options const& pairing, mask_options const& masking, special_ids const& special, std::uint64_t seed, std::int64_t passes)
-    : documents_(&documents), pairing_(pairing), masking_(masking), special_(&special), seed_(seed), passes_(passes) {
+pair_batches::pair_batches(document_source const& documents, pair_options const& pairing, mask_options const& masking, special_ids const& special, std::uint64_t seed, std::int64_t passes, tx::train::rank_share share)
+    : documents_(&documents), pairing_(pairing), masking_(masking), special_(&special), seed_(seed), passes_(passes), share_(share) {
   go_to({});
 }
 
@@ -100,12 +100,14 @@ pair_batches::place pair_batches::place_in(tx::train::saved const& in) const {
 
 pair_batches::job pair_batches::draw() {
   job out;
-  for (int k = 0; k < compiled().batch; ++k) {
+  auto const each = static_cast<std::uint64_t>(compiled().batch);
+  for (std::uint64_t k = 0; k < each * share_.ranks; ++k) {
     if (static_cast<std::size_t>(at_.pair) == drawn_.size()) {  // what follows may begin within the batch
       bool const last = static_cast<std::uint64_t>(at_.window) + 1 == documents_->windows();
       go_to(last ? place{at_.pass + 1, 0, 0} : place{at_.pass, at_.window + 1, 0});
     }
     auto const at = static_cast<std::size_t>(at_.pair++);
+    if (k / each != share_.rank) continue;
     out.push_back({drawn_[at], window_seed(at_) ^ (0x9e3779b97f4a7c15u * (at + 1))});
   }
   return out;

@@ -6,6 +6,7 @@
 
 #include <tx/io/token_shards.hpp>
 #include <tx/train/loop/saved.hpp>
+#include <tx/train/loop/shuffled_order.hpp>
 
 #include <memory>
 
@@ -68,8 +69,9 @@ class pair_batches {
   using job = std::vector<drawn_pair>;
   using batch = pretraining_batch;
 
-  // passes: different ones before the first comes again; 0: none ever does. All that it is given must outlive it.
-  pair_batches(document_source const& documents, pair_options const& pairing, mask_options const& masking, special_ids const& special, std::uint64_t seed, std::int64_t passes);
+  // passes: different ones before the first comes again; 0: none ever does. share: of several processes, whose batches come one after the other. All else that it is given must outlive it.
+  pair_batches(document_source const& documents, pair_options const& pairing, mask_options const& masking, special_ids const& special, std::uint64_t seed, std::int64_t passes,
+               tx::train::rank_share share = {});
 
   place place_now() const { return at_; }
   void go_to(place const& p);
@@ -90,6 +92,7 @@ class pair_batches {
   special_ids const* special_;
   std::uint64_t seed_;
   std::int64_t passes_;
+  tx::train::rank_share share_;
   place at_;
   std::vector<pair_example> drawn_;  // of the window that the place is in
 };

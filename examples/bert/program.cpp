@@ -1,3 +1,4 @@
+#include "../command_line/processes.hpp"
 #include "../command_line/program.hpp"
 #include "commands.hpp"
 #include "engine.hpp"
@@ -19,11 +20,20 @@ constexpr char const overview[] =
     "  embed     vectors of texts\n"
     "  tokens    ids of texts\n"
     "  shards    ids of texts of any size in files, for pretrain --shards\n\n"
-    "bert COMMAND --help lists a command's options.\n";
+    "bert COMMAND --help lists a command's options. Several processes, as mpirun -n 2 bert COMMAND starts them, run one command together:\n"
+    "each learns from texts of its own, or looks at a part of the file; shards and tokens are for one.\n";
+
+// A command that several processes may run together.
+template <auto Command>
+void shared(std::span<std::string const> arguments) {
+  command_line::processes all;
+  all.together([&] { Command(arguments); });
+}
 
 constexpr command_line::command commands[] = {
-    {"finetune", finetune_command}, {"distil", distil_command},     {"tag", tag_command},         {"answer", answer_command}, {"contrast", contrast_command}, {"pretrain", pretrain_command},
-    {"shards", shards_command},     {"predict", predict_command},   {"eval", eval_command},       {"embed", embed_command},   {"tokens", tokens_command}};
+    {"finetune", shared<finetune_command>}, {"distil", shared<distil_command>},     {"tag", shared<tag_command>},      {"answer", shared<answer_command>},
+    {"contrast", shared<contrast_command>}, {"pretrain", shared<pretrain_command>}, {"shards", shards_command},        {"predict", shared<predict_command>},
+    {"eval", shared<eval_command>},         {"embed", shared<embed_command>},       {"tokens", tokens_command}};
 
 }  // namespace
 

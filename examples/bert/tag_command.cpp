@@ -67,7 +67,7 @@ void learn_tags(command_line::options const& given) {
   check_whole(unseen, dev_texts, f.dev, d.longest);
   f.check_count(texts.size(), "texts");
 
-  tx::train::run_folder const holds(f.out, folder_options(given));
+  auto const holds = held_folder(given);
   begin_with(folder, run, given, "TokenClassification");
   std::fprintf(stderr, "%zu texts, %zu for validation, %zu tokens in vocabulary, %zu labels\n", texts.size(), dev_texts.size(), words.size(), names.size());
 

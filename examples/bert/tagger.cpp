@@ -50,7 +50,7 @@ class compiled_tagger final : public tagger_programs {
 }  // namespace detail
 
 std::unique_ptr<tagger> make_tagger(std::uint64_t seed, int threads, bool trains) {
-  return std::make_unique<detail::compiled_tagger>(seed, tx::run_options{threads}, trains);
+  return std::make_unique<detail::compiled_tagger>(seed, detail::run_options_of(threads), trains);
 }
 
 }  // namespace bert

@@ -33,6 +33,12 @@ tx::train::run_folder_options folder_options(command_line::options const& given)
           .refusal = std::string("exists and is not empty. FIX: another --out") + (some ? ", or --resume" : "")};
 }
 
+std::optional<tx::train::run_folder> held_folder(command_line::options const& given) {
+  auto const how = folder_options(given);
+  if (!command_line::processes::now().first()) return std::nullopt;
+  return std::optional<tx::train::run_folder>(std::in_place, given.text("out"), how);
+}
+
 tx::train::loop_options loop_options(command_line::options const& given, std::filesystem::path const& out) {
   tx::train::loop_options o{.resume = given.has("resume"),
                             .checkpoints = {.folder = out / "checkpoints", .every = given.integer("save-every", 0, 1), .at_end = tx::train::at_end::remove},

@@ -2,12 +2,14 @@
 #pragma once
 
 #include "../command_line/options.hpp"
+#include "../command_line/processes.hpp"
 
 #include <tx/io/model_folder.hpp>
 #include <tx/train/loop/options.hpp>
 #include <tx/train/loop/run_folder.hpp>
 
 #include <cstdint>
+#include <optional>
 
 namespace bert {
 
@@ -16,6 +18,8 @@ std::vector<command_line::option> with_common_options(std::vector<command_line::
 
 // What becomes of --out that holds something. Throws value_error where --resume has no state to go on from.
 tx::train::run_folder_options folder_options(command_line::options const& given);
+// That folder, of the process that writes.
+std::optional<tx::train::run_folder> held_folder(command_line::options const& given);
 // Checkpoints, metrics and events in the folder `out`, and whether it goes on.
 tx::train::loop_options loop_options(command_line::options const& given, std::filesystem::path const& out);
 // For a Chrome trace of the step with this number, or of the last where there are fewer; empty where none is wanted.

@@ -2,6 +2,7 @@
 // its head. Included behind the model's header.
 #pragma once
 
+#include <tx/dist/data_parallel.hpp>
 #include <tx/expr/by_name.hpp>
 #include <tx/nn/lora.hpp>
 #include <tx/train/adamw.hpp>
@@ -50,8 +51,9 @@ constexpr auto step_as() {
   using plain = std::conditional_t<std::is_void_v<model::tuning::optimizer>, Otherwise, model::tuning::optimizer>;
   using optimizer = std::conditional_t<(model::tuning::average > 0), tx::averaged<plain, tx::average_options{model::tuning::average}>, plain>;
   using accumulated = tx::accumulate_runs<model::tuning::accumulate>;
-  if constexpr (model::tuning::bf16) return std::type_identity<tx::train_step<Network, Loss, optimizer, Options..., accumulated, tx::mixed<tx::bf16>>>{};
-  else return std::type_identity<tx::train_step<Network, Loss, optimizer, Options..., accumulated>>{};
+  using ranks = tx::data_parallel<>;  // as many as there are
+  if constexpr (model::tuning::bf16) return std::type_identity<tx::train_step<Network, Loss, optimizer, Options..., accumulated, ranks, tx::mixed<tx::bf16>>>{};
+  else return std::type_identity<tx::train_step<Network, Loss, optimizer, Options..., accumulated, ranks>>{};
 }
 template <class Network, auto Loss, class Otherwise, class... Options>
 using step_of = typename decltype(step_as<Network, Loss, Otherwise, Options...>())::type;

@@ -1,4 +1,5 @@
 // predict, eval, embed and tokens: what a model is for.
+#include "../command_line/processes.hpp"
 #include "../command_line/program.hpp"
 #include "commands.hpp"
 #include "judged.hpp"
@@ -39,6 +40,13 @@ struct trained {
   }
 };
 
+// Each process looks at a part of the texts. On the first [texts, labels] of all, on others nothing.
+std::vector<float> logits_of_all(classifier& run, std::span<tx::text::encoding const> texts) {
+  auto& all = command_line::processes::now();
+  auto const [first, end] = all.part(texts.size());
+  return all.gathered(run.logits(coded_texts(texts.subspan(first, end - first))));
+}
+
 }  // namespace
 
 void predict_command(std::span<std::string const> arguments) {
@@ -67,7 +75,8 @@ void predict_command(std::span<std::string const> arguments) {
   say_pairs(texts, given.text("text"), model.names);
   auto const coded = encode(texts, given.text("text"), model.words, compiled().longest);
   say_cut(coded, given.text("text"), compiled().longest);
-  auto const told = judged(model.run->logits(coded_texts(coded)), {});
+  auto const told = judged(logits_of_all(*model.run, coded), {});
+  if (!command_line::processes::now().first()) return;
   std::string out;
   if (scores) {
     auto const second = told.second();
@@ -104,7 +113,9 @@ void eval_command(std::span<std::string const> arguments) {
   auto const texts = tx::text::read_labelled_texts(given.text("data"));
   dataset const labelled = encode(texts, given.text("data"), model.words, model.names, compiled().longest);
   say_cut(labelled.texts, given.text("data"), compiled().longest);
-  auto const told = judged(model.run->logits(coded_texts(labelled.texts)), labelled.targets);
+  auto const logits = logits_of_all(*model.run, labelled.texts);
+  if (logits.empty()) return;
+  auto const told = judged(logits, labelled.targets);
   char line[200];
   if (compiled().regression()) {
     std::snprintf(line, sizeof line, "Pearson %.4f  Spearman %.4f  over %zu texts\n", pearson(told.numbers, told.targets), spearman(told.numbers, told.targets), texts.size());
@@ -162,10 +173,12 @@ void embed_command(std::span<std::string const> arguments) {
   auto const coded = encode(texts, given.text("text"), words, longest);
   say_pairs(texts, given.text("text"), {});
   say_cut(coded, given.text("text"), longest);
-  auto const vectors = run->embed(coded_texts(coded), mean ? embedder::pooling::mean : embedder::pooling::first);
+  auto& all = command_line::processes::now();
+  auto const [begin, end] = all.part(texts.size());  // each process makes vectors of a part of the texts
+  auto const vectors = run->embed(coded_texts(std::span(coded).subspan(begin, end - begin)), mean ? embedder::pooling::mean : embedder::pooling::first);
   auto const width = static_cast<std::size_t>(compiled().hidden);
   std::string out;
-  for (std::size_t t = 0; t < texts.size(); ++t) {
+  for (std::size_t t = 0; t < end - begin; ++t) {
     auto const v = std::span(vectors).subspan(t * width, width);
     double length = 0;
     for (float const x : v) length += static_cast<double>(x) * static_cast<double>(x);
@@ -176,7 +189,7 @@ void embed_command(std::span<std::string const> arguments) {
     }
     out += "]\n";
   }
-  tx::io::print(out);
+  tx::io::print(all.gathered(out));
 }
 
 void tokens_command(std::span<std::string const> arguments) {

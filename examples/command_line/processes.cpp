@@ -3,11 +3,53 @@
 #include <tx/io/crc64.hpp>
 #include <tx/train/loop/options.hpp>
 
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <algorithm>
+#include <cstdio>
 
 namespace command_line {
+namespace {
 
-processes::processes() : where_(tx::dist::launched()), connections_(where_), all_(connections_) {}
+// While it lives nothing that the process says is seen.
+class silence {
+ public:
+  explicit silence(bool wanted) {
+    if (!wanted) return;
+    int const nowhere = ::open("/dev/null", O_WRONLY | O_CLOEXEC);
+    if (nowhere < 0) return;
+    for (int const stream : {STDOUT_FILENO, STDERR_FILENO}) {
+      std::fflush(stream == STDOUT_FILENO ? stdout : stderr);
+      said_[stream - STDOUT_FILENO] = ::fcntl(stream, F_DUPFD_CLOEXEC, 3);
+      ::dup2(nowhere, stream);
+    }
+    ::close(nowhere);
+  }
+  silence(silence const&) = delete;
+  silence& operator=(silence const&) = delete;
+  ~silence() {
+    for (int const stream : {STDOUT_FILENO, STDERR_FILENO}) {
+      int const before = said_[stream - STDOUT_FILENO];
+      if (before < 0) continue;
+      std::fflush(stream == STDOUT_FILENO ? stdout : stderr);
+      ::dup2(before, stream);
+      ::close(before);
+    }
+  }
+
+ private:
+  int said_[2] = {-1, -1};
+};
+
+}  // namespace
+
+processes::processes() : processes(tx::dist::launched()) {}
+
+processes& processes::now() {
+  static processes alone{tx::dist::place{}};
+  return running_ != nullptr ? *running_ : alone;
+}
 
 int processes::threads(int asked) const {
   if (asked > 0 || !several()) return asked;
@@ -16,6 +58,11 @@ int processes::threads(int asked) const {
 
 double processes::from_first(double value) {
   all_.broadcast(std::span(&value, 1), 0);
+  return value;
+}
+
+double processes::sum(double value) {
+  if (several()) all_.all_reduce(std::span<double const>(&value, 1), std::span(&value, 1));
   return value;
 }
 
@@ -30,9 +77,62 @@ void processes::check_same(std::map<std::string, std::string> const& values) {
   }
 }
 
+std::pair<std::size_t, std::size_t> processes::part(std::size_t items) const {
+  auto const of = static_cast<std::size_t>(count()), own = static_cast<std::size_t>(number());
+  return {items * own / of, items * (own + 1) / of};
+}
+
+template <class T>
+std::vector<T> processes::gathered_elements(std::span<T const> own) {
+  if (!several()) return {own.begin(), own.end()};
+  std::vector<double> counts(static_cast<std::size_t>(count()));
+  double const here = static_cast<double>(own.size());
+  all_.all_gather(std::span(&here, 1), std::span(counts));
+  std::vector<T> out;
+  if (!first() && !own.empty()) all_.send(own, 0);
+  for (int r = 0; first() && r < count(); ++r) {
+    std::vector<T> theirs(static_cast<std::size_t>(counts[static_cast<std::size_t>(r)]));
+    if (r == 0) theirs.assign(own.begin(), own.end());
+    else if (!theirs.empty()) all_.receive(std::span(theirs), r);
+    out.insert(out.end(), theirs.begin(), theirs.end());
+  }
+  return out;
+}
+std::string processes::gathered(std::string const& own) {
+  auto const all = gathered_elements(std::span(own.data(), own.size()));
+  return {all.begin(), all.end()};
+}
+std::vector<float> processes::gathered(std::vector<float> const& own) { return gathered_elements(std::span(own)); }
+
+std::string processes::communication_in(double seconds) const {
+  if (!several() || seconds <= 0) return "";
+  char text[60];
+  std::snprintf(text, sizeof text, ", %.1f%% of it in communication", 100 * (all_.seconds() - before_) / seconds);
+  return text;
+}
+
+void processes::share(tx::train::loop_options& o) {
+  if (!several()) return;
+  o.common["the number of processes"] = std::to_string(count());
+  check_same(o.common);
+  before_ = all_.seconds();
+  o.agreed = [this](int signal) { return agreed(signal); };
+  if (o.validate) o.validate = [this, measured = o.validate] { return from_first(first() ? measured() : 0); };
+  if (first()) return;
+  o.checkpoints.reads_only = true;
+  o.report = {.line = false};
+  o.improved = nullptr;
+}
+
 int processes::agreed(int signal) { return static_cast<int>(from_first(signal)); }
 
 void processes::together(std::function<void()> const& run) {
+  silence const while_running(!first());
+  struct as_running {
+    processes* const before = running_;
+    explicit as_running(processes* now) { running_ = now; }
+    ~as_running() { running_ = before; }
+  } const here(this);
   try {
     run();
   } catch (tx::train::stopped const& s) {

@@ -1,8 +1,11 @@
 #include "../command_line/options.hpp"
+#include "../command_line/processes.hpp"
 #include "commands.hpp"
 #include "texts.hpp"
 
 #include <tx/backends/cpu.hpp>
+#include <tx/dist/data_parallel.hpp>
+#include <tx/dist/distributed.hpp>
 #include <tx/io/parameters.hpp>
 #include <tx/io/standard_streams.hpp>
 #include <tx/train/loop/loop.hpp>
@@ -10,6 +13,7 @@
 #include <tx/tx.hpp>
 
 #include <numbers>
+#include <optional>
 
 namespace gpt {
 namespace {
@@ -17,11 +21,12 @@ namespace {
 using command_line::help_text, command_line::option, command_line::options;
 
 constexpr int batch = 16, dev_batches = 16;
-using step = tx::train_step<network<>, loss<batch>, tx::adamw, tx::clip_gradient, tx::mixed<tx::bf16>>;
+using step = tx::train_step<network<>, loss<batch>, tx::adamw, tx::clip_gradient, tx::mixed<tx::bf16>, tx::data_parallel<>>;
 using foretell = tx::function<loss<batch>, network<>>;
+using backend = tx::distributed<tx::cpu, command_line::processes::communicator>;  // a process by itself is one rank of one
 
 // Bits that the model needs for each byte of the dev text.
-double bits_per_byte(tx::executor<foretell, tx::cpu>& run, texts const& dev) {
+double bits_per_byte(tx::executor<foretell, backend>& run, texts const& dev) {
   std::vector<tx::i32> bytes(batch * (config::context + 1));
   double sum = 0;
   for (int k = 0; k < dev_batches; ++k) {
@@ -35,7 +40,7 @@ std::vector<option> train_options() {
   return {{"text", "FILE", "what it learns from, any bytes"},
           {"dev", "FILE", "a text that it does not learn from, to see how well it foretells"},
           {"out", "DIR", "the model's folder, which must not exist or be empty"},
-          {"steps", "N", "steps of " + std::to_string(batch) + " pieces of text (default: 2000)"},
+          {"steps", "N", "steps of " + std::to_string(batch) + " pieces of text, of each process where there are several (default: 2000)"},
           {"seconds", "T", "as many steps as take about so long, at most --steps; not the same on another machine"},
           {"rate", "R", "learning rate at its highest (default: 0.002)"},
           {"seed", "S", "same seed, options and text: same model, bit by bit (default: 1)"},
@@ -61,41 +66,56 @@ struct place {
   }
 };
 
-}  // namespace
-
-void train_command(std::span<std::string const> arguments) {
-  auto const known = train_options();
-  options const given(arguments, known);
-  if (given.has("help")) return tx::io::print(help_text("usage: gpt train --text FILE --dev FILE --out DIR [option...]", known));
+// What each of the processes does.
+void train_model(options const& given, command_line::processes& all_of_us) {
   texts const text(given.text("text")), dev(given.text("dev"));
   std::filesystem::path const out = given.text("out");
   tx::train::phase const all{.lasts = {.steps = given.integer("steps", 2000, 1), .seconds = given.number("seconds", 0, 0, 1e9), .fixed = true}};
   std::int64_t const save_every = given.integer("save-every", 200, 1);
   auto const seed = static_cast<std::uint64_t>(given.integer("seed", 1, 0));
   bool const resume = given.has("resume");
-  tx::train::run_folder const folder(out, {.what = resume ? tx::train::existing::resume : tx::train::existing::refuse,
-                                           .refusal = "is there already. FIX: another --out, or --resume"});
+  if (all_of_us.several() && given.has("seconds")) throw tx::value_error("--seconds: processes have clocks of their own, and all take the same steps. FIX: --steps");
+  std::optional<tx::train::run_folder> folder;
+  if (all_of_us.first())
+    folder.emplace(out, tx::train::run_folder_options{.what = resume ? tx::train::existing::resume : tx::train::existing::refuse, .refusal = "is there already. FIX: another --out, or --resume"});
 
-  int const threads = static_cast<int>(given.integer("threads", 0, 0, 1024));
-  tx::executor<step, tx::cpu> run{tx::seed(seed), {.threads = threads}};
-  tx::executor<foretell, tx::cpu> foretells{run, {.threads = threads}};
+  int const threads = all_of_us.threads(static_cast<int>(given.integer("threads", 0, 0, 1024)));
+  tx::executor<step, backend> run{tx::seed(seed), all_of_us.all(), {.threads = threads}};
+  tx::executor<foretell, backend> foretells{run, {.threads = threads}};
   double const rate = given.number("rate", 2e-3, 0, 1);
   run.settings["learning_rate"] = static_cast<float>(rate);
   place where{text.identity()};
-  tx::train::loop loop(run, where, {.resume = resume, .checkpoints = {.folder = checkpoints_in(out), .every = save_every}, .report = {.loss = "bits/byte"},
-                                      .common = {{"--rate", std::to_string(rate)}, {"--seed", std::to_string(seed)}}, .resume_by = "--resume"});
+  tx::train::loop_options o{.resume = resume, .checkpoints = {.folder = checkpoints_in(out), .every = save_every}, .report = {.loss = "bits/byte"},
+                            .common = {{"--rate", std::to_string(rate)}, {"--seed", std::to_string(seed)}}, .resume_by = "--resume"};
+  all_of_us.share(o);
+  tx::train::loop loop(run, where, o);
 
   std::vector<tx::i32> bytes(batch * (config::context + 1));
   loop.run(all, [&](tx::train::moment const& now) -> tx::train::step_told {
     set_schedule(run, now.steps);
-    text.draw(run.seed(), now.step, bytes);
-    return {static_cast<double>(run(bytes).loss) / std::numbers::ln2, {{"bytes", batch * config::context}}};
+    text.draw(run.seed(), now.step, bytes, static_cast<std::uint32_t>(batch * all_of_us.number()));
+    return {static_cast<double>(run(bytes).loss) / std::numbers::ln2, {{"bytes", static_cast<double>(batch * config::context * all_of_us.count())}}};
   });
-  loop.finish();
+  auto const result = loop.finish();
+  if (!all_of_us.first()) return;
   tx::io::save_parameters(weights_in(out), run.tensors());
-  char line[96];
-  std::snprintf(line, sizeof line, "%.3f bits for each byte of a text it has not seen\n", bits_per_byte(foretells, dev));
+  char line[160];
+  std::snprintf(line, sizeof line, "%.3f bits for each byte of a text it has not seen; %.1f s%s\n", bits_per_byte(foretells, dev), result.seconds,
+                all_of_us.communication_in(result.seconds).c_str());
   tx::io::print(line);
+}
+
+}  // namespace
+
+void train_command(std::span<std::string const> arguments) {
+  auto const known = train_options();
+  options const given(arguments, known);
+  if (given.has("help"))
+    return tx::io::print(help_text("usage: gpt train --text FILE --dev FILE --out DIR [option...]\n"
+                                   "       mpirun -n N gpt train --text FILE --dev FILE --out DIR [option...]    N processes train one model, each with a batch of its own\n",
+                                   known));
+  command_line::processes all_of_us;
+  all_of_us.together([&] { train_model(given, all_of_us); });
 }
 
 }  // namespace gpt

@@ -4,11 +4,13 @@
 #include <tx/core/error.hpp>
 
 #include <string>
+#include <type_traits>
 
 #if !defined(TX_FOR_CUDA) && !defined(TX_FOR_HIP)
+#include "../command_line/processes.hpp"
+
 #include <tx/backends/cpu.hpp>
 #include <tx/inspect/profile.hpp>
-#include <tx/io/chrome_trace.hpp>
 #include <tx/run/executor.hpp>
 #endif
 
@@ -26,20 +28,21 @@ class step_trace {
 };
 
 #if !defined(TX_FOR_CUDA) && !defined(TX_FOR_HIP)
-template <class Step>
-class step_trace<Step, tx::cpu> {
+template <class Step, class Backend>
+  requires std::is_base_of_v<tx::cpu, Backend>
+class step_trace<Step, Backend> {
  public:
-  step_trace(tx::executor<Step, tx::cpu>& run, std::string const& path) : run_(run), path_(path) { run_.profile(path_.empty() ? nullptr : &log_); }
+  step_trace(tx::executor<Step, Backend>& run, std::string const& path) : run_(run), path_(path) { run_.profile(path_.empty() ? nullptr : &log_); }
   step_trace(step_trace const&) = delete;
   step_trace& operator=(step_trace const&) = delete;
   ~step_trace() { run_.profile(nullptr); }
 
   void write() const {
-    if (!path_.empty()) tx::io::write_trace(path_, tx::profile_of<Step>(log_));
+    if (!path_.empty()) command_line::processes::now().write_trace(path_, tx::profile_of<Step>(log_));
   }
 
  private:
-  tx::executor<Step, tx::cpu>& run_;
+  tx::executor<Step, Backend>& run_;
   std::string const& path_;
   tx::exec::kernel_log log_;
 };

@@ -160,7 +160,6 @@ void train_model(options const& given, command_line::processes& ranks) {
   o.threads = ranks.threads(static_cast<int>(given.integer("threads", 0, 0, 1024)));
   if (ranks.several()) {
     if (given.has("seconds")) throw tx::value_error("--seconds: processes have clocks of their own, and all take the same steps. FIX: --steps");
-    if (given.has("profile")) throw tx::value_error("--profile: of one process alone. FIX: start one");
     if (device_of(given) != "cpu") throw tx::value_error("--device: several processes compute on the CPU alone. FIX: --device cpu, or one process");
     o.share = {ranks.number(), ranks.count()};
     o.from_first = [&](double value) { return ranks.from_first(value); };
@@ -270,7 +269,7 @@ void train_model(options const& given, command_line::processes& ranks) {
   if (first) o.loop.improved = [&] { write_parameters(out, e); };
   auto const result = train(e, learned, pairs, dev, o);
   if (!first) return;
-  std::fprintf(stderr, "%lld steps in %.1f s; %s", static_cast<long long>(result.steps), result.seconds,
+  std::fprintf(stderr, "%lld steps in %.1f s%s; %s", static_cast<long long>(result.steps), result.seconds, ranks.communication_in(result.seconds).c_str(),
                dev.empty()
                    ? ""
                    : ("best dev AUC " + number(result.best.value_or(0)) + " at step " + std::to_string(result.best_step) + "; ")

@@ -21,4 +21,5 @@
 #include "../../examples/bert/tuning.cpp"
 #include "../../examples/bert/use_commands.cpp"
 #include "../../examples/command_line/options.cpp"
+#include "../../examples/command_line/processes.cpp"
 #include "../../examples/command_line/program.cpp"

@@ -1,8 +1,12 @@
 // The language model of examples/gpt: what it writes with a cache is what it writes without, training goes on from a checkpoint bit by bit, and
 // what cannot be done is refused before anything is written.
 #include "../../examples/command_line/options.cpp"
+#include "../../examples/command_line/processes.cpp"
 #include "../../examples/gpt/generate.cpp"
 #include "../../examples/gpt/train.cpp"
+
+#include "../../examples/command_line/program.cpp"
+#include "../processes_test.hpp"
 
 #include <catch2/catch.hpp>
 
@@ -62,6 +66,36 @@ TEST_CASE("a cache changes nothing of what is foretold, and training resumes bit
                     Catch::Contains("--text is not what the saved run had"));
   CHECK_THROWS_WITH(here.train("killed", {"--steps", "4", "--resume", "--rate", "0.5"}), Catch::Contains("--rate is not what the saved run had"));
   CHECK(tx::io::read_file(gpt::weights_in(here / "killed")) == tx::io::read_file(gpt::weights_in(here / "whole")));
+}
+
+namespace {
+
+int run_gpt(std::span<std::string const> arguments) {
+  constexpr command_line::command commands[] = {{"train", gpt::train_command}};
+  return command_line::run_program("gpt", "", commands, arguments);
+}
+struct gpt_test : program_test {
+  gpt_test() : program_test(run_gpt) {}
+};
+
+}  // namespace
+
+TEST_CASE_METHOD(processes_of<gpt_test>, "two processes train a language model together, and go on after a stop", "[gpt]") {
+  std::string text;
+  for (int i = 0; i < 400; ++i) text += "line " + std::to_string(i * i % 97) + " of a text that repeats itself, more or less\n";
+  write("text", text);
+  std::string const train = "train --text @text --dev @text --save-every 2 --steps ";
+  REQUIRE(run(2, train + "4 --out @whole") == std::vector<int>{0, 0});
+  CHECK_THAT(out(0), Catch::Contains("bits for each byte of a text it has not seen") && Catch::Contains("% of it in communication"));
+  CHECK(error(1) + out(1) == "");
+  // As if they had been killed behind step 2.
+  std::filesystem::copy(path / "whole", path / "killed", std::filesystem::copy_options::recursive);
+  std::filesystem::remove(path / "killed/model.safetensors");
+  std::filesystem::remove_all(path / "killed/checkpoints/checkpoint-000004");
+  REQUIRE(run(2, train + "4 --out @killed --resume") == std::vector<int>{0, 0});
+  CHECK(model("killed") == model("whole"));
+  CHECK(run(2, train + "4 --out @none --seconds 3") == std::vector<int>{1, 1});
+  CHECK_THAT(error(0) + error(1), Catch::Contains("--seconds: processes have clocks of their own"));
 }
 
 TEST_CASE("what a language model cannot do is refused", "[gpt]") {

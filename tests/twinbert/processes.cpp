@@ -1,45 +1,16 @@
 // Several processes train one model: the same bits each time, on all of them, also after they were stopped or killed; and what ends one ends all.
-#include "../net/group.hpp"
+#include "../processes_test.hpp"
 #include "run.hpp"
 
-#include <csignal>
-#include <cstdlib>
+#include <nlohmann/json.hpp>
+
+#include <set>
 
 namespace {
 
-struct processes_test : twinbert_test {
+struct processes_test : processes_of<twinbert_test> {
   std::string const options = "train --pairs @pairs.tsv --dev @labelled.tsv --vocabulary 300 --bag-steps 60 --validations 4 ";
   std::string const sixty = options + "--steps 60 ", many = options + "--steps 100000 ";
-
-  // `of_last`: what the last one is given beside the others' command
-  std::vector<pid_t> start(int count, std::string const& command, std::string const& of_last = "") const {
-    std::string const port = std::to_string(net::free_port());
-    std::vector<pid_t> all;
-    for (int r = 0; r < count; ++r) write("errors" + std::to_string(r), "");
-    for (int r = 0; r < count; ++r)
-      all.push_back(started(command + (r + 1 == count ? of_last : ""), "errors" + std::to_string(r), [&] {
-        ::setenv("RANK", std::to_string(r).c_str(), 1);
-        ::setenv("WORLD_SIZE", std::to_string(count).c_str(), 1);
-        ::setenv("MASTER_PORT", port.c_str(), 1);
-        for (int const s : {SIGINT, SIGTERM}) std::signal(s, SIG_DFL);  // not the test framework's
-      }));
-    return all;
-  }
-  std::vector<int> codes(std::vector<pid_t> const& all) const {
-    std::vector<int> out;
-    for (pid_t const p : all) out.push_back(wait_for(p));
-    return out;
-  }
-  std::vector<int> run(int count, std::string const& command) const { return codes(start(count, command)); }
-  std::string error(int rank) const { return read("errors" + std::to_string(rank)); }
-
-  bool some_saved(std::string const& name) const {
-    std::error_code none;
-    for (std::filesystem::directory_iterator at(path / name / "checkpoints", none), end; !none && at != end; at.increment(none))
-      if (at->path().filename().string().starts_with("checkpoint-")) return true;
-    return false;
-  }
-  std::string model(std::string const& name) const { return read(name + "/model.safetensors"); }
 };
 
 }  // namespace
@@ -48,7 +19,15 @@ TEST_CASE_METHOD(processes_test, "processes train one model, to the same bits ea
   REQUIRE(run(2, sixty + "--out @first") == std::vector<int>{0, 0});
   CHECK_THAT(error(0), Catch::Contains("on 2 processes of 1 threads each") && Catch::Contains("step 120/120") && Catch::Contains("the model is in"));
   CHECK(error(1) == "");  // the first speaks for all
-  REQUIRE(run(2, sixty + "--out @second --check-ranks 7") == std::vector<int>{0, 0});
+  REQUIRE(run(2, sixty + "--out @second --check-ranks 7 --profile @trace") == std::vector<int>{0, 0});
+  auto const trace = nlohmann::json::parse(read("trace")).at("traceEvents");
+  std::set<int> lanes, of_collectives;
+  for (auto const& e : trace) {
+    lanes.insert(e.at("pid").get<int>());
+    if (e.at("name").get<std::string>().find("all_reduce") != std::string::npos) of_collectives.insert(e.at("pid").get<int>());
+  }
+  CHECK(lanes == std::set<int>{1, 2});
+  CHECK(of_collectives == lanes);
   CHECK(model("first") == model("second"));
   CHECK_THAT((*this)(sixty + "--out @refused --check-ranks 7").error, Catch::Contains("--check-ranks: of several processes"));
   REQUIRE((*this)(sixty + "--out @alone --threads 1").code == 0);
@@ -99,7 +78,6 @@ TEST_CASE_METHOD(processes_test, "what ends one process ends all, and each says 
     CHECK_FALSE(std::filesystem::exists(path / "none"));
   };
   refused("--seconds 5", "--seconds: processes have clocks of their own, and all take the same steps. FIX: --steps");
-  refused("--profile @trace.json", "--profile: of one process alone");
   refused("--device cuda", "--device: several processes compute on the CPU alone");
 }
 

@@ -16,21 +16,30 @@ inline std::string plain_number(double value) {
 }
 }  // namespace detail
 
+// The events of a timeline, as text of which a trace is made; `process` is their lane, counted from 1, and named where there is a name.
 // Events: name, start and seconds, iteration, rows, cols, flops, bytes, as tx::profile_of makes them. Rates are per second of the event.
-// Throws io_error with the path and the system's reason.
 template <std::ranges::input_range Events>
-void write_trace(std::filesystem::path const& path, Events const& events) {
-  std::string text = "{\"displayTimeUnit\": \"ms\", \"traceEvents\": [";
-  bool first = true;
+std::string trace_events(Events const& events, int process = 1, std::string const& name = "") {
+  std::string const lane = "\"pid\": " + std::to_string(process);
+  std::string text;
+  if (!name.empty()) text += ",\n{\"name\": \"process_name\", \"ph\": \"M\", " + lane + ", \"args\": {\"name\": " + json_string(name) + "}}";
   for (auto const& e : events) {
     auto const rate = [&](std::int64_t count) { return detail::plain_number(e.seconds > 0 ? 1e-9 * static_cast<double>(count) / e.seconds : 0); };
-    text += std::string(first ? "\n" : ",\n") + "{\"name\": " + json_string(e.name) + ", \"ph\": \"X\", \"pid\": 1, \"tid\": 1, \"ts\": " + detail::plain_number(1e6 * e.start) +
+    text += ",\n{\"name\": " + json_string(e.name) + ", \"ph\": \"X\", " + lane + ", \"tid\": 1, \"ts\": " + detail::plain_number(1e6 * e.start) +
             ", \"dur\": " + detail::plain_number(1e6 * e.seconds) + ", \"args\": {\"iteration\": " + std::to_string(e.iteration) + ", \"rows\": " + std::to_string(e.rows) +
             ", \"cols\": " + std::to_string(e.cols) + ", \"flops\": " + std::to_string(e.flops) + ", \"bytes\": " + std::to_string(e.bytes) +
             ", \"GFLOP/s\": " + rate(e.flops) + ", \"GB/s\": " + rate(e.bytes) + "}}";
-    first = false;
   }
-  write_file_atomic(path, text + "\n]}\n");
+  return text;
+}
+// A trace of such texts, one behind the other. Throws io_error with the path and the system's reason.
+inline void write_trace_of(std::filesystem::path const& path, std::string_view events) {
+  write_file_atomic(path, "{\"displayTimeUnit\": \"ms\", \"traceEvents\": [" + std::string(events.substr(events.empty() ? 0 : 1)) + "\n]}\n");
+}
+// Of one timeline.
+template <std::ranges::input_range Events>
+void write_trace(std::filesystem::path const& path, Events const& events) {
+  write_trace_of(path, trace_events(events));
 }
 
 }  // namespace tx::io

@@ -15,6 +15,7 @@
 #include <tx/dist/tree_sum.hpp>
 
 #include <algorithm>
+#include <chrono>
 #include <cstring>
 #include <vector>
 
@@ -33,6 +34,8 @@ class ranks {
   template <class T>
   void all_reduce(std::span<T const> from, std::span<T> to) {
     check(from.size() == to.size(), "all_reduce: from and to differ in length");
+    if (size() == 1) return copy_elements(*this, from, to);
+    span_of_time const measured(spent_);
     auto const count = static_cast<std::int64_t>(to.size());
     if (count * static_cast<std::int64_t>(sizeof(T)) * size() <= at_once) return sum_at_once(from, to);
     auto const begin = [&](int r) { return count * r / size(); };
@@ -51,6 +54,7 @@ class ranks {
   template <class T>
   void reduce_scatter(std::span<T const> from, std::span<T> to) {
     check(from.size() <= to.size() * static_cast<std::size_t>(size()), "reduce_scatter: from may be at most size() times as long as to");
+    span_of_time const measured(spent_);
     auto const each = static_cast<std::int64_t>(to.size()), count = static_cast<std::int64_t>(from.size());
     reduce(asked::reduce_scatter, from.data(), [&](int r) { return std::min(count, each * r); }, to.data(), [](subject, auto const&, std::int64_t) {});
     std::fill(to.begin() + portion_of(count, each, rank()).count, to.end(), T{});
@@ -60,6 +64,7 @@ class ranks {
   template <class T>
   void all_gather(std::span<T const> from, std::span<T> to) {
     check(to.size() <= from.size() * static_cast<std::size_t>(size()), "all_gather: to may be at most size() times as long as from");
+    span_of_time const measured(spent_);
     subject const s = next(asked::all_gather);
     auto const part = [&](int r) { return portion_of(static_cast<std::int64_t>(to.size()), static_cast<std::int64_t>(from.size()), r); };
     portion const own = part(rank());
@@ -76,6 +81,7 @@ class ranks {
   template <class T>
   void broadcast(std::span<T> values, int root) {
     check(root >= 0 && root < size(), "broadcast: there is no such root");
+    span_of_time const measured(spent_);
     subject const s = next(asked::broadcast);
     auto const count = static_cast<std::int64_t>(values.size());
     int const own = (rank() - root + size()) % size();  // counted from the root
@@ -95,6 +101,7 @@ class ranks {
   template <class T>
   void all_to_all(std::span<T const> from, std::span<T> to) {
     check(from.size() == to.size() && from.size() % static_cast<std::size_t>(size()) == 0, "all_to_all: from and to have to be of one length, a multiple of size()");
+    span_of_time const measured(spent_);
     subject const s = next(asked::all_to_all);
     auto const each = static_cast<std::int64_t>(from.size()) / size();
     if (each > 0) std::memcpy(to.data() + each * rank(), from.data() + each * rank(), static_cast<std::size_t>(each) * sizeof(T));
@@ -117,12 +124,16 @@ class ranks {
     over_.wait(over_.receive(from, std::as_writable_bytes(values), {}));
   }
 
+  // Seconds that this rank has spent in collectives so far: nothing of a step is computed meanwhile.
+  double seconds() const { return spent_.count(); }
+
   // Throws where another rank has failed by now, as far as the transport can tell without waiting.
   void check() {
     if constexpr (requires { over_.check(); }) over_.check();
   }
 
   void barrier() {
+    span_of_time const measured(spent_);
     subject const s = next(asked::barrier);
     std::vector<std::byte> here(static_cast<std::size_t>(size()));
     std::byte const own{};
@@ -139,6 +150,17 @@ class ranks {
 
   struct range {
     std::int64_t first, count;
+  };
+  class span_of_time {
+   public:
+    explicit span_of_time(std::chrono::duration<double>& sum) : sum_(sum) {}
+    span_of_time(span_of_time const&) = delete;
+    span_of_time& operator=(span_of_time const&) = delete;
+    ~span_of_time() { sum_ += std::chrono::steady_clock::now() - begun_; }
+
+   private:
+    std::chrono::duration<double>& sum_;
+    std::chrono::steady_clock::time_point const begun_ = std::chrono::steady_clock::now();
   };
 
   static void check(bool right, char const* what) {
@@ -225,6 +247,7 @@ class ranks {
   ticket last_ = 0;
   std::uint16_t number_ = 0;  // of collectives so far
   std::vector<double> room_;
+  std::chrono::duration<double> spent_{};
 };
 
 }  // namespace tx::dist
