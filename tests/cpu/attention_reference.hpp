@@ -232,7 +232,7 @@ results expected(problem<T> const& c, which moved = which::none, count_t element
           score[size(j)] = seen[size(j)] ? (s.bias ? std::max(x, static_cast<double>(-1e29f)) : x) : static_cast<double>(-1e30f);
           greatest = std::max(greatest, score[size(j)]);
           if (s.rate > 0)
-            kept[size(j)] = uniform(p.dropout.key, p.dropout.stream, p.dropout.first_row + static_cast<std::uint64_t>(row), static_cast<std::uint32_t>(j)) < s.rate ? 0 : static_cast<double>(1 / (1 - s.rate));
+            kept[size(j)] = uniform(p.dropout.key, p.dropout.stream, p.dropout.rows(row), static_cast<std::uint32_t>(j)) < s.rate ? 0 : static_cast<double>(1 / (1 - s.rate));
         }
         double sum = 0;
         for (double& x : score) sum += x = std::exp(x - greatest);

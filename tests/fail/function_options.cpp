@@ -1,6 +1,6 @@
 // What belongs to training, and a type that is no option, behind a function.
 // several errors
-// expect: tx::function: an option is of training. FIX: mixed<half> and compiled_with<options>, or data_parallel<N> and zero<3>
+// expect: tx::function: an option is of training. FIX: mixed<half>, compiled_with<options> and tensor_parallel<N>, or data_parallel<N> and zero<3>
 // expect somewhere: tx::function: a type behind the model is no option. FIX: mixed<half> or compiled_with<options>
 #include <tx/ops/exp.hpp>
 #include <tx/step/function.hpp>

@@ -1,5 +1,5 @@
 // Shards of a batch, of a program that has none.
-// expect: tx::function: an option is of training. FIX: mixed<half> and compiled_with<options>, or data_parallel<N> and zero<3>
+// expect: tx::function: an option is of training. FIX: mixed<half>, compiled_with<options> and tensor_parallel<N>, or data_parallel<N> and zero<3>
 #include <tx/backends/reference.hpp>
 #include <tx/dist/data_parallel.hpp>
 #include <tx/dist/zero.hpp>

@@ -3,7 +3,7 @@
 //
 //   own_rows<0, 4>(x)   x [10, 16] -> [3, 16]   of rank 1 rows 3, 4, 5
 //
-// It has no gradient. Errors: an axis there is not; a bounded extent; a communicator of another number of ranks gives a rank_error.
+// Its gradient, where all ranks have one loss, is what all of them have of it: all_gather. Errors: an axis there is not; a bounded extent; a communicator of another number of ranks gives a rank_error.
 #pragma once
 
 #include <tx/core/portion.hpp>
@@ -58,8 +58,11 @@ void for_each_block(Communicator& ranks, divided_axis const& d, whole_operand<W>
 
 }  // namespace detail
 
+namespace detail {
+constexpr void own_rows_vjp(vjp_context& c);
+}
 inline constexpr op_info own_rows_info{
-    .name = "own_rows", .kind = op_kind::collective, .arity = 1, .infer = detail::own_rows_infer, .differentiable = false, .along_axis = true};
+    .name = "own_rows", .kind = op_kind::collective, .arity = 1, .infer = detail::own_rows_infer, .vjp = detail::own_rows_vjp, .along_axis = true, .computed_again = true};
 
 namespace rules {
 struct own_rows {
@@ -94,3 +97,5 @@ constexpr auto own_rows(X const& x) {
 }
 
 }  // namespace tx
+
+#include <tx/dist/reduce_scatter.hpp>  // which has the gradient

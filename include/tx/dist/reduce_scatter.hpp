@@ -62,6 +62,10 @@ constexpr var reduce_scatter(var x, int axis, int ranks) { return emit(reduce_sc
 constexpr var all_gather(var x, int axis, int ranks, int extent) { return emit(all_gather_info, {x}, detail::divided_axis::checked(x.dims(), axis, ranks, extent).coded()); }
 
 namespace detail {
+constexpr void own_rows_vjp(vjp_context& c) {
+  divided_axis const d = divided_axis::of(c.at());
+  c.accumulate(0, all_gather(c.gradient, d.axis, d.ranks, c.in_info(0).dims.dim[d.axis]));
+}
 constexpr void reduce_scatter_vjp(vjp_context& c) {
   divided_axis const d = divided_axis::of(c.at());
   c.accumulate(0, all_gather(c.gradient, d.axis, d.ranks, c.in_info(0).dims.dim[d.axis]));

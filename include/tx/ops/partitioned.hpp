@@ -2,6 +2,7 @@
 #pragma once
 
 #include <tx/core/philox.hpp>
+#include <tx/core/random_rows.hpp>
 #include <tx/ops/lift.hpp>
 
 namespace tx {
@@ -19,13 +20,13 @@ struct whole_operand {
 struct drawn_operand {
   philox_key key;
   philox_stream stream;
-  std::uint64_t first_row;
+  random_rows rows;
   shape dims;
 };
 
 // The number at a row and a column, drawn or read.
 TX_HD inline float uniform_at(drawn_operand const& u, std::int64_t row, std::int64_t col) {
-  return uniform(u.key, u.stream, u.first_row + static_cast<std::uint64_t>(row), static_cast<std::uint32_t>(col));
+  return uniform(u.key, u.stream, u.rows(row), static_cast<std::uint32_t>(col));
 }
 template <class T>
 TX_HD T uniform_at(whole_operand<T const> const& u, std::int64_t row, std::int64_t col) {

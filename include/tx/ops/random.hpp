@@ -10,7 +10,10 @@ namespace tx {
 // The stream is a number that the op gets when it is recorded, and that every pass keeps; the shard is the part of a rank's batch that it draws for. Rows are
 // counted over all shards of all ranks, as in a tensor that has them one after the other. Each shard counts for as many rows as are planned for, whatever a
 // run has: of [8, S <= 512] on two ranks the second one's rows begin at 8 * 512.
-constexpr attributes of_random(int stream, int shard = 0) { return {{stream, shard}}; }
+// Where ranks divide an axis, of each so many neighbouring rows of all this rank draws its own (core/random_rows.hpp).
+constexpr attributes of_random(int stream, int shard = 0, int own_rows = 0, int all_rows = 0) { return {{stream, shard, own_rows, all_rows}}; }
+constexpr int random_own_rows(attributes const& at) { return static_cast<int>(at.v[2]); }
+constexpr int random_all_rows(attributes const& at) { return static_cast<int>(at.v[3]); }
 constexpr int random_stream(attributes const& at) { return static_cast<int>(at.v[0]); }
 constexpr int random_shard(attributes const& at) { return static_cast<int>(at.v[1]); }
 inline constexpr op_info random_info{

@@ -140,7 +140,10 @@ class operand_refs {
     r.random.shard = random_shard(n.at);
     shape const& dims = n.info.dims;
     factors const of_row = dims.rank > 1 ? dims.factors_at(dims.rank - 1) : factors{};  // elements of a bounded vector are rows
-    std::int64_t const rows = n.info.count() == 0 ? 0 : n.info.count() / dims.row_length();
+    std::int64_t rows = n.info.count() == 0 ? 0 : n.info.count() / dims.row_length();
+    r.random.own = random_own_rows(n.at);
+    r.random.all = random_all_rows(n.at);
+    if (r.random.own > 0) rows = rows / r.random.own * r.random.all;
     r.random.planned_rows = static_cast<int>(rows);
     bool const in_parts = dims.bounds != 0 && !dims.is_bounded(0);  // a batch of up to so many texts is not cut into parts
     r.random.rows = static_cast<int>(in_parts ? noted(r, operand_field::random_rows, 0, proportional(rows, dims.count_factors() - of_row)) : rows);

@@ -28,6 +28,7 @@ struct random_source {
   int parts = 1;        // of a shard, which may be the only one
   int part_loop = -1;   // the loop whose iterations they are, the outermost being 0; -1: there are no parts
   int runs_in_part = 1; // iterations of the loops inside it
+  int own = 0, all = 0; // where ranks divide an axis, rows of it that one has, and all: see core/random_rows.hpp
 
   constexpr bool operator==(random_source const&) const = default;
 };

@@ -9,6 +9,7 @@
 #include <tx/run/out_of_range.hpp>
 #include <tx/run/parameters_fit.hpp>
 #include <tx/run/program_on.hpp>
+#include <tx/run/ranks_of_step.hpp>
 #include <tx/run/replay.hpp>
 #include <tx/run/run.hpp>
 #include <tx/run/same_beginning.hpp>
@@ -268,15 +269,9 @@ class executor {
   template <class Communicator>
   void join(Communicator& ranks) {
     frame_.ranks = &ranks;
-    bool shared = false;
-    if constexpr (requires { Step::division; }) shared = Step::division.given;
-    if (exec::trains<Step> && ranks.size() > 1 && !shared)
-      throw value_error("executor: " + std::to_string(ranks.size()) + " ranks would train a model each. FIX: tx::data_parallel<> as an option of the step");
-    if constexpr (requires { Step::division; }) {
-      if (Step::division.given && !Step::division.is_for(ranks.size()))
-        throw value_error("executor: the step was compiled for " + std::to_string(Step::division.ranks) + " ranks; there are " + std::to_string(ranks.size()) + ". FIX: start so many, or compile it for as many, tx::data_parallel<N>, or data_parallel<> for any number");
-      shard_ = std::int64_t{ranks.rank()} * Step::division.shards;
-    }
+    exec::check_ranks_of_step<Step>(ranks.size(), exec::trains<Step>);
+    if constexpr (exec::tensor_ranks<Step> > 1) frame_.portion = ranks.rank();
+    else if constexpr (requires { Step::division; }) shard_ = std::int64_t{ranks.rank()} * Step::division.shards;
     exec::check_ranks(parameters_->states(), ranks.size());
   }
 

@@ -4,6 +4,7 @@
 
 #include <tx/core/alignment.hpp>
 #include <tx/core/philox.hpp>
+#include <tx/core/random_rows.hpp>
 #include <tx/expr/scalar.hpp>
 #include <tx/run/extents.hpp>
 
@@ -34,6 +35,7 @@ struct frame : loop_position {
   run_extents extents{};
   std::vector<operand_ref> operands_now{};  // of the call at hand, where its numbers vary
   std::int64_t shard = 0;        // of the whole batch: the first that this rank has
+  std::int64_t portion = 0;      // of what ranks divide among them: the number of the one that this rank has
   std::span<observer* const> observers{};  // who is told of each kernel; see observer.hpp
   bool observed = false;                   // are there any?
 
@@ -54,11 +56,13 @@ struct frame : loop_position {
     std::int64_t const within = r.random.part_loop < 0 ? iteration : iteration % r.random.runs_in_part;
     return {static_cast<std::uint32_t>(r.random.stream) + (static_cast<std::uint32_t>(within) << 16), step};
   }
-  // The row of a random operand among those of all parts of all shards of all ranks.
-  std::uint64_t random_row(operand_ref const& r, std::int64_t row) const {
+  // The rows of a random operand among those of all parts of all shards of all ranks.
+  random_rows rows_drawn(operand_ref const& r) const {
     std::int64_t const part = r.random.part_loop < 0 ? 0 : index[r.random.part_loop];
-    return static_cast<std::uint64_t>((shard + r.random.shard) * r.random.parts * r.random.planned_rows + part * r.random.rows + row);
+    std::int64_t const before = (shard + r.random.shard) * r.random.parts * r.random.planned_rows + part * r.random.rows;
+    return {static_cast<std::uint64_t>(before + portion * r.random.own), static_cast<std::uint32_t>(r.random.own), static_cast<std::uint32_t>(r.random.all)};
   }
+  std::uint64_t random_row(operand_ref const& r, std::int64_t row) const { return rows_drawn(r)(row); }
   // Of a call whose numbers are those of the run: matrices of a product, in a band.
   std::int64_t matrices(call const& c) const { return band_count > 0 ? band_count : c.batch; }
   // The rows of those matrices among all.

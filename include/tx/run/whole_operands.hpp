@@ -14,7 +14,7 @@ whole_operand<element_t<D>> whole_result(frame const& f, operand_ref const& r) {
 template <class In>
 auto whole_input(frame const& f, operand_ref const& r) {
   using T = element_t<In::sig.type> const;
-  if constexpr (In::sig.how == access::random) return drawn_operand{f.key, f.stream(r), f.random_row(r, 0), f.dims(r)};
+  if constexpr (In::sig.how == access::random) return drawn_operand{f.key, f.stream(r), f.rows_drawn(r), f.dims(r)};
   else return whole_operand<T>{f.at<T>(r), f.dims(r)};
 }
 

@@ -1,5 +1,6 @@
 // function<F, Model, options...>: inference, where F(model, x...) or F(x...) becomes a program that returns what F returns. Options are those of
-// step/program_options.hpp: mixed<bf16> is inference with products of halves; and data_parallel<N> with zero<3> where ranks divide the parameters, each with its own arguments.
+// step/program_options.hpp: mixed<bf16> is inference with products of halves; and data_parallel<N> with zero<3> where ranks divide the parameters, each with its own arguments, or
+// tensor_parallel<N>, where they divide the products and are given the same.
 #pragma once
 
 #include <tx/backends/cpu/target.hpp>
@@ -40,6 +41,11 @@ struct divided_program {
   static constexpr void gather_parameters(graph&, state_kinds const&) {}
   static constexpr void keep_in_portions(graph&, state_kinds const&) {}
 };
+// What becomes of one whose products ranks divide; dist/tensor_parallel.hpp says it for several.
+template <int Ranks>
+struct divided_products {
+  static constexpr void divide(graph&) {}
+};
 }  // namespace detail
 
 // A callable that returns a tensor alone hands back an aggregate with this one member.
@@ -52,7 +58,7 @@ template <auto F, class Model = no_model, class... Options>
 struct function {
   static_assert((is_step_option<Options> && ...), "tx::function: a type behind the model is no option. FIX: mixed<half> or compiled_with<options>");
   static constexpr step_options options = options_of<Options...>();
-  static_assert(detail::says_nothing_but(options, &step_options::compile, &step_options::mixes, &step_options::half, &step_options::division) && detail::divides_parameters_alone(options.division), "tx::function: an option is of training. FIX: mixed<half> and compiled_with<options>, or data_parallel<N> and zero<3> of parameters that ranks divide; or tx::train_step");
+  static_assert(detail::says_nothing_but(options, &step_options::compile, &step_options::mixes, &step_options::half, &step_options::division, &step_options::tensor_ranks) && detail::divides_parameters_alone(options.division), "tx::function: an option is of training. FIX: mixed<half>, compiled_with<options> and tensor_parallel<N>, or data_parallel<N> and zero<3> of parameters that ranks divide; or tx::train_step");
   using model = Model;
   using call = callable<std::remove_cvref_t<decltype(F)>, Model>;
   using arguments = typename call::arguments;
@@ -70,6 +76,7 @@ struct function {
   static constexpr void record(graph& g) {
     g.training = false;
     detail::record_forward<Model, F>(g, options);
+    detail::divided_products<options.tensor_ranks>::divide(g);
     divided::gather_parameters(g, states);
     divided::keep_in_portions(g, states);
   }

@@ -46,6 +46,7 @@ struct step_options {
   int parts = 1;                  // of a batch, one after the other
   int runs = 1;                   // for one update
   batch_division division{};
+  int tensor_ranks = 1;           // that divide products among them
   bool decays_by_layer = false;
   std::string_view const* below = nullptr;  // patterns of what lies below all layers
   int below_count = 0;

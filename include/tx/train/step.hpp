@@ -2,6 +2,7 @@
 #pragma once
 
 #include <tx/backends/cpu/target.hpp>
+#include <tx/dist/tensor_parallel.hpp>
 #include <tx/dist/zero.hpp>
 #include <tx/expr/handed_back.hpp>
 #include <tx/passes/sink.hpp>
@@ -63,6 +64,7 @@ struct train_step {
   static_assert(options.division.given || (options.division.combine == nullptr && !is_half(options.division.sent_as)),
                 "tx::train_step: an option says how ranks add gradients, and there are no ranks. FIX: tx::data_parallel<> beside it, or without it");
   static constexpr batch_division division = options.division;
+  static_assert(options.tensor_ranks == 1 || !division.given, "tx::tensor_parallel: all ranks have the same batch. FIX: without data_parallel and virtual_shards");
   static_assert(division.zero == 0 || (division.given && division.ranks != any_ranks), "tx::zero: ranks divide states among them, and how many there are is not known. FIX: data_parallel<N> beside it");
   static_assert(division.zero == 0 || (states.only_elements() && !detail::sees_whole_tensors<Optimizer>),
                 "tx::zero: the optimizer looks at whole tensors, of which a rank has portions. FIX: an optimizer that is a function of each element, as tx::adamw, or no zero");
@@ -76,6 +78,7 @@ struct train_step {
   // from detail::record_forward on is this function; exec::compile goes on from there.
   static constexpr recomputation record(graph& g, target const& to = cpu_target, std::int64_t activations = -1) {
     detail::record_forward<Model, Loss>(g, options);
+    dist::divide_products(g, options.tensor_ranks);
     detail::gradient_facts<Model> const facts(states);
     if constexpr (states.divides_parameters()) dist::divide_parameters(g, facts);
     recomputation const again = detail::recomputed_within<Model>(g, activations);

@@ -70,7 +70,7 @@ struct attention_call {
     p.bias = bias();
     if (facts.dropout) {
       exec::operand_ref const& noise = operands[first + 3 + facts.noise_at()];
-      p.dropout = {rate(), f.key, f.stream(noise), f.random_row(noise, 0)};
+      p.dropout = {rate(), f.key, f.stream(noise), f.rows_drawn(noise)};
     }
     return p;
   }

@@ -10,6 +10,7 @@
 
 #include <tx/core/dtype.hpp>
 #include <tx/core/philox.hpp>
+#include <tx/core/random_rows.hpp>
 
 #include <algorithm>
 #include <cstddef>
@@ -32,7 +33,7 @@ struct attention_dropout {
   f32 rate = 0;  // 0: nothing is drawn
   philox_key key{};
   philox_stream stream{};
-  std::uint64_t first_row = 0;  // added to each row
+  random_rows rows{};
 };
 
 // Added to the scores: element (t, h, i, j) at t stride[0] + h stride[1] + i stride[2] + j stride[3], a stride of 0 where it broadcasts.

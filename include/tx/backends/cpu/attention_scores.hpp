@@ -147,7 +147,7 @@ struct attention_view {
   TX_INLINE void for_kept(attention_block const& b, attention_step const& s, F body) const {
     attention_dropout const& d = p.dropout;
     extent const n = b.lanes_used();
-    auto const row = d.first_row + static_cast<std::uint64_t>(t.row(b.head) + b.first);
+    auto const row = d.rows(t.row(b.head) + b.first);
     simd<i32> const limit(static_cast<i32>(std::ceil(d.rate * 0x1p24f)));
     for (extent c = 0; c < n; c += lanes)
       for (extent j = 0; j < s.count; j += 4) {

@@ -61,7 +61,7 @@ struct attention_query_task {
       TX_UNROLL
       for (int c = 0; c < attention_lines / 8; ++c) {
         if (kept.any()) {
-          auto const k = kept.of_queries(b, p.first_row + static_cast<std::uint64_t>(p.row(t, h, mine)), j + 8 * c);
+          auto const k = kept.of_queries(b, p.rows(p.row(t, h, mine)), j + 8 * c);
           for (int e = 0; e < 4; ++e) of_probability[c][e] *= k.x[e];
         }
         for (int e = 0; e < 4; ++e) {
@@ -166,7 +166,7 @@ struct attention_key_task {
       TX_UNROLL
       for (int c = 0; c < attention_lines / 8; ++c) {
         columns<float, 4> k{{1, 1, 1, 1}};
-        if (kept.any()) k = kept.of_keys(b, p.first_row + static_cast<std::uint64_t>(p.row(t, h, i + 8 * c)), mine);
+        if (kept.any()) k = kept.of_keys(b, p.rows(p.row(t, h, i + 8 * c)), mine);
         for (int e = 0; e < 4; ++e) {
           int const column = 8 * c + lane % 4 * 2 + e % 2, query = i + column, key = mine + g + e / 2 * 8;
           bool const there = query < queries.length && key < keys.length, seen = there && (!p.hides() || p.sees(t, query, key));

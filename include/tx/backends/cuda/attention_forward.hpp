@@ -66,7 +66,7 @@ struct attention_forward_task {
       if (kept.any()) {
         TX_UNROLL
         for (int c = 0; c < attention_lines / 8; ++c) {
-          auto const k = kept.of_queries(b, p.first_row + static_cast<std::uint64_t>(p.row(t, h, mine)), j + 8 * c);
+          auto const k = kept.of_queries(b, p.rows(p.row(t, h, mine)), j + 8 * c);
           for (int e = 0; e < 4; ++e) s[c][e] *= k.x[e];
         }
       }

@@ -6,6 +6,7 @@
 #include <tx/backends/cuda/registers.hpp>
 #include <tx/core/math.hpp>
 #include <tx/core/philox.hpp>
+#include <tx/core/random_rows.hpp>
 #include <tx/ops/attention_facts.hpp>
 
 namespace tx::backends::cuda {
@@ -27,7 +28,7 @@ struct attention_problem {
   philox_key key{};
   philox_stream stream{};
   std::uint32_t const* step = nullptr;                  // added to the stream
-  std::uint64_t first_row = 0;
+  random_rows rows{};
 
   // Rows of q or of k that are a text's.
   struct stretch {

@@ -14,7 +14,7 @@ inline constexpr std::int64_t most_rows = std::numeric_limits<std::int32_t>::max
 struct place {
   std::byte* at = nullptr;        // the first row; null where nothing is read
   philox_stream stream{};         // access::random
-  std::uint64_t random_row = 0;   // access::random: the number of row 0
+  random_rows rows{};             // access::random
   double value = 0;               // access::constant
   std::int64_t row = 0, col = 0;  // elements between rows of a product's matrix, and between columns
   int rank = 0;                   // of the row index, outermost axis first
@@ -37,7 +37,7 @@ struct place {
       p.at = f.at<std::byte>(r);
     } else {
       p.stream = f.stream(r);
-      p.random_row = f.random_row(r, 0);
+      p.rows = f.rows_drawn(r);
       if (r.rank > 0) p.apart = divider(static_cast<std::uint32_t>(r.stride[0]));
     }
     return p;

@@ -231,7 +231,7 @@ class row_body {
   // A block of random numbers is four columns.
   template <int V>
   TX_DEVICE void draw(columns<type_of<V>, at_once>& out, place const& p, std::uint32_t c) {
-    std::uint64_t const row = p.random_row + static_cast<std::uint64_t>(row_);
+    std::uint64_t const row = p.rows(row_);
     philox_stream const stream{p.stream.low, p.stream.high + *a_.step};
     if constexpr (at_once % 4 == 0) {
       TX_UNROLL

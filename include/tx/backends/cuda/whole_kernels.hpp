@@ -113,7 +113,7 @@ struct attention_operands {
       p.key = f.key;
       p.stream = f.stream(noise);
       p.step = f.step_in_memory();
-      p.first_row = f.random_row(noise, 0);
+      p.rows = f.rows_drawn(noise);
     }
     return p;
   }

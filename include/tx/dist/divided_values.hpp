@@ -1,0 +1,205 @@
+// Which values ranks may divide among them, so that each computes a part of the products: found in a recorded graph, before it is differentiated.
+//
+//   h = gelu(x w + b)    columns of w and b are divided, so each rank has columns of h
+//   y = h v              rows of v are divided: each rank has an addend of y
+//
+// Columns of a product are divided where everything made of them leads to products over those columns, by way of ops that keep them apart: elementwise ones, views, and attention,
+// whose heads they are. What leads elsewhere, as to a norm or a result, is left whole, and with it all that would have to be divided in the same way, as queries, keys and values.
+#pragma once
+
+#include <tx/graph/leaf.hpp>
+#include <tx/graph/order.hpp>
+#include <tx/ops/attention.hpp>
+#include <tx/ops/slice.hpp>
+#include <tx/ops/stop_gradient.hpp>
+#include <tx/ops/transpose.hpp>
+
+namespace tx::dist::detail {
+
+// Where the leading elements of an axis lie that keeps a view's elements in order: of [6, 8] as [6, 2, 4] axis 1 is 1, and so it is of [6, 2, 4] as [6, 8]. -1: nowhere.
+constexpr int axis_in_order(shape const& from, shape const& to, int axis) {
+  std::int64_t before = 1, at = 1;
+  for (int a = 0; a < axis; ++a) before *= from.dim[a];
+  for (int a = 0; a < to.rank; ++a) {
+    bool const nested = to.dim[a] > 1 && (to.dim[a] % from.dim[axis] == 0 || from.dim[axis] % to.dim[a] == 0);
+    if (at == before && nested) return a;
+    at *= to.dim[a];
+  }
+  return -1;
+}
+
+// The axis of a view's result that an axis of its operand is; -1: it has none.
+constexpr int axis_of_view(node const& view, shape const& from, int axis) {
+  shape const& to = view.info.dims;
+  if (view.op == &reshape_info) return axis_in_order(from, to, axis);
+  if (view.op == &transpose_info) {
+    for (int a = 0; a < to.rank; ++a)
+      if (source_axis(view.at, a) == axis) return a;
+    return -1;
+  }
+  if (view.op == &broadcast_info) return axis;  // there is more than one of it, so it is not repeated
+  if (view.op == &slice_info) return tx::detail::slice_facts_of(view.at).axis != axis ? axis : -1;
+  return view.op == &stop_gradient_info ? axis : -1;
+}
+
+class divided_values {
+ public:
+  constexpr divided_values(graph const& g, int ranks)
+      : axis(g.size(), -1), columns(g.size(), 0), depth(g.size(), 0), g_(g), ranks_(ranks), order_(order_of_nodes(g)), group_(g.size(), -1), candidate_(g.size(), -1) {
+    for (int id : order_) {
+      if (!may_begin(id)) continue;
+      candidate_[id] = joined_.size();
+      joined_.push_back(joined_.size());
+      given_up_.push_back(0);
+    }
+    do {
+      again_ = false;
+      for (int id : order_) visit(id);
+      for (region const& r : g_.regions)
+        for (int value : r.results) refuse(value);
+      for (output const& o : g_.outputs) refuse(o.value);
+    } while (again_);
+  }
+
+  vec<int> axis;      // value -> the axis that ranks divide; -1: each rank has all
+  vec<char> columns;  // products whose right side each rank has columns of, and so of the result
+  vec<char> depth;    // products of which each rank has an addend
+  constexpr bool some() const {
+    for (char d : depth)
+      if (d) return true;
+    return false;
+  }
+
+ private:
+  // ---- groups of products that are divided together, or not at all ------------------------------------------------------
+
+  constexpr int root(int candidate) const {
+    while (joined_[candidate] != candidate) candidate = joined_[candidate];
+    return candidate;
+  }
+  constexpr void join(int a, int b) {
+    int const x = root(a), y = root(b);
+    if (given_up_[x] != given_up_[y]) {
+      given_up_[x] = 1;
+      again_ = true;
+    }
+    joined_[y] = x;
+  }
+  // What is divided may not be so here.
+  constexpr void refuse(int value) {
+    if (axis[value] < 0) return;
+    given_up_[root(group_[value])] = 1;
+    again_ = true;
+  }
+  constexpr void refuse_all(node const& n) {
+    for (int k = 0; k < n.inputs; ++k) refuse(g_.input(n, k));
+  }
+  constexpr void divide(int id, int a, int group) {
+    axis[id] = a;
+    group_[id] = group;
+  }
+
+  // ---- one value -------------------------------------------------------------------------------------------------------
+
+  // A product by a parameter, of columns that ranks can divide.
+  constexpr bool may_begin(int id) const {
+    node const& n = g_[id];
+    if (n.op->kind != op_kind::product || n.info.dims.is_bounded(n.info.dims.rank - 1) || n.info.dims.last() % ranks_ != 0 || n.info.dims.last() == 0) return false;
+    int side = g_.input(n, 1);
+    while (g_[side].op->kind == op_kind::view || g_[side].op == &cast_info) side = g_.input(side, 0);
+    return g_[side].op == &parameter_info || g_[side].op == &argument_info;
+  }
+
+  constexpr void visit(int id) {
+    node const& n = g_[id];
+    axis[id] = -1;
+    columns[id] = depth[id] = 0;
+    switch (n.op->kind) {
+      case op_kind::view: return visit_view(id);
+      case op_kind::elementwise: return visit_elementwise(id);
+      case op_kind::row_reduce:
+        if (int const in = g_.input(n, 0); axis[in] >= 0) {
+          if (axis[in] + 1 == g_.info(in).dims.rank) refuse(in);
+          else divide(id, axis[in], group_[in]);
+        }
+        return;
+      case op_kind::product: return visit_product(id);
+      case op_kind::whole: return n.op == &attention_info ? visit_attention(id) : refuse_all(n);
+      case op_kind::result:
+        if (int const of = g_.input(n, 0); g_.has_results(of) && axis[of] >= 0) divide(id, result_number(n.at) == 0 ? axis[of] : 1, group_[of]);
+        return;
+      default: return refuse_all(n);
+    }
+  }
+  constexpr void visit_view(int id) {
+    node const& n = g_[id];
+    int const in = g_.input(n, 0);
+    if (axis[in] < 0) return;
+    int const a = axis_of_view(n, g_.info(in).dims, axis[in]);
+    if (a < 0 || n.info.dims.is_bounded(a) || n.info.dims.dim[a] % ranks_ != 0) refuse(in);
+    else divide(id, a, group_[in]);
+  }
+  constexpr void visit_elementwise(int id) {
+    node const& n = g_[id];
+    int first = -1;
+    for (int k = 0; k < n.inputs; ++k) {
+      int const in = g_.input(n, k);
+      if (axis[in] < 0) continue;
+      if (first < 0) first = in;
+      join(group_[first], group_[in]);
+      if (axis[in] != axis[first]) refuse(in);
+    }
+    if (first >= 0) divide(id, axis[first], group_[first]);
+  }
+  constexpr void visit_product(int id) {
+    node const& n = g_[id];
+    int const left = g_.input(n, 0), right = g_.input(n, 1), rank = n.info.dims.rank, l = axis[left], r = axis[right];
+    if (l < 0 && r < 0) {
+      int const own = candidate_[id];
+      if (own < 0 || given_up_[root(own)]) return;
+      columns[id] = 1;
+      return divide(id, rank - 1, own);
+    }
+    if (r >= 0) return visit_product_of_parts(id, left, right);
+    // Of activations by a parameter: the depth is divided. Rows may be, too.
+    if (l == rank - 1) depth[id] = 1;
+    else if (l == rank - 2) divide(id, l, group_[left]);
+    else refuse(left);
+  }
+  // Both sides are made of divided values: heads are multiplied each by itself.
+  constexpr void visit_product_of_parts(int id, int left, int right) {
+    if (axis[left] >= 0) join(group_[left], group_[right]);
+    if (axis[left] == axis[right] && axis[right] < g_.info(id).dims.rank - 2) return divide(id, axis[right], group_[right]);
+    refuse(left);
+    refuse(right);
+  }
+  constexpr void visit_attention(int id) {
+    node const& n = g_[id];
+    attention_facts const f = attention_facts_of(n.at);
+    int const q = g_.input(n, 0), k = g_.input(n, 1), v = g_.input(n, 2);
+    bool fits = f.heads % ranks_ == 0 && f.key_heads % ranks_ == 0 && !f.bias;
+    int divided = 0;
+    for (int in : {q, k, v})
+      if (axis[in] >= 0) {
+        ++divided;
+        fits = fits && axis[in] + 1 == g_.info(in).dims.rank;
+      }
+    if (divided == 0) return;
+    if (f.dropout) fits = fits && g_[g_.input(n, 3 + f.noise_at())].op == &random_info;
+    if (!fits || divided < 3) return refuse_all(n);
+    join(group_[q], group_[k]);
+    join(group_[q], group_[v]);
+    divide(id, axis[q], group_[q]);
+  }
+
+  graph const& g_;
+  int ranks_;
+  vec<int> order_;
+  vec<int> group_;      // of a divided value
+  vec<int> candidate_;  // product -> its group; -1: its columns are not divided
+  vec<int> joined_{};   // group -> one that it is joined with
+  vec<char> given_up_{};
+  bool again_ = false;
+};
+
+}  // namespace tx::dist::detail

@@ -1,0 +1,162 @@
+// tensor_parallel<N>: an option of a step, or of a function, for N ranks that compute one batch together: each a part of the products, as Megatron divides them (Shoeybi et al., arXiv
+// 1909.08053). Nothing of a model says so: which layers can be divided is found while compiling (divided_values.hpp).
+//
+//   recorded     h = gelu(x w + b), y = h v                            on each rank
+//   divided      h' = gelu(x columns(w) + columns(b)), z = h' rows(v)  on each rank, of its part of w, b and v
+//                y = sum_over_ranks(z)                                 one sum forward, and one of the gradient by x backward
+//
+// So it is with heads of attention, whose queries, keys and values are columns. All ranks are given the same arguments and have the same loss, and the same numbers are dropped as by one
+// rank; results differ from those of one by rounding alone. Errors: a communicator of another number of ranks; data_parallel beside it.
+#pragma once
+
+#include <tx/dist/divided_values.hpp>
+#include <tx/dist/over_ranks.hpp>
+#include <tx/dist/own_rows.hpp>
+#include <tx/ops/cast.hpp>
+#include <tx/passes/rewrite.hpp>
+#include <tx/step/function.hpp>
+
+namespace tx {
+
+template <int Ranks>
+struct tensor_parallel {
+  static_assert(Ranks >= 1, "tx::tensor_parallel: at least one rank. FIX: tensor_parallel<2>");
+};
+template <int Ranks>
+struct step_option<tensor_parallel<Ranks>> {
+  static constexpr void set(step_options& o) {
+    static_assert(sizeof(tensor_parallel<Ranks>) > 0);  // its own assertion, as in train/options.hpp
+    o.tensor_ranks = Ranks;
+  }
+};
+
+namespace dist {
+
+namespace detail {
+
+// Writes a graph anew, each divided value as the part that this rank has of it.
+class dividing {
+ public:
+  constexpr dividing(graph const& from, divided_values const& values, int ranks) : from_(from), values_(values), ranks_(ranks) {}
+
+  constexpr int operator()(graph& to, int id, node& n, vec<int>& in) const {
+    bool any = values_.axis[id] >= 0 || values_.depth[id];
+    if (!any) return -1;
+    int const a = values_.axis[id];
+    switch (n.op->kind) {
+      case op_kind::view: return view(to, n, in, a);
+      case op_kind::product: return product(to, id, n, in);
+      case op_kind::whole: attention(to, id, n, in); return -1;
+      case op_kind::result:
+        to.emit_results(in[0]);  // of an op whose results are parts
+        return in[0] + 1 + result_number(n.at);
+      default:
+        for (int k = 0; k < n.inputs; ++k)
+          if (values_.axis[from_.input(id, k)] < 0) in[k] = part({&to, in[k]}, a).id;
+        n.info.dims = own(n.info.dims, a);
+        return -1;
+    }
+  }
+
+ private:
+  constexpr shape own(shape dims, int axis) const {
+    dims.set(axis, dims.dim[axis] / ranks_);
+    return dims;
+  }
+  constexpr int view(graph& to, node& n, vec<int> const& in, int axis) const {
+    shape const dims = own(n.info.dims, axis);
+    if (n.op == &reshape_info) return reshape({&to, in[0]}, dims).id;
+    if (n.op == &broadcast_info) return broadcast_to({&to, in[0]}, dims).id;
+    n.info.dims = dims;
+    return -1;
+  }
+  constexpr int product(graph& to, int id, node& n, vec<int>& in) const {
+    int const left = from_.input(id, 0), right = from_.input(id, 1);
+    auto const rank_of = [&](int k) { return to.info(in[k]).dims.rank; };
+    if (values_.columns[id]) {
+      if (has_gradient(to, in[0])) in[0] = summed({&to, in[0]}).id;
+      in[1] = part({&to, in[1]}, rank_of(1) - 1).id;
+    } else if (values_.depth[id]) {
+      if (values_.axis[right] < 0) in[1] = part({&to, in[1]}, rank_of(1) - 2).id;
+      var const addend = emit(*n.op, {var{&to, in[0]}, var{&to, in[1]}}, n.at);
+      return emit(sum_over_ranks_info, {addend}).id;
+    } else if (values_.axis[left] >= 0 && values_.axis[right] < 0 && has_gradient(to, in[1])) {
+      in[1] = summed({&to, in[1]}).id;  // rows of the left side: all ranks need all of the right one
+    }
+    n.info.dims = own(n.info.dims, values_.axis[id]);
+    return -1;
+  }
+  // Of heads / ranks; random numbers are those of this rank's heads.
+  constexpr void attention(graph& to, int id, node& n, vec<int>& in) const {
+    attention_facts f = attention_facts_of(n.at);
+    if (f.dropout) {
+      int const noise = 3 + f.noise_at();
+      node drawn = to[in[noise]];
+      int const queries = drawn.info.dims.dim[2];
+      drawn.info.dims = own(drawn.info.dims, 1);
+      in[noise] = emit_leaf(to, random_info, drawn.info, of_random(random_stream(drawn.at), random_shard(drawn.at), f.heads / ranks_ * queries, f.heads * queries)).id;
+    }
+    f.heads /= ranks_;
+    f.key_heads /= ranks_;
+    n.at = attributes_of(f);
+    n.info.dims = own(n.info.dims, values_.axis[id]);
+  }
+
+  static constexpr var summed(var x) { return emit(summed_gradient_info, {x}); }
+
+  // Does a gradient come as far as this? Not to numbers and settings of a run, nor to what is made of them.
+  static constexpr bool has_gradient(graph const& g, int id) {
+    node const& n = g[id];
+    if (!is_float(n.info.type) || !n.op->differentiable) return false;
+    if (n.op->kind == op_kind::constant || n.op->kind == op_kind::index) return false;
+    if (n.op->kind == op_kind::leaf || n.op->kind == op_kind::result) return true;
+    for (int k = 0; k < n.inputs; ++k)
+      if (has_gradient(g, g.input(n, k))) return true;
+    return false;
+  }
+
+  // This rank's part of what all have, taken as early as it can be.
+  constexpr var part(var x, int axis) const {
+    graph& g = *x.g;
+    node const n = g[x.id];
+    shape const dims = own(n.info.dims, axis);
+    if (n.op == &cast_info) return cast(part({&g, g.input(n, 0)}, axis), n.info.type);
+    if (n.op->kind == op_kind::view) {
+      var const in{&g, g.input(n, 0)};
+      shape const& from = in.dims();
+      if (n.op == &broadcast_info && from.dim[axis] == 1) return broadcast_to(has_gradient(g, in.id) ? summed(in) : in, dims);  // each rank sees all of it
+      for (int a = 0; a < from.rank; ++a) {
+        if (from.is_bounded(a) || from.dim[a] == 0 || from.dim[a] % ranks_ != 0 || axis_of_view(n, from, a) != axis) continue;
+        if (n.op == &reshape_info) return reshape(part(in, a), dims);
+        if (n.op == &broadcast_info) return broadcast_to(part(in, a), dims);
+        if (n.op == &transpose_info) return transpose(part(in, a), n.at);
+      }
+    }
+    return own_rows(x, axis, ranks_);
+  }
+
+  graph const& from_;
+  divided_values const& values_;
+  int ranks_;
+};
+
+}  // namespace detail
+
+// Of a recorded forward pass.
+constexpr void divide_products(graph& g, int ranks) {
+  if (ranks == 1) return;
+  detail::divided_values const values(g, ranks);
+  if (!values.some()) throw invalid("tensor_parallel: no products were found that so many ranks can divide. FIX: fewer ranks, of which each has as many heads and columns, or data_parallel");
+  g = passes::rewrite(g, detail::dividing(g, values, ranks));
+  g = passes::rewrite(g, passes::detail::as_it_is{});  // without what was divided
+}
+
+}  // namespace dist
+
+template <int Ranks>
+  requires(Ranks > 1)
+struct detail::divided_products<Ranks> {
+  static constexpr void divide(graph& g) { dist::divide_products(g, Ranks); }
+};
+
+}  // namespace tx
