@@ -145,6 +145,38 @@ TEST_CASE("two ranks with half the heads each train what one does, and drop the 
   for (std::size_t i = 0; i < one.size(); ++i) CHECK(two[0][i] == Approx(one[i]).epsilon(1e-4).margin(2e-6));
 }
 
+TEST_CASE("each rank keeps its part of the matrices, and what it reads and writes is whole") {
+  using two = step_of_heads<tensor_parallel<2>>;
+  using scores_of = function<loss_of_heads, stacked_heads, kept_as<two>>;
+  using scores_whole = function<loss_of_heads, stacked_heads>;
+  // In each block half of four matrices of 64 and two of 96; the other numbers are vectors'.
+  CHECK(two::memory.parameters <= step_of_heads<>::memory.parameters - 2 * (4 * 64 + 2 * 96) / 2 * std::int64_t{sizeof(float)});
+  auto const told = on_ranks(2, [](dist::local& rank) {
+    executor<two, distributed<cpu, dist::local>> run{seed(3), rank, {.threads = 1}};
+    auto const fresh = run.read();
+    trained_heads(run);
+    auto const whole = run.read();
+    executor<scores_of, distributed<cpu, dist::local>> score{run, {.threads = 1}};
+    executor<scores_whole, cpu> alone{seed(3), {.threads = 1}};
+    bool const begins_alike = alone.read() == fresh;
+    alone.write(whole);
+    auto const x = numbers(3 * 4 * 8, 7);
+    bool const near = std::abs(score(x).value - alone(x).value) < 1e-5f;
+    auto doubled = whole;
+    for (float& w : doubled) w *= 2;
+    run.write(doubled);
+    bool const kept = run.read() == doubled;
+    bool refused = false;
+    try {
+      executor<function<loss_of_heads, stacked_heads, tensor_parallel<2>>, distributed<cpu, dist::local>> other{run};
+    } catch (value_error const&) {
+      refused = true;
+    }
+    return std::vector{begins_alike, near, kept, refused};
+  });
+  for (auto const& of_rank : told) CHECK(of_rank == std::vector(4, true));
+}
+
 TEST_CASE("parts of products are for as many ranks as were named") {
   dist::single alone;
   CHECK_THROWS_WITH((executor<step_of_heads<tensor_parallel<2>>, distributed<cpu, dist::single>>{seed(3), alone}), Catch::Contains("the step was compiled for 2 ranks; there are 1. FIX: start so many"));

@@ -4,6 +4,11 @@
 //   recorded      parameter w [12, 768, 768], of which a block uses a slice [768, 768]
 //   divided       rows p [12, 192, 768] beside it; a block uses gathered_parameter(slice of p, slice of w)
 //   gathered      after differentiation: all_gather(slice of p). Nobody reads w any more; it says what its gradient is by
+//
+// tensor_parallel: of a parameter each rank uses a portion, own_rows(slice of w), and keeps that alone.
+//
+//   divided       own_parameter(slice of p, own_rows(slice of w))
+//   afterwards    slice of p
 #pragma once
 
 #include <tx/dist/reduce_scatter.hpp>
@@ -26,6 +31,15 @@ inline constexpr op_info gathered_parameter_info{.name = "gathered_parameter",
                                                  .along_axis = true,
                                                  .computed_again = true};
 
+// (what a rank keeps, the part of the parameter that it uses), in a graph alone.
+inline constexpr op_info own_parameter_info{.name = "own_parameter",
+                                            .kind = op_kind::collective,
+                                            .arity = 2,
+                                            .infer = detail::gathered_parameter_infer,
+                                            .vjp = detail::gathered_parameter_vjp,
+                                            .along_axis = true,
+                                            .computed_again = true};
+
 namespace dist {
 
 namespace detail {
@@ -33,7 +47,8 @@ namespace detail {
 template <class Facts>
 class divider {
  public:
-  constexpr divider(graph& g, Facts const& facts) : g_(g), facts_(facts), own_(g.size()), axis_(g.size(), -1), kept_(g.size(), -1), whole_(g.size(), -1) {}
+  // parts: each rank uses its portion as it is.
+  constexpr divider(graph& g, Facts const& facts, bool parts) : g_(g), facts_(facts), parts_(parts), own_(g.size()), axis_(g.size(), -1), kept_(g.size(), -1), part_(g.size(), -1), whole_(g.size(), -1) {}
 
   constexpr void run() {
     for (int id = 0; id < own_; ++id) {
@@ -47,6 +62,10 @@ class divider {
     for (int loops = 1; loops <= max_loops; ++loops)  // outer bodies hand on to those inside them
       for (int r = 1; r < g_.regions.size(); ++r)
         if (g_.regions[r].owner >= 0 && g_.loops_around(r) == loops) hand_in(r);
+    for (int id = 0; id < own_ && parts_; ++id) {
+      int const in = g_[id].op == &own_rows_info ? g_.input(id, 0) : own_;
+      if (in < own_ && kept_[in] >= 0 && tx::detail::divided_axis::of(g_[id].at).axis == axis_[in]) part_[id] = kept_[in];
+    }
     replace_uses();
   }
 
@@ -62,22 +81,22 @@ class divider {
       kept_[inside] = passes::detail::slice_handed_in(g_, r, kept_[outside], {all.type, all.dims.inner()});
     }
   }
-  // By what is gathered; but a body whose slices are gathered inside is given the parameter as it was.
+  // By what is gathered, or kept; but a body whose slices are gathered inside is given the parameter as it was.
   constexpr void replace_uses() {
     for (int id = 0; id < own_; ++id)
       for (int k = 0; k < g_[id].inputs; ++k) {
         int const in = g_.input(id, k);
-        if (in >= own_ || kept_[in] < 0 || (axis_[in] > 0 && hands_slices_in(id, k))) continue;
-        int const seen = gathered(in);
+        bool const as_it_was = part_[id] >= 0 || (in < own_ && kept_[in] >= 0 && axis_[in] > 0 && hands_slices_in(id, k));
+        int const seen = as_it_was ? in : replaced(in);
         g_.operands[g_[id].first + k] = seen;
       }
     for (int r = 0; r < g_.regions.size(); ++r)
       for (int k = 0; k < g_.regions[r].results.size(); ++k) {
-        int const seen = gathered(g_.regions[r].results[k]);
+        int const seen = replaced(g_.regions[r].results[k]);
         g_.regions[r].results[k] = seen;
       }
     for (int k = 0; k < g_.outputs.size(); ++k) {
-      int const seen = gathered(g_.outputs[k].value);
+      int const seen = replaced(g_.outputs[k].value);
       g_.outputs[k].value = seen;
     }
     g_.current = 0;
@@ -88,13 +107,16 @@ class divider {
     region const& body = g_.regions[run_region(g_[id].at)];
     return k >= body.carries + body.invariants;
   }
-  constexpr int gathered(int id) {
-    if (id >= own_ || kept_[id] < 0) return id;
-    if (whole_[id] < 0) {
-      node const of = g_[id];
-      g_.current = of.region;
-      g_.when = of.when;
-      g_.site = of.site;
+  constexpr int replaced(int id) {
+    if (id >= own_ || (kept_[id] < 0 && part_[id] < 0)) return id;
+    if (whole_[id] >= 0) return whole_[id];
+    node const of = g_[id];
+    g_.current = of.region;
+    g_.when = of.when;
+    g_.site = of.site;
+    if (part_[id] >= 0) {
+      whole_[id] = emit(own_parameter_info, {var{&g_, part_[id]}, var{&g_, id}}).id;
+    } else {
       tx::detail::divided_axis const axis{axis_[id], facts_.ranks(), of.info.dims.dim[axis_[id]]};
       whole_[id] = emit(gathered_parameter_info, {var{&g_, kept_[id]}, var{&g_, id}}, axis.coded()).id;
     }
@@ -103,14 +125,17 @@ class divider {
 
   graph& g_;
   Facts const& facts_;
+  bool parts_;
   int own_;         // nodes from here on are made here
   vec<int> axis_;   // of the rows of a divided parameter, or of what a body sees of it
   vec<int> kept_;   // it -> what this rank keeps of it; -1: it is not divided
-  vec<int> whole_;  // it -> what is gathered of it
+  vec<int> part_;   // what this rank uses of it -> the same
+  vec<int> whole_;  // it -> what stands for it: what is gathered, or is kept
 };
 
 struct gathering {
   constexpr int operator()(graph&, int, node& n, vec<int>& in) const {
+    if (n.op == &own_parameter_info) return in[0];
     if (n.op != &gathered_parameter_info) return -1;
     n.op = &all_gather_info;
     in.resize(1);
@@ -120,10 +145,10 @@ struct gathering {
 
 }  // namespace detail
 
-// Of a recorded forward pass.
+// Of a recorded forward pass. parts: each rank uses its portions as they are, else they are gathered.
 template <class Facts>
-constexpr void divide_parameters(graph& g, Facts const& facts) {
-  detail::divider<Facts> divide(g, facts);
+constexpr void divide_parameters(graph& g, Facts const& facts, bool parts = false) {
+  detail::divider<Facts> divide(g, facts, parts);
   divide.run();
   g = passes::rewrite(g, passes::detail::as_it_is{});
 }

@@ -16,7 +16,7 @@ class gradient_facts {
  public:
   // of: how what lies beside the parameters is divided among ranks, and the parameters perhaps.
   constexpr explicit gradient_facts(state_kinds const& of) : ranks_(of.ranks()), parameters_too_(of.divides_parameters()) {
-    if (ranks_ > 1) pieces_ = state_pieces<Model>(ranks_);
+    if (ranks_ > 1) pieces_ = state_pieces<Model>(of.portions());
   }
   constexpr int ranks() const { return ranks_; }
   // Does a rank keep no more than its portion of a parameter itself?
@@ -33,7 +33,8 @@ class gradient_facts {
   // The axis of which each rank keeps a portion; -1: all of them keep all.
   constexpr int divided_axis(node const& leaf) const {
     if (ranks_ == 1 || (leaf.op == &parameter_info && !layout<Model>::trains(layout<Model>::entries[parameter_entry(leaf.at)]))) return -1;
-    return piece_of(leaf).divided() ? leaf.info.dims.rank - own_rank(leaf) : -1;
+    state_piece const& p = piece_of(leaf);
+    return p.divided() ? leaf.info.dims.rank - own_rank(leaf) + p.axis : -1;
   }
   // Of all ranks along that axis.
   constexpr int rows(node const& leaf) const { return static_cast<int>(piece_of(leaf).rows); }
@@ -41,7 +42,7 @@ class gradient_facts {
   constexpr value_info kept(value_info whole, int entry) const {
     if (!parameters_too_) return whole;
     state_piece const* const p = piece_of_entry<Model>(pieces_, entry);
-    if (p != nullptr && p->divided()) whole.dims.set(whole.dims.rank - layout<Model>::entries[entry].rank, static_cast<int>(p->kept_rows));
+    if (p != nullptr && p->divided()) whole.dims.set(whole.dims.rank - layout<Model>::entries[entry].rank + p->axis, static_cast<int>(p->kept_rows));
     return whole;
   }
   // Where in each state that has a number for each element those of a leaf begin.

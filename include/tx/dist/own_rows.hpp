@@ -60,9 +60,10 @@ void for_each_block(Communicator& ranks, divided_axis const& d, whole_operand<W>
 
 namespace detail {
 constexpr void own_rows_vjp(vjp_context& c);
+constexpr int own_rows_simplify(simplify_context& c);
 }
 inline constexpr op_info own_rows_info{
-    .name = "own_rows", .kind = op_kind::collective, .arity = 1, .infer = detail::own_rows_infer, .vjp = detail::own_rows_vjp, .along_axis = true, .computed_again = true};
+    .name = "own_rows", .kind = op_kind::collective, .arity = 1, .infer = detail::own_rows_infer, .vjp = detail::own_rows_vjp, .simplify = detail::own_rows_simplify, .along_axis = true, .computed_again = true};
 
 namespace rules {
 struct own_rows {

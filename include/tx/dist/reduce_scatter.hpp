@@ -62,6 +62,14 @@ constexpr var reduce_scatter(var x, int axis, int ranks) { return emit(reduce_sc
 constexpr var all_gather(var x, int axis, int ranks, int extent) { return emit(all_gather_info, {x}, detail::divided_axis::checked(x.dims(), axis, ranks, extent).coded()); }
 
 namespace detail {
+// Of what was gathered a moment ago.
+constexpr int own_rows_simplify(simplify_context& c) {
+  node const& from = c.producer(0);
+  divided_axis const d = divided_axis::of(c.at);
+  if (from.op != &all_gather_info) return -1;
+  divided_axis const of = divided_axis::of(from.at);
+  return of.axis == d.axis && of.ranks == d.ranks ? c.g.input(from, 0) : -1;
+}
 constexpr void own_rows_vjp(vjp_context& c) {
   divided_axis const d = divided_axis::of(c.at());
   c.accumulate(0, all_gather(c.gradient, d.axis, d.ranks, c.in_info(0).dims.dim[d.axis]));

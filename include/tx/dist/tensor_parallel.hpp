@@ -6,10 +6,13 @@
 //                y = sum_over_ranks(z)                                 one sum forward, and one of the gradient by x backward
 //
 // So it is with heads of attention, whose queries, keys and values are columns. All ranks are given the same arguments and have the same loss, and the same numbers are dropped as by one
-// rank; results differ from those of one by rounding alone. Errors: a communicator of another number of ranks; data_parallel beside it.
+// rank; results differ from those of one by rounding alone. Of matrices that are divided each rank keeps its part, with the optimizer's states of that (expr/state_portions.hpp), unless the
+// optimizer looks at whole tensors; read(), write() and checkpoints hold whole tensors. Errors: a communicator of another number of ranks; data_parallel beside it.
 #pragma once
 
+#include <tx/dist/divided_parameters.hpp>
 #include <tx/dist/divided_values.hpp>
+#include <tx/dist/gradient_facts.hpp>
 #include <tx/dist/over_ranks.hpp>
 #include <tx/dist/own_rows.hpp>
 #include <tx/ops/cast.hpp>
@@ -21,6 +24,20 @@ namespace tx {
 template <int Ranks>
 struct tensor_parallel {
   static_assert(Ranks >= 1, "tx::tensor_parallel: at least one rank. FIX: tensor_parallel<2>");
+};
+// kept_as<step>: an option of a function whose parameters are those of a step with tensor_parallel.
+//
+//   tx::executor<tx::function<scores, model, tx::kept_as<step>>, backend> score{run};
+template <class Step>
+struct kept_as {
+  static_assert(Step::options.tensor_ranks > 1, "tx::kept_as: the step does not divide products among ranks. FIX: a step with tensor_parallel<N>, or no such option");
+};
+template <class Step>
+struct step_option<kept_as<Step>> {
+  static constexpr void set(step_options& o) {
+    static_assert(sizeof(kept_as<Step>) > 0);
+    o.tensor_ranks = Step::options.tensor_ranks;
+  }
 };
 template <int Ranks>
 struct step_option<tensor_parallel<Ranks>> {
@@ -151,12 +168,96 @@ constexpr void divide_products(graph& g, int ranks) {
   g = passes::rewrite(g, passes::detail::as_it_is{});  // without what was divided
 }
 
+// The axis of an entry's tensor, without those of repeats, of which each rank uses its portion alone, in a graph whose products are divided; -1: it uses all.
+template <class Model>
+class used_portions {
+ public:
+  static constexpr int entries = layout<Model>::entries.size();
+
+  constexpr explicit used_portions(graph const& g) : g_(g), entry_(g.size(), -1) {
+    for (int k = 0; k < entries; ++k) found_[k] = unused;
+    for (int id = 0; id < g.size(); ++id)
+      if (g[id].op == &parameter_info) entry_[id] = parameter_entry(g[id].at);
+    for (int loops = 1; loops <= max_loops; ++loops)  // what bodies see of them
+      for (int r = 1; r < g.regions.size(); ++r)
+        if (region const& body = g.regions[r]; body.owner >= 0 && g.loops_around(r) == loops)
+          for (int k = body.carries + body.invariants; k < body.arguments.size(); ++k) entry_[body.arguments[k]] = entry_[g.input(body.owner, k)];
+    for (int id = 0; id < g.size(); ++id)
+      for (int k = 0; k < g[id].inputs; ++k) use(id, k);
+    for (region const& r : g.regions)
+      for (int value : r.results) whole(value);
+    for (output const& o : g.outputs) whole(o.value);
+  }
+  // Of matrices that are trained, as vectors are small.
+  constexpr int axis_of(int entry) const {
+    layout_entry const& e = layout<Model>::entries[entry];
+    return e.rank > 1 && layout<Model>::trains(e) && found_[entry] >= 0 ? found_[entry] : -1;
+  }
+
+ private:
+  static constexpr int unused = -2;
+
+  constexpr void use(int id, int k) {
+    int const in = g_.input(id, k);
+    if (entry_[in] < 0) return;
+    if (g_[id].op == &repeat_info) {
+      region const& body = g_.regions[run_region(g_[id].at)];
+      if (k >= body.carries + body.invariants) return;  // the body says
+    }
+    if (g_[id].op != &own_rows_info) return whole(in);
+    int const own = tx::detail::divided_axis::of(g_[id].at).axis - (g_.info(in).dims.rank - layout<Model>::entries[entry_[in]].rank);
+    found(entry_[in], own);
+  }
+  constexpr void whole(int id) {
+    if (entry_[id] >= 0) found(entry_[id], -1);
+  }
+  constexpr void found(int entry, int axis) { found_[entry] = found_[entry] == unused || found_[entry] == axis ? axis : -1; }
+
+  graph const& g_;
+  vec<int> entry_;  // of the layout, that a value shows blocks of; -1: it does not
+  int found_[entries > 0 ? entries : 1] = {};
+};
+
+// Of each entry of a model's layout the axis that ranks divide, where they divide a program's products; -1: each has all.
+template <class Model, auto F>
+constexpr auto axes_kept(step_options const& options, bool training) {
+  fixed<signed char, layout<Model>::entries.size() + 1> axes{};
+  graph g{};
+  g.training = training;
+  tx::detail::record_forward<Model, F>(g, options);
+  divide_products(g, options.tensor_ranks);
+  used_portions<Model> const found(g);
+  for (int k = 0; k < layout<Model>::entries.size(); ++k) axes[k] = static_cast<signed char>(found.axis_of(k));
+  return axes;
+}
+
 }  // namespace dist
 
-template <int Ranks>
+namespace detail {
+template <class... Options>
+struct portions_of_step {
+  static constexpr state_kinds states() { return 0; }
+};
+template <class Option, class... More>
+struct portions_of_step<Option, More...> : portions_of_step<More...> {};
+template <class Step, class... More>
+struct portions_of_step<kept_as<Step>, More...> {
+  static constexpr state_kinds states() { return state_kinds(0).divided_among(Step::states.portions(), Step::states.divides_parameters()); }
+};
+}  // namespace detail
+
+template <class Model, int Ranks, class... Options>
   requires(Ranks > 1)
-struct detail::divided_products<Ranks> {
-  static constexpr void divide(graph& g) { dist::divide_products(g, Ranks); }
+struct detail::divided_products<Model, Ranks, Options...> {
+  static constexpr state_kinds states() { return portions_of_step<Options...>::states(); }
+  static constexpr void divide(graph& g) {
+    dist::divide_products(g, Ranks);
+    if (!states().divides_parameters()) return;
+    gradient_facts<Model> const facts(states());
+    dist::divide_parameters(g, facts, true);
+    dist::gather_parameters(g);
+    dist::keep_in_portions(g, facts);
+  }
 };
 
 }  // namespace tx

@@ -61,14 +61,14 @@ TX_COLD std::vector<parameter_view> states_of(per kind) {
 namespace detail {
 // What a rank keeps of each tensor, by name; of parameters also of those that are not trained.
 template <class Model>
-TX_COLD std::vector<parameter_view> kept_tensors(int ranks, bool parameters) {
+TX_COLD std::vector<parameter_view> kept_tensors(portioning const& how, bool parameters) {
   std::vector<parameter_view> views;
-  auto const pieces = state_pieces<Model>(ranks);
+  auto const pieces = state_pieces<Model>(how);
   for_each_tensor<Model>([&]<class P>(std::string_view name, int entry, std::int64_t index) {
     state_piece const* const p = piece_of_entry<Model>(pieces, entry);
     if (p == nullptr && !parameters) return;
     value_info own = P::info;
-    if (p != nullptr && p->divided()) own.dims.set(0, static_cast<int>(p->kept_rows));
+    if (p != nullptr && p->divided()) own.dims.set(p->axis, static_cast<int>(p->kept_rows));
     views.push_back({std::string(name), own, kept_first_byte<Model>(pieces, entry) / size_of(own.type) + index * own.count(), state_like<P>, p != nullptr});
   });
   return views;
@@ -78,11 +78,11 @@ TX_COLD std::vector<parameter_view> kept_tensors(int ranks, bool parameters) {
 // What lies in the memory of state s of these, and in that of the parameters: where ranks divide it, what one of them keeps.
 template <class Model>
 TX_COLD std::vector<parameter_view> kept_states_of(state_kinds const& kinds, int s) {
-  return kinds.divided() ? detail::kept_tensors<Model>(kinds.ranks(), false) : states_of<Model>(kinds.of(s));
+  return kinds.divided() ? detail::kept_tensors<Model>(kinds.portions(), false) : states_of<Model>(kinds.of(s));
 }
 template <class Model>
 TX_COLD std::vector<parameter_view> kept_parameters_of(state_kinds const& kinds) {
-  return kinds.divides_parameters() ? detail::kept_tensors<Model>(kinds.ranks(), true) : parameters_of<Model>();
+  return kinds.divides_parameters() ? detail::kept_tensors<Model>(kinds.portions(), true) : parameters_of<Model>();
 }
 
 }  // namespace tx

@@ -40,21 +40,22 @@ class state_kinds {
     return all;
   }
   // The same, of which each of so many ranks keeps a portion; of the parameters too, perhaps.
-  constexpr state_kinds divided_among(int ranks, bool parameters_too = false) const {
+  constexpr state_kinds divided_among(portioning const& how, bool parameters_too = false) const {
     state_kinds all = *this;
-    all.ranks_ = ranks;
-    all.parameters_too_ = parameters_too && ranks > 1;
+    all.how_ = how;
+    all.parameters_too_ = parameters_too && how.ranks > 1;
     return all;
   }
   // Ranks that divide them; 1: each has all.
-  constexpr int ranks() const { return ranks_; }
-  constexpr bool divided() const { return ranks_ > 1; }
+  constexpr int ranks() const { return how_.ranks; }
+  constexpr portioning const& portions() const { return how_; }
+  constexpr bool divided() const { return how_.ranks > 1; }
   constexpr bool divides_parameters() const { return parameters_too_; }
   // Do parameters beside these lie as beside others?
-  constexpr bool has_parameters_as(state_kinds const& other) const { return parameters_too_ == other.parameters_too_ && (!parameters_too_ || ranks_ == other.ranks_); }
+  constexpr bool has_parameters_as(state_kinds const& other) const { return parameters_too_ == other.parameters_too_ && (!parameters_too_ || how_ == other.how_); }
   // Are the first states those of another optimizer, and is none of that one's missing?
   constexpr bool begin_with(state_kinds const& other) const {
-    bool same = other.count_ <= count_ && (other.count_ == 0 || other.ranks_ == ranks_);
+    bool same = other.count_ <= count_ && (other.count_ == 0 || other.how_ == how_);
     for (int s = 0; s < other.count_ && same; ++s) same = of(s) == other.of(s);
     return same;
   }
@@ -66,7 +67,8 @@ class state_kinds {
 
  private:
   per kinds_[max_states] = {};
-  int count_ = 0, ranks_ = 1;
+  int count_ = 0;
+  portioning how_{};
   bool parameters_too_ = false;
 };
 
@@ -105,12 +107,12 @@ constexpr std::int64_t state_elements(per kind) {
 // Those that a rank keeps of state s.
 template <class Model>
 constexpr std::int64_t elements_of_state(state_kinds const& kinds, int s) {
-  return kinds.divided() ? kept_elements<Model>(kinds.ranks()) : state_elements<Model>(kinds.of(s));
+  return kinds.divided() ? kept_elements<Model>(kinds.portions()) : state_elements<Model>(kinds.of(s));
 }
 // Those of the parameters that are trained, and of all, counted in elements of the former; what is not trained lies behind them, and is never divided.
 template <class Model>
 constexpr std::int64_t elements_that_are_trained(state_kinds const& kinds) {
-  return kinds.divides_parameters() ? kept_elements<Model>(kinds.ranks()) : layout<Model>::trained;
+  return kinds.divides_parameters() ? kept_elements<Model>(kinds.portions()) : layout<Model>::trained;
 }
 template <class Model>
 constexpr std::int64_t elements_of_parameters(state_kinds const& kinds) {

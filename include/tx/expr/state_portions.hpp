@@ -3,12 +3,29 @@
 //
 //   of two ranks            [10, 16]   [12, 7, 3]   [16]   a group of vectors, rows [5, 1024]
 //   each keeps              [5, 16]    [12, 4, 3]   [16]   [5, 1024]
+//
+// With tensor_parallel it is a portion of the rows, of the columns, or all, as the products need it.
 #pragma once
 
 #include <tx/core/portion.hpp>
 #include <tx/expr/parameter_layout.hpp>
 
 namespace tx {
+
+// How ranks divide tensors of two axes or more: all of them by rows; or each by the axis that a table says, of every entry of the layout, -1 where all ranks have all.
+struct portioning {
+  int ranks = 1;
+  signed char const* axes = nullptr;
+  int entries = 0;
+
+  constexpr portioning(int of_ranks = 1, signed char const* table = nullptr, int count = 0) : ranks(of_ranks), axes(table), entries(count) {}
+  constexpr int axis_of(int entry) const { return axes == nullptr ? 0 : axes[entry]; }
+  constexpr bool operator==(portioning const& other) const {
+    bool same = ranks == other.ranks && entries == other.entries;
+    for (int k = 0; k < entries && same; ++k) same = axes[k] == other.axes[k];
+    return same;
+  }
+};
 
 struct state_piece {
   int entry = -1;            // of the layout; -1: rows of a group
@@ -17,6 +34,7 @@ struct state_piece {
   std::int64_t kept = 0;     // of those that a rank keeps
   std::int64_t blocks = 1, rows = 1, row = 1;  // [blocks, rows, row] elements, of which a rank keeps [blocks, kept_rows, row]
   std::int64_t kept_rows = 1;
+  int axis = 0;              // of a tensor, without those of repeats, that the rows are
 
   constexpr bool divided() const { return kept_rows < rows; }
   constexpr std::int64_t count() const { return blocks * rows * row; }
@@ -33,7 +51,7 @@ constexpr std::int64_t end_of_piece(state_piece const& p) {
 }  // namespace detail
 
 template <class Model>
-constexpr vec<state_piece> state_pieces(int ranks) {
+constexpr vec<state_piece> state_pieces(portioning const& how) {
   using of_model = layout<Model>;
   vec<state_piece> pieces{};
   auto const add = [&](state_piece p) {
@@ -53,8 +71,10 @@ constexpr vec<state_piece> state_pieces(int ranks) {
       if (e.group != g) continue;
       state_piece p{.entry = k, .group = g, .first = e.offset};
       shape const& dims = e.info.dims;
-      for (int a = 0; a < dims.rank; ++a) (a < dims.rank - e.rank ? p.blocks : a == dims.rank - e.rank ? p.rows : p.row) *= dims.dim[a];
-      p.kept_rows = e.rank > 1 && p.count() > 0 ? rows_of_rank(p.rows, ranks) : p.rows;
+      p.axis = how.axis_of(k) < 0 ? 0 : how.axis_of(k);
+      int const of_rows = dims.rank - e.rank + p.axis;
+      for (int a = 0; a < dims.rank; ++a) (a < of_rows ? p.blocks : a == of_rows ? p.rows : p.row) *= dims.dim[a];
+      p.kept_rows = e.rank > 1 && how.axis_of(k) >= 0 && p.count() > 0 ? rows_of_rank(p.rows, how.ranks) : p.rows;
       add(p);
     }
   }
@@ -63,8 +83,8 @@ constexpr vec<state_piece> state_pieces(int ranks) {
 
 // Elements of what a rank keeps of a state, padding included.
 template <class Model>
-constexpr std::int64_t kept_elements(int ranks) {
-  vec<state_piece> const pieces = state_pieces<Model>(ranks);
+constexpr std::int64_t kept_elements(portioning const& how) {
+  vec<state_piece> const pieces = state_pieces<Model>(how);
   return pieces.empty() ? 0 : detail::end_of_piece<Model>(pieces.back());
 }
 

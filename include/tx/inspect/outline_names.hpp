@@ -135,7 +135,7 @@ TX_COLD stored_names names_of(state_kinds states) {
   stored_names out;
   out.trained = layout<Model>::trained;
   auto const views = parameters_of<Model>();
-  auto const pieces = states.divided() ? state_pieces<Model>(states.ranks()) : vec<state_piece>{};
+  auto const pieces = states.divided() ? state_pieces<Model>(states.portions()) : vec<state_piece>{};
   // Where what a rank keeps of an entry lies, of parameters and of states that are divided.
   auto const kept = [&](std::string const& name, int entry) {
     layout_entry const& e = layout<Model>::entries[entry];

@@ -26,25 +26,32 @@ void for_each_kept(vec<state_piece> const& pieces, int rank, int entry, F const&
 // From what each rank keeps of what is trained, all of it, laid out as parameters are; elements between tensors are zero. All ranks have to call it. As: the element type,
 // or bytes of it. Behind it `behind` is taken as it is.
 template <class Model, class As, class Communicator, class T>
-std::vector<As> gathered(Communicator& ranks, std::span<T const> kept, std::span<As const> behind) {
+std::vector<As> gathered(Communicator& ranks, portioning const& how, std::span<T const> kept, std::span<As const> behind) {
   std::vector<As> out(static_cast<std::size_t>(layout<Model>::trained) * sizeof(T) / sizeof(As));
   std::span<T> const all(reinterpret_cast<T*>(out.data()), static_cast<std::size_t>(layout<Model>::trained));
-  for (state_piece const& p : state_pieces<Model>(ranks.size()))
-    for (std::int64_t b = 0; b < p.blocks; ++b) {
-      std::int64_t const count = p.rows * p.row, own = p.kept_rows * p.row;
-      auto const from = kept.subspan(static_cast<std::size_t>(p.kept + b * own), static_cast<std::size_t>(own));
-      auto const to = all.subspan(static_cast<std::size_t>(p.first + b * count), static_cast<std::size_t>(count));
-      if (p.divided()) ranks.all_gather(from, to);
-      else std::copy(from.begin(), from.end(), to.begin());
+  std::vector<T> of_ranks;
+  for (state_piece const& p : state_pieces<Model>(how)) {
+    auto const own = kept.subspan(static_cast<std::size_t>(p.kept), static_cast<std::size_t>(p.kept_count()));
+    if (!p.divided()) {
+      std::copy(own.begin(), own.end(), all.begin() + p.first);
+      continue;
     }
+    of_ranks.resize(own.size() * static_cast<std::size_t>(how.ranks));
+    ranks.all_gather(own, std::span<T>(of_ranks));
+    for (int r = 0; r < how.ranks; ++r) {
+      portion const theirs = portion_of(p.rows, p.kept_rows, r);
+      for (std::int64_t b = 0; b < p.blocks; ++b)
+        std::copy_n(of_ranks.begin() + (r * p.blocks + b) * p.kept_rows * p.row, theirs.count * p.row, all.begin() + p.first + (b * p.rows + theirs.first) * p.row);
+    }
+  }
   out.insert(out.end(), behind.begin(), behind.end());
   return out;
 }
 
-// What rank `rank` of `ranks` keeps of it; what its portions lack is zero.
+// What rank `rank` keeps of it; what its portions lack is zero.
 template <class Model, class As, class T>
-void keep(int ranks, int rank, std::span<As const> all, std::span<T> kept, std::span<As> behind) {
-  for (state_piece const& p : state_pieces<Model>(ranks))
+void keep(portioning const& how, int rank, std::span<As const> all, std::span<T> kept, std::span<As> behind) {
+  for (state_piece const& p : state_pieces<Model>(how))
     for (std::int64_t b = 0; b < p.blocks; ++b) {
       portion const own = p.divided() ? portion_of(p.rows, p.kept_rows, rank) : portion{0, p.rows};
       auto const to = kept.subspan(static_cast<std::size_t>(p.kept + b * p.kept_rows * p.row), static_cast<std::size_t>(p.kept_rows * p.row));

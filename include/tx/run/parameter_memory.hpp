@@ -131,7 +131,7 @@ class parameter_block {
   // Of all ranks' portions, on all of them.
   template <class Communicator>
   std::vector<element_type> gather(Communicator& ranks, int k) const {
-    return seen(k, [&](auto const& all) { return exec::gathered<Model>(ranks, trained(all, k), behind_trained(all, k)); });
+    return seen(k, [&](auto const& all) { return exec::gathered<Model>(ranks, states_.portions(), trained(all, k), behind_trained(all, k)); });
   }
   // Of what is divided all ranks are given all elements, of which each keeps its own.
   void write(std::span<element_type const> values, int k = 0) {
@@ -139,7 +139,7 @@ class parameter_block {
       throw shape_error("parameters: " + std::to_string(values.size()) + " elements were given; the model has " + std::to_string(whole_size(k)) + ". FIX: as many as read() gives");
     if (values.empty()) return;
     if (!divided(k)) return put(k, values);
-    auto const keep_in = [&](std::span<element_type> own) { exec::keep<Model>(states_.ranks(), rank_, values, trained(own, k), behind_trained(own, k)); };
+    auto const keep_in = [&](std::span<element_type> own) { exec::keep<Model>(states_.portions(), rank_, values, trained(own, k), behind_trained(own, k)); };
     if constexpr (exec::remote<Backend>) {
       std::vector<element_type> own(size(k));
       keep_in(own);
@@ -159,7 +159,7 @@ class parameter_block {
           return;
         }
         auto const kept = trained(all, k);
-        for (state_piece const& p : state_pieces<Model>(states_.ranks()))
+        for (state_piece const& p : state_pieces<Model>(states_.portions()))
           if (!p.divided()) sum = sum_of_bytes(std::as_bytes(kept.subspan(static_cast<std::size_t>(p.kept), static_cast<std::size_t>(p.count()))), sum);
         sum = sum_of_bytes(std::as_bytes(behind_trained(all, k)), sum);
       });
@@ -266,7 +266,7 @@ class parameter_block {
   TX_COLD void initialise(tx::seed s, std::span<element_type> all, bool states_alone) const {
     Model model{};
     int entry = -1;
-    vec<state_piece> const pieces = states_.divides_parameters() ? state_pieces<Model>(states_.ranks()) : vec<state_piece>{};
+    vec<state_piece> const pieces = states_.divides_parameters() ? state_pieces<Model>(states_.portions()) : vec<state_piece>{};
     auto fill = [&]<class P>(P&, detail::surroundings const&) {
       layout_entry const& e = layout<Model>::entries[++entry];
       if (states_alone && !state_like<P>) return;

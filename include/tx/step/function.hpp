@@ -1,6 +1,6 @@
 // function<F, Model, options...>: inference, where F(model, x...) or F(x...) becomes a program that returns what F returns. Options are those of
 // step/program_options.hpp: mixed<bf16> is inference with products of halves; and data_parallel<N> with zero<3> where ranks divide the parameters, each with its own arguments, or
-// tensor_parallel<N>, where they divide the products and are given the same.
+// tensor_parallel<N>, where they divide the products and are given the same (kept_as<step> where they have only portions of the parameters).
 #pragma once
 
 #include <tx/backends/cpu/target.hpp>
@@ -42,8 +42,9 @@ struct divided_program {
   static constexpr void keep_in_portions(graph&, state_kinds const&) {}
 };
 // What becomes of one whose products ranks divide; dist/tensor_parallel.hpp says it for several.
-template <int Ranks>
+template <class Model, int Ranks, class... Options>
 struct divided_products {
+  static constexpr state_kinds states() { return 0; }
   static constexpr void divide(graph&) {}
 };
 }  // namespace detail
@@ -64,7 +65,8 @@ struct function {
   using arguments = typename call::arguments;
   using result = std::conditional_t<typed_handle<typename call::result>, single_result<typename call::result>, typename call::result>;
   using divided = detail::divided_program<Model, options.division.zero>;
-  static constexpr state_kinds states = divided::states(options.division);
+  using products = detail::divided_products<Model, options.tensor_ranks, Options...>;
+  static constexpr state_kinds states = options.tensor_ranks > 1 ? products::states() : divided::states(options.division);
 
   struct source {
     static constexpr exec::lowered lower(target const& to, exec::inspection* seen = nullptr) {
@@ -76,7 +78,7 @@ struct function {
   static constexpr void record(graph& g) {
     g.training = false;
     detail::record_forward<Model, F>(g, options);
-    detail::divided_products<options.tensor_ranks>::divide(g);
+    products::divide(g);
     divided::gather_parameters(g, states);
     divided::keep_in_portions(g, states);
   }

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <tx/dist/gradient_facts.hpp>
+#include <tx/dist/over_ranks.hpp>
 #include <tx/dist/reduce_scatter.hpp>
 #include <tx/expr/setting.hpp>
 #include <tx/ops/minimum.hpp>
@@ -39,12 +40,16 @@ constexpr var norm_of_gradients(graph& g, bool by_rows, Facts const& facts) {
     order.push_back(k);
     for (int i = order.size() - 1; i > 0 && first(order[i]) < first(order[i - 1]); --i) std::swap(order[i], order[i - 1]);
   }
-  var squares{};
+  var squares{}, of_portions{};  // of gradients that all ranks have, and of those of which each has what it keeps
   for (int k : order) {
     var const gradient{&g, g.outputs[k].value};
-    var const own = by_rows ? sum_of_squares_by_rows(gradient, g[g.outputs[k].target], facts) : sum_all(gradient * gradient);
-    squares = squares.valid() ? squares + own : own;
+    node const leaf = g[g.outputs[k].target];
+    var const own = by_rows ? sum_of_squares_by_rows(gradient, leaf, facts) : sum_all(gradient * gradient);
+    var& sum = !by_rows && facts.divides_parameters() && facts.divided_axis(leaf) >= 0 ? of_portions : squares;
+    sum = sum.valid() ? sum + own : own;
   }
+  if (of_portions.valid()) of_portions = emit(sum_over_ranks_info, {of_portions});
+  if (of_portions.valid()) squares = squares.valid() ? squares + of_portions : of_portions;
   return sqrt(squares);
 }
 

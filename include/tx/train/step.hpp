@@ -33,11 +33,23 @@ constexpr void for_each_result(with_gradient_norm<Result, T>& result, F f) {
 }
 
 namespace detail {
+// The axes of parameters of which each rank keeps the portion that it uses, where ranks divide products.
+template <class Model, auto Loss, class... Options>
+inline constexpr auto axes_kept = dist::axes_kept<Model, Loss>(options_of<Options...>(), true);
+
 // What lies beside the parameters: the optimizer's states, and sums of gradients over the runs of an update.
-template <class Optimizer>
-constexpr state_kinds states_beside(step_options const& o) {
-  state_kinds const own = Optimizer::states;
-  return (o.runs > 1 ? own.and_one(per::element) : own).divided_among(o.division.zero > 0 ? o.division.ranks : 1, o.division.zero == 3);
+template <class Model, auto Loss, class Optimizer, class... Options>
+constexpr state_kinds states_beside() {
+  constexpr step_options o = options_of<Options...>();
+  constexpr state_kinds own = Optimizer::states;
+  state_kinds const all = o.runs > 1 ? own.and_one(per::element) : own;
+  // An update that looks at whole tensors wants them whole.
+  if constexpr (o.tensor_ranks > 1 && own.only_elements() && !sees_whole_tensors<Optimizer> && !o.decays_by_layer) {
+    constexpr auto const& axes = axes_kept<Model, Loss, Options...>;
+    return all.divided_among({o.tensor_ranks, axes.items, layout<Model>::entries.size()}, true);
+  } else {
+    return all.divided_among(o.division.zero > 0 ? o.division.ranks : 1, o.division.zero == 3);
+  }
 }
 }  // namespace detail
 
@@ -52,7 +64,7 @@ struct train_step {
   using call = callable<std::remove_cvref_t<decltype(Loss)>, Model>;
   static_assert(options_of<Options...>().runs == 1 || Optimizer::states < max_states,
                 "tx::train_step: the optimizer has so many states that none is left for the sum over runs. FIX: accumulate_runs with an optimizer of fewer states");
-  static constexpr state_kinds states = detail::states_beside<Optimizer>(options_of<Options...>());
+  static constexpr state_kinds states = detail::states_beside<Model, Loss, Optimizer, Options...>();
   static_assert(states.only_elements() || detail::sees_whole_tensors<Optimizer>,
                 "tx::train_step: an optimizer keeps a state per row, column or tensor, but may be shown many tensors at once. FIX: whole_tensors = true in the optimizer");
   // What the states mean; see optimizer.hpp.
@@ -80,7 +92,7 @@ struct train_step {
     detail::record_forward<Model, Loss>(g, options);
     dist::divide_products(g, options.tensor_ranks);
     detail::gradient_facts<Model> const facts(states);
-    if constexpr (states.divides_parameters()) dist::divide_parameters(g, facts);
+    if constexpr (states.divides_parameters()) dist::divide_parameters(g, facts, options.tensor_ranks > 1);
     recomputation const again = detail::recomputed_within<Model>(g, activations);
     detail::differentiate<Model>(g, again.again);
     if (g.no_gradient.op != nullptr) return again;
@@ -89,8 +101,8 @@ struct train_step {
     // From here on gradients are outputs of g. Those of a group that is small, and on a device of every group, are updated together. So are those that all exist before the
     // first update, as clipped ones do; but with ranks and shards a norm is that of the tensors, whoever has what of them, and what ranks divide is tensors too.
     constexpr auto small = [](int group) { return detail::updates_together<Model, Optimizer>(options, group); };
-    bool const by_tensor = division.zero > 0 || (division.given && (options.clips || options.tells_norm));
-    auto const ready_together = [&](int group) { return (options.clips && !division.given) || (to.gathers_gradients && !by_tensor) || small(group); };
+    bool const by_tensor = states.divides_parameters() || division.zero > 0 || (division.given && (options.clips || options.tells_norm));
+    auto const ready_together = [&](int group) { return (options.clips && !division.given && !by_tensor) || (to.gathers_gradients && !by_tensor) || small(group); };
     if constexpr (parts > 1) {
       g.outputs = detail::gathered<Model>(g, g.outputs, [&](int group) { return division.combine == nullptr && small(group); });
       g = detail::averaged_over_parts(g, parts);
@@ -107,6 +119,7 @@ struct train_step {
       g.outputs = gather(g, g.outputs);
     }
 
+    if constexpr (states.divides_parameters() && options.tensor_ranks > 1) detail::keep_own_rows(g, facts);
     if constexpr (options.runs > 1) {
       if constexpr (division.zero == 1) detail::keep_own_rows(g, facts);  // as the sums over runs are divided
       detail::add_to_earlier_runs(g, options.runs, Optimizer::states, facts);

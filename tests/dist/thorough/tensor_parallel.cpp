@@ -4,6 +4,8 @@
 #include <tx/dist/tensor_parallel.hpp>
 #include <tx/nn/sequence_classifier.hpp>
 #include <tx/ops/cross_entropy.hpp>
+#include <tx/train/lamb.hpp>
+#include <tx/train/options.hpp>
 
 using namespace divided;
 
@@ -100,6 +102,17 @@ TEST_CASE("two and four ranks with parts of products train what one does, with d
 TEST_CASE("parts of products beside halves and parts of a batch") {
   auto const halves = by_one<bert<mixed<bf16>>>();
   check_near(by_ranks<bert<mixed<bf16>, tensor_parallel<2>>>(2)[0], halves, 2e-3, 5e-3);
+}
+
+TEST_CASE("sums over runs and parts of a batch beside parts of products") {
+  check_near(by_ranks<bert<accumulate_runs<2>, tensor_parallel<2>>>(2)[0], by_one<bert<accumulate_runs<2>>>(), 1e-5, 1e-4);
+}
+
+TEST_CASE("an optimizer that looks at whole tensors has them whole") {
+  using one = train_step<nn::bert_classifier<config, labels>, told, lamb>;
+  using two = train_step<nn::bert_classifier<config, labels>, told, lamb, tensor_parallel<2>>;
+  CHECK(two::memory.parameters == one::memory.parameters);
+  check_near(by_ranks<two>(2)[0], by_one<one>(), 1e-5, 1e-4);
 }
 
 TEST_CASE("a program that scores is divided too") {
