@@ -1,14 +1,9 @@
 // What ranks divide of a program's products, and the pair of ops that stands before and behind a part: values, gradients, random numbers.
-#include "divided.hpp"
+#include "heads.hpp"
 
 #include <tx/autodiff/grad.hpp>
-#include <tx/dist/tensor_parallel.hpp>
-#include <tx/nn/attend.hpp>
 #include <tx/nn/layer_norm.hpp>
-#include <tx/nn/linear.hpp>
-#include <tx/ops/gelu.hpp>
 #include <tx/ops/sum.hpp>
-#include <tx/train/sgd.hpp>
 
 using namespace divided;
 
@@ -63,45 +58,6 @@ constexpr auto pair_of_gradients = [](four x, four w) {
   return both_gradients{by_x, by_w};
 };
 
-// Heads by hand, with dropout of their probabilities and of what is fed on.
-struct heads {
-  nn::linear<8, 8> q, k, v, out;
-  nn::linear<8, 12> in;
-  nn::linear<12, 8> back;
-  param<tensor<float>, init::full<1>> factor;
-  constexpr auto operator()(tensor<float, 3, 4, 8> const& x) const {
-    auto const split = [](auto const& y) { return transpose<0, 2, 1, 3>(reshape<3, 4, 4, 2>(y)); };
-    auto const mixed = nn::attend(split(q(x)), split(k(x)), split(v(x)), nn::causal);
-    auto const y = x + out(reshape<3, 4, 8>(transpose<0, 2, 1, 3>(mixed)));
-    return y + back(dropout(gelu(in(y)) * factor, 0.25f));
-  }
-};
-struct stacked_heads {
-  repeat<2, heads> body;
-};
-constexpr auto loss_of_heads = [](stacked_heads const& m, tensor<float, 3, 4, 8> x) {
-  auto const y = m.body(x);
-  return mean(y * y);
-};
-template <class... Options>
-using step_of_heads = train_step<stacked_heads, loss_of_heads, sgd, Options...>;
-
-std::vector<float> numbers(int count, int seed) {
-  std::vector<float> x;
-  for (int i = 0; i < count; ++i) x.push_back(static_cast<float>((i * 7 + seed) % 13) / 13.0f - 0.4f);
-  return x;
-}
-template <class Run>
-std::vector<float> trained_heads(Run& run) {
-  run.settings["learning_rate"] = 0.3f;
-  run.settings.set("dropout", 0.2f);
-  std::vector<float> told;
-  for (int s = 0; s < 4; ++s) told.push_back(run(numbers(3 * 4 * 8, s)).loss);
-  auto const all = run.read();
-  told.insert(told.end(), all.begin(), all.end());
-  return told;
-}
-
 }  // namespace
 
 TEST_CASE("columns of a first layer and rows of a second are divided, others are left whole") {
@@ -133,16 +89,11 @@ TEST_CASE("a sum over ranks and a summed gradient are each other's gradients") {
 }
 
 TEST_CASE("two ranks with half the heads each train what one does, and drop the same numbers") {
-  executor<step_of_heads<>, cpu> alone{seed(3), {.threads = 1}};
-  auto const one = trained_heads(alone);
+  auto const one = heads_by_one<step_of_heads<>>();
   CHECK(one[0] != one[3]);
-  auto const two = on_ranks(2, [](dist::local& rank) {
-    executor<step_of_heads<tensor_parallel<2>>, distributed<cpu, dist::local>> run{seed(3), rank, {.threads = 1}};
-    return trained_heads(run);
-  });
+  auto const two = heads_by_ranks<step_of_heads<tensor_parallel<2>>>(2);
   CHECK(two[0] == two[1]);
-  REQUIRE(two[0].size() == one.size());
-  for (std::size_t i = 0; i < one.size(); ++i) CHECK(two[0][i] == Approx(one[i]).epsilon(1e-4).margin(2e-6));
+  check_near(two[0], one, 1e-4, 2e-6);
 }
 
 TEST_CASE("each rank keeps its part of the matrices, and what it reads and writes is whole") {

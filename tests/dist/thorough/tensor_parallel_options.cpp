@@ -1,0 +1,22 @@
+// Parts of products beside other options of a step.
+#include "../heads.hpp"
+
+#include <tx/train/lamb.hpp>
+#include <tx/train/options.hpp>
+
+using namespace divided;
+
+TEST_CASE("parts of products beside halves, sums over runs, clipping, and parts of a batch") {
+  auto const same = [](auto const& ranks, std::vector<float> const& one, double epsilon, double margin) {
+    for (auto const& of_rank : ranks) CHECK(of_rank == ranks[0]);
+    check_near(ranks[0], one, epsilon, margin);
+  };
+  same(heads_by_ranks<step_of_heads<mixed<bf16>, tensor_parallel<2>>>(2), heads_by_one<step_of_heads<mixed<bf16>>>(), 2e-2, 2e-3);
+  same(heads_by_ranks<step_of_heads<accumulate_runs<2>, tensor_parallel<2>>>(2), heads_by_one<step_of_heads<accumulate_runs<2>>>(), 1e-4, 2e-6);
+  same(heads_by_ranks<step_of_heads<clip_gradient, tensor_parallel<4>>>(4), heads_by_one<step_of_heads<clip_gradient>>(), 1e-4, 2e-6);
+}
+
+TEST_CASE("an optimizer that looks at whole tensors has them whole") {
+  using two = heads_by<lamb, tensor_parallel<2>>;
+  CHECK(two::memory.parameters == heads_by<lamb>::memory.parameters);
+}
