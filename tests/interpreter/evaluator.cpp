@@ -184,10 +184,12 @@ bool evaluator::as_good_as_equal(tx::dtype type, double const (&a)[3]) const {
 void evaluator::draw(tx::node const& n, values& out) const {
   if (!how_.random) throw std::runtime_error("evaluator: random numbers");
   auto const width = static_cast<std::size_t>(n.info.dims.row_length());
-  std::size_t const rows = width == 0 ? 0 : out.size() / width;
+  auto const own = static_cast<std::size_t>(tx::random_own_rows(n.at)), all = static_cast<std::size_t>(tx::random_all_rows(n.at));
+  std::size_t const rows = width == 0 ? 0 : own == 0 ? out.size() / width : out.size() / width / own * all;
+  auto const among_all = [&](std::size_t row) { return own == 0 ? row : row / own * all + static_cast<std::size_t>(how_.portion) * own + row % own; };
   tx::philox_stream const stream{static_cast<std::uint32_t>(n.at.v[0]) + (static_cast<std::uint32_t>(iteration_) << 16), how_.step};
   for (std::size_t e = 0; e < out.size(); ++e)
-    out[e] = static_cast<double>(tx::uniform(how_.key, stream, (static_cast<std::size_t>(n.at.v[1]) * parts_ + part_) * rows + e / width,
+    out[e] = static_cast<double>(tx::uniform(how_.key, stream, (static_cast<std::size_t>(n.at.v[1]) * parts_ + part_) * rows + among_all(e / width),
                                              static_cast<std::uint32_t>(e % width)));
 }
 

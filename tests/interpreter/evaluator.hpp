@@ -20,6 +20,7 @@ struct evaluation {
   bool random = false;      // numbers are drawn, as in a run from `key` at `step`; else a graph with random numbers is an error
   tx::philox_key key{};
   std::uint32_t step = 0;
+  int portion = 0;  // of what ranks divide, the number of this one's
   double noise = 0;         // each value is off by up to so many times the precision of its type: what other orders of sums may do
   std::uint32_t noise_seed = 1;
 };

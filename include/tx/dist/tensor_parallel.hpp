@@ -54,7 +54,7 @@ namespace detail {
 // Writes a graph anew, each divided value as the part that this rank has of it.
 class dividing {
  public:
-  constexpr dividing(graph const& from, divided_values const& values, int ranks) : from_(from), values_(values), ranks_(ranks) {}
+  constexpr dividing(graph const& from, divided_values const& of, int ranks) : from_(from), values_(of), ranks_(ranks) {}
 
   constexpr int operator()(graph& to, int id, node& n, vec<int>& in) const {
     bool any = values_.axis[id] >= 0 || values_.depth[id];
@@ -162,9 +162,9 @@ class dividing {
 // Of a recorded forward pass.
 constexpr void divide_products(graph& g, int ranks) {
   if (ranks == 1) return;
-  detail::divided_values const values(g, ranks);
-  if (!values.some()) throw invalid("tensor_parallel: no products were found that so many ranks can divide. FIX: fewer ranks, of which each has as many heads and columns, or data_parallel");
-  g = passes::rewrite(g, detail::dividing(g, values, ranks));
+  detail::divided_values const found(g, ranks);
+  if (!found.some()) throw invalid("tensor_parallel: no products were found that so many ranks can divide. FIX: fewer ranks, of which each has as many heads and columns, or data_parallel");
+  g = passes::rewrite(g, detail::dividing(g, found, ranks));
   g = passes::rewrite(g, passes::detail::as_it_is{});  // without what was divided
 }
 
