@@ -3,6 +3,7 @@
 // gradients averaged, and N where each goes its own way: the difference is what communication costs that nothing hides. Prints one JSON line: seconds of a
 // step of both, the median of the rounds, that share, tokens a second of all ranks, and bytes as planned of
 // a rank and of the same step by itself.
+#include "batch.hpp"
 #include "step.hpp"
 
 #include <tx/backends/cpu.hpp>
@@ -44,19 +45,9 @@ struct alone {
 };
 
 using data_parallel_step = step_with<tx::data_parallel<>>;
-constexpr std::size_t texts = TX_BATCH, tokens = TX_SEQ;
 
 struct timed {
   double together, by_itself;
-};
-
-struct batch {
-  std::vector<int> ids, labels;
-
-  batch(int rank, int number) : ids(texts * tokens), labels(texts) {
-    for (std::size_t i = 0; i < ids.size(); ++i) ids[i] = 1000 + static_cast<int>((i * 7919 + static_cast<std::size_t>(rank * 31 + number) * 104'729) % 20'000);
-    for (std::size_t i = 0; i < labels.size(); ++i) labels[i] = static_cast<int>(i + static_cast<std::size_t>(number)) % 2;
-  }
 };
 
 template <class Transport>

@@ -1,6 +1,7 @@
 // Usage: mpirun -n 2 bench_zero [--stage N] [--steps N] [--rounds N] [--threads N]
 // bench_ranks' step on two ranks that divide nothing (stage 0), states, gradients too and parameters too: seconds of a step and bytes as planned, of each stage, in turns.
 // With --stage that one alone, beside the most that the process has held, less what it held before the step was there.
+#include "batch.hpp"
 #include "step.hpp"
 
 #include <tx/backends/cpu.hpp>
@@ -14,7 +15,6 @@
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
-#include <fstream>
 #include <optional>
 #include <string>
 #include <tuple>
@@ -23,7 +23,6 @@
 namespace {
 
 constexpr int rank_count = 2;
-constexpr std::size_t texts = TX_BATCH, tokens = TX_SEQ;
 using communicator = tx::dist::ranks<tx::dist::mpi>;
 template <int Stage>
 struct of_stage {
@@ -38,14 +37,6 @@ struct settings {
   int stage = -1, steps = 4, rounds = 3, threads = 1;
 };
 
-// Bytes, as the kernel tells them: VmRSS or VmHWM.
-long long held(std::string const& which) {
-  std::ifstream in("/proc/self/status");
-  for (std::string line; std::getline(in, line);)
-    if (line.starts_with(which + ":")) return std::atoll(line.c_str() + which.size() + 1) * 1024;
-  return 0;
-}
-
 template <int Stage>
 class timed_stage {
  public:
@@ -56,10 +47,8 @@ class timed_stage {
     all_.barrier();
     auto const begin = std::chrono::steady_clock::now();
     for (int s = 0; s < settings_.steps; ++s) {
-      std::vector<int> ids(texts * tokens), labels(texts);
-      for (std::size_t i = 0; i < ids.size(); ++i) ids[i] = 1000 + static_cast<int>((i * 7919 + static_cast<std::size_t>(all_.rank() * 31 + s) * 104'729) % 20'000);
-      for (std::size_t i = 0; i < labels.size(); ++i) labels[i] = static_cast<int>(i + static_cast<std::size_t>(s)) % 2;
-      run_(ids, labels);
+      batch const b(all_.rank(), s);
+      run_(b.ids, b.labels);
     }
     all_.barrier();
     seconds_.push_back(std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count() / settings_.steps);
