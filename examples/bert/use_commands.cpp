@@ -3,6 +3,7 @@
 #include "../command_line/program.hpp"
 #include "commands.hpp"
 #include "judged.hpp"
+#include "training.hpp"
 
 #include <tx/io/pretrained.hpp>
 #include <tx/io/sentence_modules.hpp>
@@ -40,6 +41,12 @@ struct trained {
   }
 };
 
+// Processes that look at parts of one file have the same file, and the same model.
+void check_same_files(std::string const& model, std::string const& texts) {
+  auto& all = command_line::processes::now();
+  if (all.several()) all.check_same({{"--model", sum_of(tx::io::model_folder::open(model))}, {texts, sum_of(texts)}});
+}
+
 // Each process looks at a part of the texts. On the first [texts, labels] of all, on others nothing.
 std::vector<float> logits_of_all(classifier& run, std::span<tx::text::encoding const> texts) {
   auto& all = command_line::processes::now();
@@ -63,6 +70,7 @@ void predict_command(std::span<std::string const> arguments) {
              known))
     return;
   trained model(given);
+  check_same_files(given.text("model"), given.text("text"));
   auto const texts = tx::text::read_labelled_texts(given.text("text"), labels::none);
   bool const scores = given.has("scores");
   if (scores && (compiled().labels != 2 || !texts.front().pair))
@@ -110,6 +118,7 @@ void eval_command(std::span<std::string const> arguments) {
              known))
     return;
   trained model(given);
+  check_same_files(given.text("model"), given.text("data"));
   auto const texts = tx::text::read_labelled_texts(given.text("data"));
   dataset const labelled = encode(texts, given.text("data"), model.words, model.names, compiled().longest);
   say_cut(labelled.texts, given.text("data"), compiled().longest);
@@ -168,6 +177,7 @@ void embed_command(std::span<std::string const> arguments) {
   auto const report = tx::io::load_pretrained(tx::io::model_folder::open(folder), run->tensors(), compiled().family);
   if (!report.fresh.empty()) throw tx::format_error(folder + " lacks " + report.fresh.front());
 
+  check_same_files(folder, given.text("text"));
   auto const texts = tx::text::read_labelled_texts(given.text("text"), labels::none);
   int const longest = said.longest > 0 ? std::min(said.longest, compiled().longest) : compiled().longest;
   auto const coded = encode(texts, given.text("text"), words, longest);

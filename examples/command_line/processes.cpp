@@ -112,8 +112,8 @@ std::string processes::communication_in(double seconds) const {
 }
 
 void processes::share(tx::train::loop_options& o) {
-  if (!several()) return;
   o.common["the number of processes"] = std::to_string(count());
+  if (!several()) return;
   check_same(o.common);
   before_ = all_.seconds();
   o.agreed = [this](int signal) { return agreed(signal); };

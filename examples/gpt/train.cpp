@@ -87,6 +87,7 @@ void train_model(options const& given, command_line::processes& all_of_us) {
   place where{text.identity()};
   tx::train::loop_options o{.resume = resume, .checkpoints = {.folder = checkpoints_in(out), .every = save_every}, .report = {.loss = "bits/byte"},
                             .common = {{"--rate", std::to_string(rate)}, {"--seed", std::to_string(seed)}}, .resume_by = "--resume"};
+  if (all_of_us.several()) all_of_us.check_same({{"--text", text.identity()}, {"--steps", std::to_string(all.lasts.steps)}});
   all_of_us.share(o);
   tx::train::loop loop(run, where, o);
 

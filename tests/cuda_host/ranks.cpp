@@ -213,10 +213,10 @@ TEST_CASE("ranks whose programs differ are told so before they begin") {
       using on_devices = distributed<interpreted, std::remove_cvref_t<decltype(all)>>;
       if (all.rank() == 0) {
         executor<small_step<data_parallel<2>>, on_devices> run{seed(3), all};
-        run(batch<float>(0, 0, rows));
+        run(divided::batch<float>(0, 0, divided::rows));
       } else {
         executor<small_step<data_parallel<2>, clip_gradient>, on_devices> run{seed(3), all};
-        run(batch<float>(0, 0, rows));
+        run(divided::batch<float>(0, 0, divided::rows));
       }
       return 0;
     });
@@ -245,7 +245,7 @@ TEST_CASE("a run that does not end is given up, on all ranks, and named") {
     CHECK(said[static_cast<std::size_t>(r)][0].find("a run on rank " + std::to_string(r) + ": ") == 0);
     CHECK(said[static_cast<std::size_t>(r)][1].find("a rank has given up") != std::string::npos);
   }
-  bool const waited = said[0][0].find("nothing has ended for 0 s") != std::string::npos || said[1][0].find("nothing has ended for 0 s") != std::string::npos;
+  bool const waited = said[0][0].find("it has not ended within 0 s") != std::string::npos || said[1][0].find("it has not ended within 0 s") != std::string::npos;
   CHECK(waited);
 }
 

@@ -128,6 +128,102 @@ TEST_CASE("each rank keeps its part of the matrices, and what it reads and write
   for (auto const& of_rank : told) CHECK(of_rank == std::vector(4, true));
 }
 
+// Of up to four places, of which a run has fewer.
+struct bounded_heads {
+  nn::linear<8, 8> q, k, v, out;
+  nn::linear<8, 12> in;
+  nn::linear<12, 8> back;
+};
+constexpr auto attends = [](bounded_heads const& m, tensor<float, 2, dyn<4>, 8> x) {
+  auto const split = [](auto const& y) { return transpose<0, 2, 1, 3>(reshape<2, dyn<4>, 4, 2>(y)); };
+  auto const y = m.out(reshape<2, dyn<4>, 8>(transpose<0, 2, 1, 3>(nn::attend(split(m.q(x)), split(m.k(x)), split(m.v(x))))));
+  auto const z = y + m.back(dropout(gelu(m.in(y))));
+  return mean(z * z);
+};
+
+TEST_CASE("runs of fewer rows than planned drop the same numbers as one rank") {
+  using one = train_step<bounded_heads, attends, sgd>;
+  using two = train_step<bounded_heads, attends, sgd, tensor_parallel<2>>;
+  auto const losses = [](auto& run) {
+    run.settings.set("dropout", 0.4f);
+    std::vector<float> told;
+    for (int places : {4, 3, 1}) told.push_back(run(numbers(2 * places * 8, places)).loss);
+    return told;
+  };
+  executor<one, cpu> alone{seed(3), {.threads = 1}};
+  auto const wanted = losses(alone);
+  auto const got = on_ranks(2, [&](dist::local& rank) {
+    executor<two, distributed<cpu, dist::local>> run{seed(3), rank, {.threads = 1}};
+    return losses(run);
+  });
+  CHECK(got[0] == got[1]);
+  check_near(got[0], wanted, 1e-5, 1e-7);
+}
+
+TEST_CASE("an axis keeps its place among extents that are as many in each run") {
+  using dist::detail::axis_in_order;
+  shape const bounded_rows = extents(bounded(dyn<4>), bounded(16));
+  CHECK(axis_in_order(bounded_rows, extents(bounded(dyn<4>), bounded(4), bounded(4)), 1) == 1);
+  CHECK(axis_in_order(bounded_rows, extents(bounded(4), bounded(4), bounded(dyn<4>)), 1) == -1);  // as many at the most alone
+  CHECK(axis_in_order(extents(2, 16), extents(2, 1, 4, 4), 1) == 2);
+  CHECK(axis_in_order(extents(2, 4, 4), extents(2, 16), 1) == 1);
+  CHECK(axis_in_order(extents(2, 4, 4), extents(2, 16), 2) == -1);
+}
+
+TEST_CASE("ranks that divide products have the same arguments and parameters, or are told so") {
+  constexpr auto scores = [](stacked_heads const& m, tensor<float, 3, 4, 8> x) { return loss_of_heads(m, x); };
+  using program = function<scores, stacked_heads, tensor_parallel<2>>;
+  auto const said = [](int of_seed, int of_batch) {
+    std::string what = "nothing";
+    try {
+      on_ranks(2, [&](dist::local& rank) {
+        executor<program, distributed<cpu, dist::local>> run{seed(static_cast<std::uint64_t>(3 + of_seed * rank.rank())), rank, {.threads = 1}};
+        run(numbers(3 * 4 * 8, of_batch * rank.rank()));
+        return 0;
+      });
+    } catch (error const& e) {
+      what = e.what();
+    }
+    return what;
+  };
+  CHECK(said(0, 0) == "nothing");
+  CHECK_THAT(said(1, 0), Catch::Contains("begins with another seed than other ranks"));
+  CHECK_THAT(said(0, 1), Catch::Contains("begins with other arguments than other ranks"));
+}
+
+TEST_CASE("a program that divides nothing takes the parameters that ranks divide") {
+  constexpr auto learns = [](pair_of_layers const& m, tensor<float, 5, 6> x) {
+    auto const y = feed(m, x);
+    return mean(y * y);
+  };
+  constexpr auto shown = [](pair_of_layers const& m, tensor<float, 5, 6> x) { return gelu(m.first(x)); };  // whole columns are handed out
+  using two = train_step<pair_of_layers, learns, sgd, tensor_parallel<2>>;
+  auto const told = on_ranks(2, [](dist::local& rank) {
+    executor<two, distributed<cpu, dist::local>> run{seed(3), rank, {.threads = 1}};
+    auto const x = numbers(5 * 6, 2);
+    run(x);
+    executor<function<shown, pair_of_layers, kept_as<two>>, distributed<cpu, dist::local>> part{run, {.threads = 1}};
+    executor<function<shown, pair_of_layers>, cpu> whole{seed(0), {.threads = 1}};
+    whole.write(run.read());
+    auto const& got = part(x).value;
+    auto const& wanted = whole(x).value;
+    return std::equal(got.begin(), got.end(), wanted.begin(), wanted.end());
+  });
+  CHECK(two::states.divides_parameters());
+  CHECK(told == std::vector<bool>{true, true});
+}
+
+TEST_CASE("a portion of what was gathered ends with zeros where rows do not divide") {
+  constexpr auto f = [](tensor<float, 3> x) { return own_rows<0, 2>(all_gather<0, 2, 5>(x)); };
+  auto const told = on_ranks(2, [](dist::local& rank) {
+    executor<function<f>, distributed<cpu, dist::local>> run{seed(0), rank};
+    auto const& v = run(std::vector<float>{1, 2, 3}).value;
+    return std::vector<float>(v.begin(), v.end());
+  });
+  CHECK(told[0] == std::vector<float>{1, 2, 3});
+  CHECK(told[1] == std::vector<float>{1, 2, 0});
+}
+
 TEST_CASE("parts of products are for as many ranks as were named") {
   dist::single alone;
   CHECK_THROWS_WITH((executor<step_of_heads<tensor_parallel<2>>, distributed<cpu, dist::single>>{seed(3), alone}), Catch::Contains("the step was compiled for 2 ranks; there are 1. FIX: start so many"));

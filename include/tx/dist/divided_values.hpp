@@ -16,14 +16,15 @@
 
 namespace tx::dist::detail {
 
-// Where the leading elements of an axis lie that keeps a view's elements in order: of [6, 8] as [6, 2, 4] axis 1 is 1, and so it is of [6, 2, 4] as [6, 8]. -1: nowhere.
+// Where the leading elements of an axis lie that keeps a view's elements in order: of [6, 8] as [6, 2, 4] axis 1 is 1, and so it is of [6, 2, 4] as [6, 8]. -1: nowhere. Extents before it
+// are as many in each run: of [B <= 4, 6] as [4, B, 6 / 4] they are not.
 constexpr int axis_in_order(shape const& from, shape const& to, int axis) {
-  std::int64_t before = 1, at = 1;
-  for (int a = 0; a < axis; ++a) before *= from.dim[a];
+  bounded before = 1, at = 1;
+  for (int a = 0; a < axis; ++a) before = before * from.at(a);
   for (int a = 0; a < to.rank; ++a) {
     bool const nested = to.dim[a] > 1 && (to.dim[a] % from.dim[axis] == 0 || from.dim[axis] % to.dim[a] == 0);
     if (at == before && nested) return a;
-    at *= to.dim[a];
+    at = at * to.at(a);
   }
   return -1;
 }
@@ -185,7 +186,10 @@ class divided_values {
         fits = fits && axis[in] + 1 == g_.info(in).dims.rank;
       }
     if (divided == 0) return;
-    if (f.dropout) fits = fits && g_[g_.input(n, 3 + f.noise_at())].op == &random_info;
+    if (f.dropout) {  // of a fixed number of queries, so that it is known which rows of all are a rank's
+      int const noise = g_.input(n, 3 + f.noise_at());
+      fits = fits && g_[noise].op == &random_info && !g_.info(noise).dims.is_bounded(2);
+    }
     if (!fits || divided < 3) return refuse_all(n);
     join(group_[q], group_[k]);
     join(group_[q], group_[v]);

@@ -68,7 +68,8 @@ constexpr int own_rows_simplify(simplify_context& c) {
   divided_axis const d = divided_axis::of(c.at);
   if (from.op != &all_gather_info) return -1;
   divided_axis const of = divided_axis::of(from.at);
-  return of.axis == d.axis && of.ranks == d.ranks ? c.g.input(from, 0) : -1;
+  bool const no_rest = of.extent == of.ranks * rows_of_rank(of.extent, of.ranks);  // else the last portions end with zeros, whatever was gathered
+  return of.axis == d.axis && of.ranks == d.ranks && no_rest ? c.g.input(from, 0) : -1;
 }
 constexpr void own_rows_vjp(vjp_context& c) {
   divided_axis const d = divided_axis::of(c.at());

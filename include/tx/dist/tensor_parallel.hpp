@@ -123,12 +123,18 @@ class dividing {
 
   // Does a gradient come as far as this? Not to numbers and settings of a run, nor to what is made of them.
   static constexpr bool has_gradient(graph const& g, int id) {
+    vec<char> seen(g.size(), 0);
+    return has_gradient(g, id, seen);
+  }
+  static constexpr bool has_gradient(graph const& g, int id, vec<char>& seen) {
     node const& n = g[id];
+    if (seen[id]) return false;  // it had none
+    seen[id] = 1;
     if (!is_float(n.info.type) || !n.op->differentiable) return false;
     if (n.op->kind == op_kind::constant || n.op->kind == op_kind::index) return false;
     if (n.op->kind == op_kind::leaf || n.op->kind == op_kind::result) return true;
     for (int k = 0; k < n.inputs; ++k)
-      if (has_gradient(g, g.input(n, k))) return true;
+      if (has_gradient(g, g.input(n, k), seen)) return true;
     return false;
   }
 
@@ -159,10 +165,11 @@ class dividing {
 
 }  // namespace detail
 
-// Of a recorded forward pass.
-constexpr void divide_products(graph& g, int ranks) {
+// Of a recorded forward pass. all_whole: there may be nothing to divide, as in a program beside the step that divides.
+constexpr void divide_products(graph& g, int ranks, bool all_whole = false) {
   if (ranks == 1) return;
   detail::divided_values const found(g, ranks);
+  if (!found.some() && all_whole) return;
   if (!found.some()) throw invalid("tensor_parallel: no products were found that so many ranks can divide. FIX: fewer ranks, of which each has as many heads and columns, or data_parallel");
   g = passes::rewrite(g, detail::dividing(g, found, ranks));
   g = passes::rewrite(g, passes::detail::as_it_is{});  // without what was divided
@@ -251,7 +258,7 @@ template <class Model, int Ranks, class... Options>
 struct detail::divided_products<Model, Ranks, Options...> {
   static constexpr state_kinds states() { return portions_of_step<Options...>::states(); }
   static constexpr void divide(graph& g) {
-    dist::divide_products(g, Ranks);
+    dist::divide_products(g, Ranks, states().divides_parameters());
     if (!states().divides_parameters()) return;
     gradient_facts<Model> const facts(states());
     dist::divide_parameters(g, facts, true);

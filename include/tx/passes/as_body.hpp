@@ -105,7 +105,7 @@ class body_of_graph {
       at = of_argument(k >= first_stacked(r) ? k + numbers_read_[r].size() : k, r + first_);
     }
     if (n.op == &repeat_info) at = of_region(run_region(at) + first_);
-    if (n.op->random) at = of_random(random_stream(at), shard);
+    if (n.op->random) at = of_random(random_stream(at), shard, random_own_rows(at), random_all_rows(at));
     if (n.op->kind == op_kind::gather_all) at = of_gathered(first_number(at) + numbers_, gathered_rows(at));
     g_.current = first_ + n.region;
     g_.when = n.when;

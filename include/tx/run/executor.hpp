@@ -307,8 +307,12 @@ class executor {
         exec::refuse_out_of_range(std::span(a), c, frame_.extents);
       }(), ...);
     }
-    if constexpr (exec::ranked<Backend> && exec::trains<Step>)
-      if (begins_) exec::check_same_beginning<program>(*frame_.ranks, parameters_->seed.value, parameters_->steps, parameters_->sum_of_what_is_alike());
+    if constexpr (exec::ranked<Backend> && (exec::trains<Step> || exec::tensor_ranks<Step> > 1))
+      if (begins_) {
+        std::uint64_t given = 0;
+        if constexpr (exec::tensor_ranks<Step> > 1) ((given = sum_of_bytes(std::as_bytes(std::span(a)), given)), ...);
+        exec::check_same_beginning<program>(*frame_.ranks, parameters_->seed.value, parameters_->steps, parameters_->sum_of_what_is_alike(), given);
+      }
     begins_ = false;
     settings.write_scalars(scalars_, steps_run(), exec::runs_of_update<Step>);
     if constexpr (exec::ranked<Backend> && requires { Step::division; }) scalars_[static_cast<std::size_t>(scalar::shards)] = static_cast<float>(frame_.ranks->size() * Step::division.shards);

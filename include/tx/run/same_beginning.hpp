@@ -24,13 +24,14 @@ std::uint64_t sum_of_calls() {
   return sum;
 }
 
+// sum_of_arguments: where all ranks are given the same; else 0 on all.
 // Throws value_error where this rank's number is not the mean of all ranks', bytewise: on one rank at least, unless all have the same. The others learn of it by the
 // rank_error of what they ask for next. Sums of bytes are exact in f32 for up to 65,536 ranks.
 template <class Program, class Communicator>
-void check_same_beginning(Communicator& all, std::uint64_t seed, std::int64_t steps, std::uint64_t sum_of_parameters) {
+void check_same_beginning(Communicator& all, std::uint64_t seed, std::int64_t steps, std::uint64_t sum_of_parameters, std::uint64_t sum_of_arguments) {
   auto& ranks = host_end(all);
-  std::array<std::uint64_t, 4> const own{seed, static_cast<std::uint64_t>(steps), sum_of_parameters, requires { all.host(); } ? sum_of_calls<Program>() : 0};
-  constexpr char const* names[] = {"another seed", "another count of steps", "other parameters or states of the optimizer", "another program"};
+  std::array<std::uint64_t, 5> const own{seed, static_cast<std::uint64_t>(steps), sum_of_parameters, requires { all.host(); } ? sum_of_calls<Program>() : 0, sum_of_arguments};
+  constexpr char const* names[] = {"another seed", "another count of steps", "other parameters or states of the optimizer", "another program", "other arguments"};
   std::array<float, sizeof own> bytes{}, sums{};
   for (std::size_t k = 0; k < sizeof own; ++k) bytes[k] = static_cast<float>(own[k / 8] >> (k % 8 * 8) & 0xff);
   ranks.all_reduce(std::span<float const>(bytes), std::span<float>(sums));

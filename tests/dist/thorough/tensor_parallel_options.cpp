@@ -13,6 +13,7 @@ TEST_CASE("parts of products beside halves, sums over runs, clipping, and parts 
   };
   same(heads_by_ranks<step_of_heads<mixed<bf16>, tensor_parallel<2>>>(2), heads_by_one<step_of_heads<mixed<bf16>>>(), 2e-2, 2e-3);
   same(heads_by_ranks<step_of_heads<accumulate_runs<2>, tensor_parallel<2>>>(2), heads_by_one<step_of_heads<accumulate_runs<2>>>(), 1e-4, 2e-6);
+  same(heads_by_ranks<step_of_heads<accumulate<3>, tensor_parallel<2>>>(2), heads_by_one<step_of_heads<accumulate<3>>>(), 1e-4, 2e-6);
   same(heads_by_ranks<step_of_heads<clip_gradient, tensor_parallel<4>>>(4), heads_by_one<step_of_heads<clip_gradient>>(), 1e-4, 2e-6);
 }
 

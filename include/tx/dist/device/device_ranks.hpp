@@ -52,7 +52,7 @@ enum class sum_order { of_tree, of_library };
 struct device_ranks_options {
   sum_order sums = sum_order::of_tree;
   std::int64_t room = 64 << 20;  // bytes on the device for what other ranks bring to a sum, of all of them together
-  std::chrono::milliseconds patience = std::chrono::minutes(5);  // with a run in which nothing ends
+  std::chrono::milliseconds patience = std::chrono::minutes(30);  // with a run, which takes no longer
 };
 
 template <class Backend, device_library Library, communicator Host>
@@ -159,7 +159,7 @@ class device_ranks {
           library_.check();
           if constexpr (requires { host_.check(); }) host_.check();
           if (std::chrono::steady_clock::now() - since > options_.patience)
-            throw error("nothing has ended for " + std::to_string(options_.patience.count() / 1000) + " s: another rank hangs, or runs another program");
+            throw error("it has not ended within " + std::to_string(options_.patience.count() / 1000) + " s: another rank hangs, or runs another program. FIX: device_ranks_options::patience, where runs are that long");
         } catch (...) {
           library_.abort();
           throw;
@@ -206,9 +206,17 @@ class device_ranks {
   template <class Send, class Receive>
   void exchange(Send const& send_to, Receive const& receive_from) {
     library_.begin();
-    for (int k = 1; k < size(); ++k) {
-      send_to((rank() + k) % size());
-      receive_from((rank() - k + size()) % size());
+    try {
+      for (int k = 1; k < size(); ++k) {
+        send_to((rank() + k) % size());
+        receive_from((rank() - k + size()) % size());
+      }
+    } catch (...) {
+      try {
+        library_.end();  // a group that stays open would take in all that comes later
+      } catch (...) {
+      }
+      throw;
     }
     library_.end();
   }
