@@ -46,7 +46,7 @@ std::vector<float> trained_heads(Run& run) {
   run.settings["learning_rate"] = 0.3f;
   run.settings.set("dropout", 0.2f);
   std::vector<float> told;
-  for (int s = 0; s < 4; ++s) told.push_back(run(numbers(3 * 4 * 8, s)).loss);
+  for (int s = 0; s < 4; ++s) told.push_back(run(numbers(static_cast<int>(std::tuple_element_t<0, typename Run::arguments>::info.count()), s)).loss);
   auto const all = run.read();
   told.insert(told.end(), all.begin(), all.end());
   return told;
