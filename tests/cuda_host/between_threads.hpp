@@ -50,7 +50,7 @@ class between_threads {
     wanted_.clear();
   }
   void all_gather(std::byte const* from, std::byte* to, std::size_t bytes) {
-    if (from != to + rank_ * bytes) std::memcpy(to + rank_ * bytes, from, bytes);
+    if (from != to + static_cast<std::size_t>(rank_) * bytes) std::memcpy(to + static_cast<std::size_t>(rank_) * bytes, from, bytes);
     begin();
     for (int r = 0; r < ranks_; ++r) {
       if (r == rank_) continue;

@@ -35,7 +35,7 @@ TEST_CASE("sums on one to seven devices have the bits of the tree, at once and i
     CAPTURE(ranks);
     auto const wrong = on_devices(ranks, little, [](auto& all) {
       std::size_t n = 0;
-      for (std::size_t const count : {0, 1, 30, 3000}) n += wrong_sums<float>(all, count);
+      for (std::size_t const count : {std::size_t{0}, std::size_t{1}, std::size_t{30}, std::size_t{3000}}) n += wrong_sums<float>(all, count);
       return n + wrong_sums<double>(all, 9001) + wrong_sums<bf16>(all, 20'011) + wrong_sums<f16>(all, 20'011) + wrong_sums<float>(all, 40'013);
     });
     CHECK(wrong == std::vector<std::size_t>(static_cast<std::size_t>(ranks)));

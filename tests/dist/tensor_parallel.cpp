@@ -171,7 +171,7 @@ TEST_CASE("an axis keeps its place among extents that are as many in each run") 
 }
 
 TEST_CASE("ranks that divide products have the same arguments and parameters, or are told so") {
-  constexpr auto scores = [](stacked_heads const& m, tensor<float, 3, 4, 8> x) { return loss_of_heads(m, x); };
+  static constexpr auto scores = [](stacked_heads const& m, tensor<float, 3, 4, 8> x) { return loss_of_heads(m, x); };
   using program = function<scores, stacked_heads, tensor_parallel<2>>;
   auto const said = [](int of_seed, int of_batch) {
     std::string what = "nothing";
@@ -192,11 +192,11 @@ TEST_CASE("ranks that divide products have the same arguments and parameters, or
 }
 
 TEST_CASE("a program that divides nothing takes the parameters that ranks divide") {
-  constexpr auto learns = [](pair_of_layers const& m, tensor<float, 5, 6> x) {
+  static constexpr auto learns = [](pair_of_layers const& m, tensor<float, 5, 6> x) {
     auto const y = feed(m, x);
     return mean(y * y);
   };
-  constexpr auto shown = [](pair_of_layers const& m, tensor<float, 5, 6> x) { return gelu(m.first(x)); };  // whole columns are handed out
+  static constexpr auto shown = [](pair_of_layers const& m, tensor<float, 5, 6> x) { return gelu(m.first(x)); };  // whole columns are handed out
   using two = train_step<pair_of_layers, learns, sgd, tensor_parallel<2>>;
   auto const told = on_ranks(2, [](dist::local& rank) {
     executor<two, distributed<cpu, dist::local>> run{seed(3), rank, {.threads = 1}};
@@ -214,7 +214,7 @@ TEST_CASE("a program that divides nothing takes the parameters that ranks divide
 }
 
 TEST_CASE("a portion of what was gathered ends with zeros where rows do not divide") {
-  constexpr auto f = [](tensor<float, 3> x) { return own_rows<0, 2>(all_gather<0, 2, 5>(x)); };
+  static constexpr auto f = [](tensor<float, 3> x) { return own_rows<0, 2>(all_gather<0, 2, 5>(x)); };
   auto const told = on_ranks(2, [](dist::local& rank) {
     executor<function<f>, distributed<cpu, dist::local>> run{seed(0), rank};
     auto const& v = run(std::vector<float>{1, 2, 3}).value;

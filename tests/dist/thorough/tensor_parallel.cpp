@@ -96,7 +96,7 @@ TEST_CASE("two ranks with parts of the products of a BERT train what one does, w
 }
 
 TEST_CASE("a program that scores is divided too") {
-  constexpr auto scores = [](nn::bert_classifier<config, labels> const& m, ids x) { return m(x); };
+  static constexpr auto scores = [](nn::bert_classifier<config, labels> const& m, ids x) { return m(x); };
   texts_of const b(0);
   executor<function<scores, nn::bert_classifier<config, labels>>, cpu> one{seed(3), {.threads = 1}};
   auto const wanted = one(b.x).value;
