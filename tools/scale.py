@@ -69,7 +69,9 @@ def check(path, tolerance=0.15):
     over, lines = "mpi", []
     for named, line in runs:
         if line:
-            lines.append((over, json.loads(line)))
+            run = json.loads(line)
+            if "in_collectives" not in run:  # ranks that divide products, which nothing is predicted of
+                lines.append((over, run))
         else:
             over = named or "mpi"
     one = next(l["seconds_alone"] for _, l in lines if l["ranks"] == 1 and "seconds_alone" in l)
