@@ -11,7 +11,6 @@
 //   broadcast(x, root)    what rank `root` has, on all
 //   barrier()             waits until all ranks are here
 //
-//
 // They act on memory of the host, or of a device (device/device_ranks.hpp), whose communicator copies and clears there: copy_elements, clear_elements.
 //
 // When a rank fails, the others get a rank_error instead of waiting for ever; what they compute with stays usable, the

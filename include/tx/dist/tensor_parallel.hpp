@@ -227,10 +227,9 @@ class used_portions {
 
 // Of each entry of a model's layout the axis that ranks divide, where they divide a program's products; -1: each has all.
 template <class Model, auto F>
-constexpr auto axes_kept(step_options const& options, bool training) {
+constexpr auto axes_kept(step_options const& options) {
   fixed<signed char, layout<Model>::entries.size() + 1> axes{};
   graph g{};
-  g.training = training;
   tx::detail::record_forward<Model, F>(g, options);
   divide_products(g, options.tensor_ranks);
   used_portions<Model> const found(g);

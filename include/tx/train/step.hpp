@@ -35,7 +35,7 @@ constexpr void for_each_result(with_gradient_norm<Result, T>& result, F f) {
 namespace detail {
 // The axes of parameters of which each rank keeps the portion that it uses, where ranks divide products.
 template <class Model, auto Loss, class... Options>
-inline constexpr auto axes_kept = dist::axes_kept<Model, Loss>(options_of<Options...>(), true);
+inline constexpr auto axes_kept = dist::axes_kept<Model, Loss>(options_of<Options...>());
 
 // What lies beside the parameters: the optimizer's states, and sums of gradients over the runs of an update.
 template <class Model, auto Loss, class Optimizer, class... Options>

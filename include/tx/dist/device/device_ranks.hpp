@@ -19,7 +19,6 @@
 #include <tx/run/bytes.hpp>
 
 #include <algorithm>
-#include <array>
 #include <chrono>
 #include <exception>
 #include <string>

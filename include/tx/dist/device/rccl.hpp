@@ -10,9 +10,6 @@
 namespace tx::dist {
 
 template <class Backend, communicator Host>
-class rccl : public device_ranks<Backend, nccl_calls<typename Backend::device>, Host> {
- public:
-  explicit rccl(Host& host, device_ranks_options options = {}) : device_ranks<Backend, nccl_calls<typename Backend::device>, Host>(host, options) {}
-};
+using rccl = device_ranks<Backend, nccl_calls<typename Backend::device>, Host>;
 
 }  // namespace tx::dist
