@@ -66,24 +66,7 @@ TEST_CASE_METHOD(bert_processes, "a step of two processes learns from the texts 
 TEST_CASE_METHOD(bert_processes, "processes that fine-tune and are stopped or killed go on as if nothing had happened", "[bert]") {
   std::string const all_steps = command + "--steps 200 ";
   REQUIRE(run(2, all_steps + "--out @whole") == std::vector<int>{0, 0});
-  int stops = 0, kills = 0;
-  for (int turn = 0; (stops < 1 || kills < 2) && turn < 60; ++turn) {
-    if (!some_saved("cut")) std::filesystem::remove_all(path / "cut");
-    auto const all = start(2, all_steps + "--out @cut --save-every 9" + (some_saved("cut") ? " --resume" : ""));
-    while (!ended(all[0]) && error(0).find("for validation") == std::string::npos) ::usleep(1000);  // both are there
-    for (std::size_t wait = draw(60); wait > 0 && !ended(all[0]); --wait) ::usleep(1000);
-    bool const kill = turn % 2 == 1;
-    ::kill(kill ? all[draw(2)] : all[0], kill ? SIGKILL : SIGTERM);  // the first says when all stop
-    auto const ends = codes(all);
-    CAPTURE(turn, ends, error(0), error(1));
-    stops += ends == std::vector<int>{128 + SIGTERM, 128 + SIGTERM};
-    kills += std::ranges::count(ends, -SIGKILL) == 1 && std::ranges::count(ends, 1) == 1;
-    for (int const code : ends) CHECK((code == 128 + SIGTERM || code == -SIGTERM || code == -SIGKILL || code == 1 || code == 0));
-  }
-  CHECK(stops >= 1);
-  CHECK(kills >= 2);
-  if (!some_saved("cut")) std::filesystem::remove_all(path / "cut");
-  REQUIRE(run(2, all_steps + "--out @cut --save-every 9" + (some_saved("cut") ? " --resume" : "")) == std::vector<int>{0, 0});
+  interrupted(all_steps, {.stops = 1, .kills = 2, .save_every = 9, .turns = 60, .milliseconds = 60});
   CHECK(model("cut") == model("whole"));
 }
 

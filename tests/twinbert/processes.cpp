@@ -40,25 +40,7 @@ TEST_CASE_METHOD(processes_test, "processes train one model, to the same bits ea
 TEST_CASE_METHOD(processes_test, "processes that are stopped or killed go on as if nothing had happened") {
   std::string const command = options + "--steps 400 ";
   REQUIRE(run(2, command + "--out @whole") == std::vector<int>{0, 0});
-  int stops = 0, kills = 0;
-  // So often that both happen; a run that has ended leaves no state, and is begun anew.
-  for (int turn = 0; (stops < 2 || kills < 3) && turn < 100; ++turn) {
-    if (!some_saved("cut")) std::filesystem::remove_all(path / "cut");
-    auto const all = start(2, command + "--out @cut --save-every 7" + (some_saved("cut") ? " --resume" : ""));
-    bool const kill = turn % 2 == 1;
-    while (!ended(all[0]) && error(0).find("for validation") == std::string::npos) ::usleep(1000);  // both are there
-    for (std::size_t wait = draw(100); wait > 0 && !ended(all[0]); --wait) ::usleep(1000);
-    ::kill(kill ? all[draw(2)] : all[0], kill ? SIGKILL : SIGTERM);  // the first says when all stop
-    auto const ends = codes(all);
-    CAPTURE(turn, ends, error(0), error(1));
-    stops += ends == std::vector<int>{128 + SIGTERM, 128 + SIGTERM};
-    kills += std::ranges::count(ends, -SIGKILL) == 1 && std::ranges::count(ends, 1) == 1;
-    for (int const code : ends) CHECK((code == 128 + SIGTERM || code == -SIGTERM || code == -SIGKILL || code == 1 || code == 0));
-  }
-  CHECK(stops >= 2);
-  CHECK(kills >= 3);
-  if (!some_saved("cut")) std::filesystem::remove_all(path / "cut");
-  REQUIRE(run(2, command + "--out @cut --save-every 7" + (some_saved("cut") ? " --resume" : "")) == std::vector<int>{0, 0});
+  interrupted(command, {.stops = 2, .kills = 3, .save_every = 7, .turns = 100, .milliseconds = 100});
   CHECK(model("cut") == model("whole"));
 }
 
