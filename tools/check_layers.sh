@@ -136,13 +136,13 @@ selftest() {
   try "layer tx may not include <tx/backends/cpu.hpp> of layer backends" tx.hpp '#include <tx/backends/cpu.hpp>'
   try "<tx/extra/a.hpp>, which is in no layer" core/shape.hpp '#include <tx/extra/a.hpp>'
   try "include/tx/extra/a.hpp:1: is in no layer" extra/a.hpp ''
-  try "include/tx/nn/linear.hpp:2: <Eigen/Core> is for backends only" nn/linear.hpp '' '#include <Eigen/Core>'
-  try "<immintrin.h> is for backends only" core/dtype.hpp '#include <immintrin.h>'
-  try "<cuda_runtime.h> is for backends only" plan/plan.hpp '#include <cuda_runtime.h>'
+  try "include/tx/nn/linear.hpp:2: <Eigen/Core> is for backends dist/device only" nn/linear.hpp '' '#include <Eigen/Core>'
+  try "<immintrin.h> is for backends dist/device only" core/dtype.hpp '#include <immintrin.h>'
+  try "<cuda_runtime.h> is for backends dist/device only" plan/plan.hpp '#include <cuda_runtime.h>'
   for name in functional chrono iostream fstream filesystem; do
-    try "<$name> is for io text train/loop dist/net only" train/step.hpp "#include <$name>"
+    try "<$name> is for io text train/loop dist/net dist/device only" train/step.hpp "#include <$name>"
   done
-  try "<chrono> is for io text train/loop dist/net only" backends/cpu.hpp '#include <chrono>'
+  try "<chrono> is for io text train/loop dist/net dist/device only" backends/cpu.hpp '#include <chrono>'
   try "include/tx/ops/long.hpp:401: has 401 lines, more than 400" ops/long.hpp $(seq 401)
   try "nothing wrong" ops/long.hpp $(seq 400)
   [ $failed = 0 ] && echo "check_layers: all checks passed"

@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-inline constexpr std::size_t texts = TX_BATCH, tokens = TX_SEQ;
-
 struct batch {
+  static constexpr std::size_t texts = TX_BATCH, tokens = TX_SEQ;
+
   std::vector<int> ids, labels;
 
   batch(int rank, int number) : ids(texts * tokens), labels(texts) {

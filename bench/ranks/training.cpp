@@ -77,7 +77,7 @@ void run(Transport& over, int steps, int rounds, int threads) {
   double const both = median(&timed::together), one = median(&timed::by_itself);
   if (all.rank() == 0)
     std::printf("{\"ranks\": %d, \"threads\": %d, \"seconds\": %.5f, \"seconds_alone\": %.5f, \"exposed\": %.4f, \"tokens_per_second\": %.0f, \"parameters\": %lld, \"planned_peak\": %lld, \"planned_peak_of_one\": %lld}\n", all.size(), threads, both, one,
-                1 - one / both, static_cast<double>(texts * tokens) * all.size() / both, static_cast<long long>(tx::layout<data_parallel_step::model>::size),
+                1 - one / both, static_cast<double>(batch::texts * batch::tokens) * all.size() / both, static_cast<long long>(tx::layout<data_parallel_step::model>::size),
                 static_cast<long long>(data_parallel_step::memory.peak), static_cast<long long>(step::memory.peak));
 }
 
