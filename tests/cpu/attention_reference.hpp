@@ -108,7 +108,7 @@ struct problem {
       if (s.mask == 2) std::fill(mask.begin(), mask.begin() + last, std::uint8_t{0});
       p.key_mask = mask.data();
     }
-    p.dropout = {s.rate, philox_key::from(s.seed), {{s.seed + 5, 3}}, s.rate > 0 ? (std::uint64_t{1} << 32) - 7 : 0};
+    p.dropout = {.rate = s.rate, .key = philox_key::from(s.seed), .stream = {s.seed + 5, 3}, .rows = {.first = s.rate > 0 ? (std::uint64_t{1} << 32) - 7 : 0}};
     if (packed) {
       p.query_offsets = query_offsets.data();
       p.key_offsets = key_offsets.data();
