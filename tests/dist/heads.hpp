@@ -41,12 +41,18 @@ inline std::vector<float> numbers(int count, int seed) {
   for (int i = 0; i < count; ++i) x.push_back(static_cast<float>((i * 7 + seed) % 13) / 13.0f - 0.4f);
   return x;
 }
+// batch: which of those that follow each other, as long as the step's.
 template <class Run>
-std::vector<float> trained_heads(Run& run) {
+std::vector<float> trained_heads(Run& run, int batch = 0) {
+  constexpr int count = static_cast<int>(std::tuple_element_t<0, typename Run::arguments>::info.count());
   run.settings["learning_rate"] = 0.3f;
   run.settings.set("dropout", 0.2f);
+  run.settings.set("clip_norm", 0.2f);
   std::vector<float> told;
-  for (int s = 0; s < 4; ++s) told.push_back(run(numbers(static_cast<int>(std::tuple_element_t<0, typename Run::arguments>::info.count()), s)).loss);
+  for (int s = 0; s < 4; ++s) {
+    auto const all = numbers((batch + 1) * count, s);
+    told.push_back(run(std::span(all).last(count)).loss);
+  }
   auto const all = run.read();
   told.insert(told.end(), all.begin(), all.end());
   return told;
@@ -61,6 +67,15 @@ auto heads_by_ranks(int ranks) {
   return on_ranks(ranks, [](dist::local& rank) {
     executor<Step, distributed<cpu, dist::local>> run{seed(3), rank, {.threads = 1}};
     return trained_heads(run);
+  });
+}
+// On ranks of a grid, each row of which has a batch of its own.
+template <class Step>
+auto heads_by_grid(int ranks) {
+  return on_ranks(ranks, [](dist::local& rank) {
+    executor<Step, distributed<cpu, dist::local>> run{seed(3), rank, {.threads = 1}};
+    rank_grid const grid = grid_of<Step>(rank.size());
+    return trained_heads(run, grid.batch_of(rank.rank()));
   });
 }
 inline void check_near(std::vector<float> const& got, std::vector<float> const& wanted, double epsilon, double margin) {

@@ -131,7 +131,7 @@ constexpr int zero_of(finish const& end) {
 class facts {
  public:
   constexpr facts(vec<placed> const& tensors, int zero) : tensors_(tensors), zero_(zero) {}
-  constexpr int ranks() const { return zero_ > 0 ? 2 : 1; }
+  constexpr tx::dividing_ranks ranks() const { return {zero_ > 0 ? 2 : 1, tx::across::batches}; }
   constexpr bool divides_parameters() const { return zero_ == 3; }
   constexpr int own_rank(tx::node const& leaf) const {
     for (placed const& t : tensors_)

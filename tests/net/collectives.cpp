@@ -147,3 +147,24 @@ TEST_CASE("drawn rounds of collectives, one behind the other, on ranks of unlike
   });
   for (int const errors : wrong) CHECK(errors == 0);
 }
+
+TEST_CASE("subsets of ranks have collectives of their own over the connections of all") {
+  constexpr tx::rank_grid grid{6, 2};
+  std::vector<std::vector<float>> got(6);
+  net::run(6, [&](net::all& all) {
+    auto const row = all.subset(grid.subset(tx::across::products, all.rank())), column = all.subset(grid.subset(tx::across::batches, all.rank()));
+    std::vector<float> own(1, static_cast<float>(1 << all.rank())), of_row(2);
+    for (int again = 0; again < 3; ++again) {  // each has collectives that the other has not
+      row->all_gather(std::span<float const>(own), std::span(of_row));
+      column->all_reduce(std::span<float const>(of_row), std::span(of_row));
+      all.broadcast(std::span(own), 0);
+      own[0] = static_cast<float>(1 << all.rank());
+    }
+    column->broadcast(std::span(own), 2);
+    auto& mine = got[static_cast<std::size_t>(all.rank())];
+    mine = of_row;
+    mine.push_back(own[0]);
+    mine.push_back(static_cast<float>(10 * column->rank() + row->rank()));
+  });
+  for (int r = 0; r < 6; ++r) CHECK(got[static_cast<std::size_t>(r)] == std::vector<float>{21, 42, r % 2 == 0 ? 16.0f : 32.0f, static_cast<float>(10 * (r / 2) + r % 2)});
+}

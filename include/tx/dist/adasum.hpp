@@ -14,7 +14,7 @@ namespace tx {
 
 namespace detail {
 // So many tensors of one shape, one behind the other.
-constexpr attributes of_adaptive_sum(std::int64_t tensors) { return {{tensors}}; }
+constexpr attributes of_adaptive_sum(std::int64_t tensors) { return with_across({{tensors}}, across::batches); }
 constexpr std::int64_t adaptive_tensors(attributes const& at) { return at.v[0]; }
 }  // namespace detail
 

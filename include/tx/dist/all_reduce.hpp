@@ -1,7 +1,9 @@
-// all_reduce(x): the sum of x over all ranks, on all of them. The gradient is the sum of the ranks' gradients.
+// all_reduce(x): the sum of x over all ranks, on all of them; all_reduce<across::batches>(x): over those that have different batches (core/rank_grid.hpp). The gradient is the
+// sum of the ranks' gradients.
 // f32 and f64, and halves, which are added in f32 and rounded once. Errors: ranks that bring different shapes get a rank_error.
 #pragma once
 
+#include <tx/dist/across.hpp>
 #include <tx/ops/partitioned.hpp>
 #include <tx/plan/signature.hpp>
 
@@ -39,16 +41,19 @@ struct exec::collective_rule<&all_reduce_info> {
   using type = rules::all_reduce;
 };
 
+constexpr var all_reduce(var x, across which) { return emit(all_reduce_info, {x}, detail::with_across({}, which)); }
+
 namespace detail {
+template <across Which>
 struct all_reduce_fn {
-  constexpr var operator()(var x) const { return emit(all_reduce_info, {x}); }
+  constexpr var operator()(var x) const { return all_reduce(x, Which); }
 };
-constexpr void all_reduce_vjp(vjp_context& c) { c.accumulate(0, all_reduce_fn{}(c.gradient)); }
+constexpr void all_reduce_vjp(vjp_context& c) { c.accumulate(0, all_reduce(c.gradient, across_of(c.at()))); }
 }  // namespace detail
 
-template <handle X>
+template <across Which = across::all, handle X>
 constexpr auto all_reduce(X const& x) {
-  return lift<detail::all_reduce_fn>(x);
+  return lift<detail::all_reduce_fn<Which>>(x);
 }
 
 }  // namespace tx

@@ -10,6 +10,7 @@
 //   all_to_all(from, to)  part r of `from` goes to rank r, which has it as part rank(); they do not overlap
 //   broadcast(x, root)    what rank `root` has, on all
 //   barrier()             waits until all ranks are here
+//   subset(those)         a communicator of some ranks alone, of which this is one, for as long as this one is there: all of those have to ask for it (core/rank_grid.hpp)
 //
 // They act on memory of the host, or of a device (device/device_ranks.hpp), whose communicator copies and clears there: copy_elements, clear_elements.
 //
@@ -19,11 +20,13 @@
 
 #include <tx/core/error.hpp>
 #include <tx/core/portion.hpp>
+#include <tx/core/rank_grid.hpp>
 
 #include <algorithm>
 #include <concepts>
 #include <cstring>
 #include <span>
+#include <string>
 
 namespace tx::dist {
 
@@ -50,6 +53,14 @@ void clear_elements(C& ranks, std::span<T> to) {
   if constexpr (requires { ranks.clear(to); }) ranks.clear(to);
   else std::fill(to.begin(), to.end(), T{});
 }
+
+namespace detail {
+// Throws where a subset has no such ranks, or this one is none of them.
+inline void check_subset(rank_subset const& of, int rank, int size) {
+  bool const right = of.count >= 1 && of.stride >= 1 && of.first >= 0 && of[of.count - 1] < size && of.has(rank);
+  if (!right) throw value_error("subset: ranks " + std::to_string(of.first) + ", " + std::to_string(of.first + of.stride) + ", ..., " + std::to_string(of.count) + " of them, of " + std::to_string(size) + ": rank " + std::to_string(rank) + " is none of those, or some are not there. FIX: rank_grid::subset");
+}
+}  // namespace detail
 
 // Another rank failed or left, or ranks asked for different things. Names the rank and its reason.
 struct rank_error : error {

@@ -141,11 +141,11 @@ namespace detail {
 // What an output is over all ranks, of which `x` is the sum over the shards of one: their sum, of which average() makes the mean, or what says itself what it is.
 template <class Facts>
 constexpr var over_ranks(graph& g, var x, output const& o, batch_division d, Facts const& facts) {
-  if (o.kind != output_kind::gradient) return d.several() ? all_reduce(x) : x;
+  if (o.kind != output_kind::gradient) return d.several() ? all_reduce(x, across::batches) : x;
   if (d.combine != nullptr) return d.combine(d.shards > 1 ? x * (1.0 / d.shards) : x, facts.tensors(g[o.target]));
   if (!d.several()) return x;
   int const axis = d.zero > 1 ? facts.divided_axis(g[o.target]) : -1;
-  auto const sum = [&](var y) { return axis < 0 ? all_reduce(y) : reduce_scatter(y, axis, facts.ranks()); };
+  auto const sum = [&](var y) { return axis < 0 ? all_reduce(y, across::batches) : reduce_scatter(y, axis, facts.ranks()); };
   return is_half(d.sent_as) ? cast(sum(cast(mean_of(x, d), d.sent_as)), x.type()) : sum(x);  // means, which halves have the range for
 }
 constexpr var average(var x, output const& o, batch_division d) {

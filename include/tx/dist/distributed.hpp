@@ -1,10 +1,12 @@
 // distributed<Backend, Communicator>: a backend whose programs may hold collectives. An executor on it is given this
-// rank's communicator; collectives go there, every other kernel is the backend's own.
+// rank's communicator; collectives go there, or to those of the ranks that they are of, every other kernel is the backend's own.
 #pragma once
 
+#include <tx/dist/across.hpp>
 #include <tx/dist/communicator.hpp>
 #include <tx/ops/partitioned.hpp>
 #include <tx/run/bytes.hpp>
+#include <tx/run/communicators.hpp>
 #include <tx/run/frame.hpp>
 #include <tx/run/replay.hpp>
 
@@ -20,7 +22,7 @@ struct kernel<exec::collective<Rule, Out, In...>, Backend> {
   template <class Frame>
   static void run(Frame const& f, exec::call const& c, exec::operand_ref const* operands) {
     [&]<int... K>(std::integer_sequence<int, K...>) {
-      Rule::run(*f.ranks, c.at,
+      Rule::run(f.ranks.across(tx::detail::across_of(c.at)), c.at,
                 whole_operand<element_t<Out>>{f.template at<element_t<Out>>(operands[sizeof...(In)]), f.dims(operands[sizeof...(In)])},
                 whole_operand<element_t<In> const>{f.template at<element_t<In> const>(operands[K]), f.dims(operands[K])}...);
     }
@@ -47,7 +49,7 @@ struct awaited {
   template <class Frame, class Run>
   void operator()(Frame const& f, Run const& run) {
     inner(f, run);
-    if constexpr (requires { f.ranks->await(); }) f.ranks->await();
+    if constexpr (requires { f.ranks.all().await(); }) f.ranks.all().await();
   }
 };
 
@@ -63,7 +65,7 @@ struct distributed : Backend {
   using replay = dist::detail::awaited<typename exec::replay_of<Backend>::type>;
 
   struct frame : exec::frame {
-    Communicator* ranks = nullptr;
+    exec::communicators<Communicator> ranks{};
   };
 };
 

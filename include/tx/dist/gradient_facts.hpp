@@ -15,10 +15,10 @@ template <class Model>
 class gradient_facts {
  public:
   // of: how what lies beside the parameters is divided among ranks, and the parameters perhaps.
-  constexpr explicit gradient_facts(state_kinds const& of) : ranks_(of.ranks()), parameters_too_(of.divides_parameters()) {
-    if (ranks_ > 1) pieces_ = state_pieces<Model>(of.portions());
+  constexpr explicit gradient_facts(state_kinds const& of) : ranks_(of.portions().divided_among()), parameters_too_(of.divides_parameters()) {
+    if (ranks_.count > 1) pieces_ = state_pieces<Model>(of.portions());
   }
-  constexpr int ranks() const { return ranks_; }
+  constexpr dividing_ranks ranks() const { return ranks_; }
   // Does a rank keep no more than its portion of a parameter itself?
   constexpr bool divides_parameters() const { return parameters_too_; }
 
@@ -32,7 +32,7 @@ class gradient_facts {
   }
   // The axis of which each rank keeps a portion; -1: all of them keep all.
   constexpr int divided_axis(node const& leaf) const {
-    if (ranks_ == 1 || (leaf.op == &parameter_info && !layout<Model>::trains(layout<Model>::entries[parameter_entry(leaf.at)]))) return -1;
+    if (ranks_.count == 1 || (leaf.op == &parameter_info && !layout<Model>::trains(layout<Model>::entries[parameter_entry(leaf.at)]))) return -1;
     state_piece const& p = piece_of(leaf);
     return p.divided() ? leaf.info.dims.rank - own_rank(leaf) + p.axis : -1;
   }
@@ -47,7 +47,7 @@ class gradient_facts {
   }
   // Where in each state that has a number for each element those of a leaf begin.
   constexpr std::int64_t first_state(node const& leaf) const {
-    return ranks_ == 1 ? first_updated(leaf) : kept_first(leaf);
+    return ranks_.count == 1 ? first_updated(leaf) : kept_first(leaf);
   }
   // Where it begins itself, of parameters that are divided.
   constexpr std::int64_t kept_parameter(node const& leaf) const {
@@ -75,7 +75,7 @@ class gradient_facts {
     throw invalid("gradient_facts: a parameter is updated that has no states");
   }
 
-  int ranks_;
+  dividing_ranks ranks_;
   bool parameters_too_;
   vec<state_piece> pieces_{};
 };

@@ -14,10 +14,13 @@
 #include <tx/dist/tree_sum.hpp>
 
 #include <algorithm>
+#include <array>
 #include <condition_variable>
 #include <cstdint>
 #include <cstring>
 #include <exception>
+#include <map>
+#include <memory>
 #include <mutex>
 #include <string>
 #include <thread>
@@ -44,17 +47,36 @@ class local_group {
   void run(F const& f);
 
   // Ends every wait of this run, now and later, with a rank_error that gives the reason. From any thread.
-  void fail(std::string const& why) {
-    {
-      std::scoped_lock const lock(mutex_);
-      if (broken_.empty()) broken_ = why;
-    }
-    changed_.notify_all();
-  }
+  void fail(std::string const& why) { end({why, -1}); }
 
  private:
   friend class local;
 
+  // Some of the ranks, which meet each other alone.
+  local_group& subset(rank_subset const& those) {
+    std::scoped_lock const lock(mutex_);
+    auto& some = subsets_[{those.first, those.stride, those.count}];
+    if (some == nullptr) some = std::make_unique<local_group>(those.count);
+    some->those_ = those_.within(those);
+    for (ending const& e : endings_) some->end(e);
+    return *some;
+  }
+
+  // Why ranks wait for nobody any more: one of them has ended, which concerns those alone that meet it, or something failed, rank -1.
+  struct ending {
+    std::string why;
+    int rank;
+  };
+  void end(ending const& e) {
+    {
+      std::scoped_lock const lock(mutex_);
+      if (e.rank >= 0 && !those_.has(e.rank)) return;
+      if (broken_.empty()) broken_ = e.why;
+      endings_.push_back(e);
+      for (auto const& [which, some] : subsets_) some->end(e);
+    }
+    changed_.notify_all();
+  }
   // What a rank brings to a meeting: written before it comes, read when all are there.
   struct post {
     char const* asks_for = "";
@@ -77,7 +99,7 @@ class local_group {
     }
     if (same && alike) return;
     part();  // nobody writes another post while this one is read
-    if (!same) throw rank_error(std::string("rank ") + std::to_string(rank) + " asks for " + own.asks_for + ", another one for something else. FIX: run one program on all");
+    if (!same) throw rank_error("rank " + std::to_string(those_[rank]) + " asks for " + own.asks_for + ", another one for something else. FIX: run one program on all");
     throw rank_error(std::string(own.asks_for) + ": the ranks bring different numbers or types of elements. FIX: run one program on all");
   }
   // Either all ranks pass or all throw: once the last has come, nothing can stop those that still wake up.
@@ -106,7 +128,10 @@ class local_group {
   std::mutex mutex_{};
   std::condition_variable changed_{};
   std::vector<post> posts_;
-  std::string broken_{};     // why no meeting can be held any more
+  rank_subset those_{0, 1, size()};  // of the ranks of a run
+  std::map<std::array<int, 3>, std::unique_ptr<local_group>> subsets_{};
+  std::vector<ending> endings_{};
+  std::string broken_{};     // the first of them's reason: why no meeting can be held any more
   std::uint64_t round_ = 0;  // meetings held
   int here_ = 0;             // ranks that wait for the next one
 };
@@ -118,6 +143,10 @@ class local {
 
   int rank() const { return rank_; }
   int size() const { return group_.size(); }
+  std::shared_ptr<local> subset(rank_subset const& those) {
+    detail::check_subset(those, rank(), size());
+    return std::make_shared<local>(group_.subset(those), those.number_of(rank()));
+  }
   void barrier() {
     group_.meet(rank_, {.asks_for = "barrier"});
     group_.part();
@@ -202,6 +231,8 @@ static_assert(communicator<local>);
 template <class F>
 void local_group::run(F const& f) {
   broken_.clear();
+  endings_.clear();
+  subsets_.clear();
   here_ = 0;
   std::exception_ptr first{};
   auto failed = [&](std::string const& why) {  // with an exception at hand
@@ -216,7 +247,7 @@ void local_group::run(F const& f) {
     try {
       local end(*this, rank);
       f(end);
-      fail(name + " has ended and meets the others no more");
+      this->end({name + " has ended and meets the others no more", rank});
     } catch (std::exception const& e) {
       failed(name + " failed: " + e.what());
     } catch (...) {

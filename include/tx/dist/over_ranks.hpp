@@ -3,6 +3,7 @@
 //   summed_gradient(x)   x, which all ranks have; its gradient is the sum of what each rank's part of the computation makes of it
 //   sum_over_ranks(x)    the sum of what each rank's part gives; its gradient goes to each of them as it is
 //
+// Of all ranks, or sum_over_ranks<across::products>(x) of those that divide the products of one batch (core/rank_grid.hpp).
 // [...] -> the same. f32 and f64, and halves, which are added in f32 and rounded once. Errors: ranks that bring different shapes get a rank_error.
 #pragma once
 
@@ -33,24 +34,29 @@ struct exec::collective_rule<&sum_over_ranks_info> {
   using type = rules::all_reduce;
 };
 
+constexpr var sum_over_ranks(var x, across which) { return emit(sum_over_ranks_info, {x}, detail::with_across({}, which)); }
+constexpr var summed_gradient(var x, across which) { return emit(summed_gradient_info, {x}, detail::with_across({}, which)); }
+
 namespace detail {
+template <across Which>
 struct sum_over_ranks_fn {
-  constexpr var operator()(var x) const { return emit(sum_over_ranks_info, {x}); }
+  constexpr var operator()(var x) const { return sum_over_ranks(x, Which); }
 };
+template <across Which>
 struct summed_gradient_fn {
-  constexpr var operator()(var x) const { return emit(summed_gradient_info, {x}); }
+  constexpr var operator()(var x) const { return summed_gradient(x, Which); }
 };
-constexpr void sum_over_ranks_vjp(vjp_context& c) { c.accumulate(0, summed_gradient_fn{}(c.gradient)); }  // again, where it is differentiated again
-constexpr void summed_gradient_vjp(vjp_context& c) { c.accumulate(0, sum_over_ranks_fn{}(c.gradient)); }
+constexpr void sum_over_ranks_vjp(vjp_context& c) { c.accumulate(0, summed_gradient(c.gradient, across_of(c.at()))); }  // again, where it is differentiated again
+constexpr void summed_gradient_vjp(vjp_context& c) { c.accumulate(0, sum_over_ranks(c.gradient, across_of(c.at()))); }
 }  // namespace detail
 
-template <handle X>
+template <across Which = across::all, handle X>
 constexpr auto sum_over_ranks(X const& x) {
-  return lift<detail::sum_over_ranks_fn>(x);
+  return lift<detail::sum_over_ranks_fn<Which>>(x);
 }
-template <handle X>
+template <across Which = across::all, handle X>
 constexpr auto summed_gradient(X const& x) {
-  return lift<detail::summed_gradient_fn>(x);
+  return lift<detail::summed_gradient_fn<Which>>(x);
 }
 
 }  // namespace tx

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <tx/core/portion.hpp>
+#include <tx/dist/across.hpp>
 #include <tx/dist/communicator.hpp>
 #include <tx/ops/lines.hpp>
 #include <tx/ops/partitioned.hpp>
@@ -21,17 +22,19 @@ namespace detail {
 
 // The axis along which ranks have portions, as it stands in the attributes of an op; extent: of all portions together, where the op makes that.
 struct divided_axis {
-  int axis = 0, ranks = 1, extent = 0;
+  int axis = 0;
+  dividing_ranks ranks = 1;
+  int extent = 0;
 
-  constexpr attributes coded() const { return {{axis, ranks, extent}}; }
-  static constexpr divided_axis of(attributes const& at) { return {static_cast<int>(at.v[0]), static_cast<int>(at.v[1]), static_cast<int>(at.v[2])}; }
-  static constexpr divided_axis checked(shape const& dims, int axis, int ranks, int extent = 0) {
+  constexpr attributes coded() const { return with_across({{axis, ranks.count, extent}}, ranks.which); }
+  static constexpr divided_axis of(attributes const& at) { return {static_cast<int>(at.v[0]), {static_cast<int>(at.v[1]), across_of(at)}, static_cast<int>(at.v[2])}; }
+  static constexpr divided_axis checked(shape const& dims, int axis, dividing_ranks ranks, int extent = 0) {
     return {named_axis(dims, axis, "own_rows, reduce_scatter, all_gather: the tensor has no such axis. FIX: name one of 0 .. rank-1, or -rank .. -1"), ranks, extent};
   }
 };
 
 constexpr void check_divided(shape const& dims, divided_axis const& d) {
-  if (d.ranks < 1) throw invalid("own_rows, reduce_scatter, all_gather: at least one rank. FIX: the number of ranks, Ranks of data_parallel<Ranks>");
+  if (d.ranks.count < 1) throw invalid("own_rows, reduce_scatter, all_gather: at least one rank. FIX: the number of ranks, Ranks of data_parallel<Ranks>");
   if (dims.is_bounded(d.axis)) throw invalid("own_rows, reduce_scatter, all_gather: a bounded extent is not divided among ranks. FIX: an axis of a fixed extent");
 }
 
@@ -39,15 +42,15 @@ constexpr value_info own_rows_infer(value_info const* in, int, attributes const&
   value_info info = in[0];
   divided_axis const d = divided_axis::of(at);
   check_divided(info.dims, d);
-  info.dims.set(d.axis, static_cast<int>(rows_of_rank(info.dims.dim[d.axis], d.ranks)));
+  info.dims.set(d.axis, static_cast<int>(rows_of_rank(info.dims.dim[d.axis], d.ranks.count)));
   return info;
 }
 
 // use(all rows, the rank's rows) of each block [axis ...] of two operands, which have as many of them.
 template <class Communicator, class W, class O, class Use>
 void for_each_block(Communicator& ranks, divided_axis const& d, whole_operand<W> whole, whole_operand<O> own, Use const& use) {
-  if (ranks.size() != d.ranks)
-    throw dist::rank_error("portions are for " + std::to_string(d.ranks) + " ranks; there are " + std::to_string(ranks.size()) + ". FIX: start so many, or compile the step for as many");
+  if (ranks.size() != d.ranks.count)
+    throw dist::rank_error("portions are for " + std::to_string(d.ranks.count) + " ranks; there are " + std::to_string(ranks.size()) + ". FIX: start so many, or compile the step for as many");
   std::int64_t blocks = 1;
   for (int a = 0; a < d.axis; ++a) blocks *= whole.dims.dim[a];
   if (blocks == 0) return;
@@ -83,7 +86,7 @@ struct exec::collective_rule<&own_rows_info> {
   using type = rules::own_rows;
 };
 
-constexpr var own_rows(var x, int axis, int ranks) { return emit(own_rows_info, {x}, detail::divided_axis::checked(x.dims(), axis, ranks).coded()); }
+constexpr var own_rows(var x, int axis, dividing_ranks ranks) { return emit(own_rows_info, {x}, detail::divided_axis::checked(x.dims(), axis, ranks).coded()); }
 
 namespace detail {
 template <int Axis, int Ranks>

@@ -21,7 +21,7 @@ constexpr value_info all_gather_infer(value_info const* in, int, attributes cons
   value_info info = in[0];
   divided_axis const d = divided_axis::of(at);
   check_divided(info.dims, d);
-  if (d.extent < 1 || info.dims.dim[d.axis] != rows_of_rank(d.extent, d.ranks))
+  if (d.extent < 1 || info.dims.dim[d.axis] != rows_of_rank(d.extent, d.ranks.count))
     throw invalid("all_gather: a rank has another number of rows than its portion of so many is. FIX: the extent of what reduce_scatter was given");
   info.dims.set(d.axis, d.extent);
   return info;
@@ -57,9 +57,9 @@ struct exec::collective_rule<&all_gather_info> {
   using type = rules::all_gather;
 };
 
-constexpr var reduce_scatter(var x, int axis, int ranks) { return emit(reduce_scatter_info, {x}, detail::divided_axis::checked(x.dims(), axis, ranks).coded()); }
+constexpr var reduce_scatter(var x, int axis, dividing_ranks ranks) { return emit(reduce_scatter_info, {x}, detail::divided_axis::checked(x.dims(), axis, ranks).coded()); }
 // x: a portion of `extent` rows along the axis.
-constexpr var all_gather(var x, int axis, int ranks, int extent) { return emit(all_gather_info, {x}, detail::divided_axis::checked(x.dims(), axis, ranks, extent).coded()); }
+constexpr var all_gather(var x, int axis, dividing_ranks ranks, int extent) { return emit(all_gather_info, {x}, detail::divided_axis::checked(x.dims(), axis, ranks, extent).coded()); }
 
 namespace detail {
 // Of what was gathered a moment ago.
@@ -68,7 +68,7 @@ constexpr int own_rows_simplify(simplify_context& c) {
   divided_axis const d = divided_axis::of(c.at);
   if (from.op != &all_gather_info) return -1;
   divided_axis const of = divided_axis::of(from.at);
-  bool const no_rest = of.extent == of.ranks * rows_of_rank(of.extent, of.ranks);  // else the last portions end with zeros, whatever was gathered
+  bool const no_rest = of.extent == of.ranks.count * rows_of_rank(of.extent, of.ranks.count);  // else the last portions end with zeros, whatever was gathered
   return of.axis == d.axis && of.ranks == d.ranks && no_rest ? c.g.input(from, 0) : -1;
 }
 constexpr void own_rows_vjp(vjp_context& c) {

@@ -7,7 +7,13 @@
 //
 // So it is with heads of attention, whose queries, keys and values are columns. All ranks are given the same arguments and have the same loss, and the same numbers are dropped as by one
 // rank; results differ from those of one by rounding alone. Of matrices that are divided each rank keeps its part, with the optimizer's states of that (expr/state_portions.hpp), unless the
-// optimizer looks at whole tensors; read(), write() and checkpoints hold whole tensors. Errors: a communicator of another number of ranks; data_parallel beside it.
+// optimizer looks at whole tensors; read(), write() and checkpoints hold whole tensors. 
+// Beside data_parallel the ranks are a grid (core/rank_grid.hpp): N neighbours divide the products of a batch, and each such row of them has a batch of its own.
+//
+//   train_step<model, loss, adamw, data_parallel<3>, tensor_parallel<2>>   6 ranks
+//   constexpr tx::rank_grid grid = tx::grid_of<step>(all.size());          grid.batch_of(all.rank()): which batch this rank has
+//
+// Errors: a communicator of another number of ranks; zero or adasum beside it.
 #pragma once
 
 #include <tx/dist/divided_parameters.hpp>
@@ -96,7 +102,7 @@ class dividing {
     } else if (values_.depth[id]) {
       if (values_.axis[right] < 0) in[1] = part({&to, in[1]}, rank_of(1) - 2).id;
       var const addend = emit(*n.op, {var{&to, in[0]}, var{&to, in[1]}}, n.at);
-      return emit(sum_over_ranks_info, {addend}).id;
+      return sum_over_ranks(addend, across::products).id;
     } else if (values_.axis[left] >= 0 && values_.axis[right] < 0 && has_gradient(to, in[1])) {
       in[1] = summed({&to, in[1]}).id;  // rows of the left side: all ranks need all of the right one
     }
@@ -119,7 +125,7 @@ class dividing {
     n.info.dims = own(n.info.dims, values_.axis[id]);
   }
 
-  static constexpr var summed(var x) { return emit(summed_gradient_info, {x}); }
+  static constexpr var summed(var x) { return summed_gradient(x, across::products); }
 
   // Does a gradient come as far as this? Not to numbers and settings of a run, nor to what is made of them.
   static constexpr bool has_gradient(graph const& g, int id) {
@@ -155,7 +161,7 @@ class dividing {
         if (n.op == &transpose_info) return transpose(part(in, a), n.at);
       }
     }
-    return own_rows(x, axis, ranks_);
+    return own_rows(x, axis, {ranks_, across::products});
   }
 
   graph const& from_;

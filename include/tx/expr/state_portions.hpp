@@ -8,20 +8,23 @@
 #pragma once
 
 #include <tx/core/portion.hpp>
+#include <tx/core/rank_grid.hpp>
 #include <tx/expr/parameter_layout.hpp>
 
 namespace tx {
 
-// How ranks divide tensors of two axes or more: all of them by rows; or each by the axis that a table says, of every entry of the layout, -1 where all ranks have all.
+// How ranks divide tensors of two axes or more: those of different batches all of them by rows; or those that divide products each by the axis that a table says, of every
+// entry of the layout, -1 where all ranks have all.
 struct portioning {
   int ranks = 1;
   signed char const* axes = nullptr;
   int entries = 0;
 
   constexpr portioning(int of_ranks = 1, signed char const* table = nullptr, int count = 0) : ranks(of_ranks), axes(table), entries(count) {}
+  constexpr dividing_ranks divided_among() const { return {ranks, axes == nullptr ? across::batches : across::products}; }
   constexpr int axis_of(int entry) const { return axes == nullptr ? 0 : axes[entry]; }
   constexpr bool operator==(portioning const& other) const {
-    bool same = ranks == other.ranks && entries == other.entries;
+    bool same = divided_among() == other.divided_among() && entries == other.entries;
     for (int k = 0; k < entries && same; ++k) same = axes[k] == other.axes[k];
     return same;
   }

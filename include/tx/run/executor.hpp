@@ -77,7 +77,7 @@ class executor {
       : executor(tx::seed(0), options) {}
   // The same on all ranks that are given the same seed. The communicator must outlive the executor.
   template <exec::communicator_of<Backend> Communicator>
-  executor(tx::seed s, Communicator& ranks, run_options options = {}) : executor(fresh(s, ranks.rank()), options) {
+  executor(tx::seed s, Communicator& ranks, run_options options = {}) : executor(fresh(s, exec::portion_of_rank<Step>(ranks)), options) {
     join(ranks);
   }
   // The parameters of another program of the same model. Training programs share the optimizer's state and the count of steps
@@ -88,7 +88,7 @@ class executor {
     if constexpr (program::replaces_leaves) writable();
     exec::check_shared(parameters_->states(), Step::states);
     own_states(*parameters_);
-    if constexpr (exec::ranked<Backend>) join(*other.frame_.ranks);
+    if constexpr (exec::ranked<Backend>) join(other.frame_.ranks.all());
   }
 
   // Parameters of the caller's, which must stay where they are as long as the executor. With an arena of the caller's too nothing is
@@ -176,7 +176,7 @@ class executor {
   // Copies of all elements, also where the host does not reach the backend's memory. Of what ranks divide among them it is whole; all of them have to call it.
   std::vector<typename block::element_type> read(int k = 0) const {
     if constexpr (exec::ranked<Backend>)
-      if (parameters_->divided(own(k))) return parameters_->gather(exec::host_end(*frame_.ranks), own(k));
+      if (parameters_->divided(own(k))) return parameters_->gather(exec::host_end(frame_.ranks.across(parameters_->states().portions().divided_among().which)), own(k));
     return parameters_->read(own(k));
   }
   // As many elements as that.
@@ -188,7 +188,7 @@ class executor {
   }
   // What the first rank has, on all of them.
   double from_first(double value) const requires(divided && exec::ranked<Backend>) {
-    exec::host_end(*frame_.ranks).broadcast(std::span<double>(&value, 1), 0);
+    exec::host_end(frame_.ranks.all()).broadcast(std::span<double>(&value, 1), 0);
     return value;
   }
   // Keeps the parameters that the executor made, and the memory that elements() and tensors() show, also when the executor is gone;
@@ -268,11 +268,12 @@ class executor {
 
   template <class Communicator>
   void join(Communicator& ranks) {
-    frame_.ranks = &ranks;
     exec::check_ranks_of_step<Step>(ranks.size(), exec::trains<Step>);
-    if constexpr (exec::tensor_ranks<Step> > 1) frame_.portion = ranks.rank();
-    else if constexpr (requires { Step::division; }) shard_ = std::int64_t{ranks.rank()} * Step::division.shards;
-    exec::check_ranks(parameters_->states(), ranks.size());
+    frame_.ranks = {ranks, exec::tensor_ranks<Step>};
+    rank_grid const& grid = frame_.ranks.grid();
+    frame_.portion = grid.product_of(ranks.rank());
+    if constexpr (requires { Step::division; }) shard_ = std::int64_t{grid.batch_of(ranks.rank())} * Step::division.shards;
+    exec::check_ranks(parameters_->states(), frame_.ranks.across(parameters_->states().portions().divided_among().which).size());
   }
 
   template <int K>
@@ -311,11 +312,11 @@ class executor {
       if (begins_) {
         std::uint64_t given = 0;
         if constexpr (exec::tensor_ranks<Step> > 1) ((given = sum_of_bytes(std::as_bytes(std::span(a)), given)), ...);
-        exec::check_same_beginning<program>(*frame_.ranks, parameters_->seed.value, parameters_->steps, parameters_->sum_of_what_is_alike(), given);
+        exec::check_same_beginning<program>(frame_.ranks, parameters_->seed.value, parameters_->steps, parameters_->sum_of_what_is_alike(), given);
       }
     begins_ = false;
     settings.write_scalars(scalars_, steps_run(), exec::runs_of_update<Step>);
-    if constexpr (exec::ranked<Backend> && requires { Step::division; }) scalars_[static_cast<std::size_t>(scalar::shards)] = static_cast<float>(frame_.ranks->size() * Step::division.shards);
+    if constexpr (exec::ranked<Backend> && requires { Step::division; }) scalars_[static_cast<std::size_t>(scalar::shards)] = static_cast<float>(frame_.ranks.grid().batches() * Step::division.shards);
     frame_.base[exec::base_scalars] = staging_.scalars(reinterpret_cast<std::byte*>(scalars_.data()), sizeof scalars_);
     frame_.key = philox_key::from(parameters_->seed.value);
     frame_.step = staging_.step(steps_run());

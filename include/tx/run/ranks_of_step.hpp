@@ -2,10 +2,13 @@
 #pragma once
 
 #include <tx/core/error.hpp>
+#include <tx/core/rank_grid.hpp>
 
 #include <string>
 
-namespace tx::exec {
+namespace tx {
+
+namespace exec {
 
 // Ranks that have parts of products; 1: none.
 template <class Step>
@@ -14,19 +17,41 @@ template <class Step>
   requires requires { Step::options.tensor_ranks; }
 inline constexpr int tensor_ranks<Step> = Step::options.tensor_ranks;
 
+}  // namespace exec
+
+// The grid in which so many ranks run a program.
+template <class Step>
+constexpr rank_grid grid_of(int ranks) {
+  return {ranks, exec::tensor_ranks<Step>};
+}
+
+namespace exec {
+
+// Of what ranks divide among them, which portion this one has.
+template <class Step, class Communicator>
+int portion_of_rank(Communicator const& ranks) {
+  rank_grid const grid = grid_of<Step>(ranks.size());
+  return grid.products > 1 ? grid.product_of(ranks.rank()) : grid.batch_of(ranks.rank());
+}
+
 // Throws value_error where so many ranks would do something else than the program is for.
 template <class Step>
 void check_ranks_of_step(int ranks, bool trains) {
-  auto const refuse = [&](int wanted, char const* how) {
-    throw value_error("executor: the step was compiled for " + std::to_string(wanted) + " ranks; there are " + std::to_string(ranks) + ". FIX: start so many, or compile it for as many, " + how);
+  constexpr int products = tensor_ranks<Step>;
+  auto const refuse = [&](std::string const& wanted, char const* how) {
+    throw value_error("executor: the step was compiled for " + wanted + " ranks; there are " + std::to_string(ranks) + ". FIX: start so many, or compile it for as many, " + how);
   };
-  if (tensor_ranks<Step> > 1 && ranks != tensor_ranks<Step>) refuse(tensor_ranks<Step>, "tx::tensor_parallel<N>");
-  bool shared = tensor_ranks<Step> > 1;
+  bool divides_batches = !trains;  // a program that does not train may have another batch in each row of the grid
   if constexpr (requires { Step::division; }) {
-    shared = shared || Step::division.given;
-    if (Step::division.given && !Step::division.is_for(ranks)) refuse(Step::division.ranks, "tx::data_parallel<N>, or data_parallel<> for any number");
+    divides_batches = divides_batches || Step::division.given;
+    if (Step::division.given && ranks % products == 0 && !Step::division.is_for(ranks / products))
+      refuse(std::to_string(Step::division.ranks * products), products > 1 ? "tx::data_parallel<M> beside tx::tensor_parallel<N> for M N, or data_parallel<> for any multiple of N" : "tx::data_parallel<N>, or data_parallel<> for any number");
   }
-  if (trains && ranks > 1 && !shared) throw value_error("executor: " + std::to_string(ranks) + " ranks would train a model each. FIX: tx::data_parallel<> as an option of the step");
+  if (products > 1 && (ranks % products != 0 || (ranks != products && !divides_batches)))
+    refuse((divides_batches ? "a multiple of " : "") + std::to_string(products), "tx::tensor_parallel<N>");
+  if (trains && ranks > products && !divides_batches) throw value_error("executor: " + std::to_string(ranks) + " ranks would train a model each. FIX: tx::data_parallel<> as an option of the step");
 }
 
-}  // namespace tx::exec
+}  // namespace exec
+
+}  // namespace tx

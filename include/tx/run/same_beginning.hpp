@@ -4,9 +4,11 @@
 
 #include <tx/core/error.hpp>
 #include <tx/core/sum_of_bytes.hpp>
+#include <tx/run/communicators.hpp>
 #include <tx/run/frame.hpp>
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -24,20 +26,30 @@ std::uint64_t sum_of_calls() {
   return sum;
 }
 
-// sum_of_arguments: where all ranks are given the same; else 0 on all.
-// Throws value_error where this rank's number is not the mean of all ranks', bytewise: on one rank at least, unless all have the same. The others learn of it by the
+struct beginning {
+  std::uint64_t number;
+  char const* name;
+};
+// Throws value_error where one of this rank's numbers is not the mean of all ranks', bytewise: on one rank at least, unless all have the same. The others learn of it by the
 // rank_error of what they ask for next. Sums of bytes are exact in f32 for up to 65,536 ranks.
-template <class Program, class Communicator>
-void check_same_beginning(Communicator& all, std::uint64_t seed, std::int64_t steps, std::uint64_t sum_of_parameters, std::uint64_t sum_of_arguments) {
-  auto& ranks = host_end(all);
-  std::array<std::uint64_t, 5> const own{seed, static_cast<std::uint64_t>(steps), sum_of_parameters, requires { all.host(); } ? sum_of_calls<Program>() : 0, sum_of_arguments};
-  constexpr char const* names[] = {"another seed", "another count of steps", "other parameters or states of the optimizer", "another program", "other arguments"};
-  std::array<float, sizeof own> bytes{}, sums{};
-  for (std::size_t k = 0; k < sizeof own; ++k) bytes[k] = static_cast<float>(own[k / 8] >> (k % 8 * 8) & 0xff);
+template <std::size_t N, class Communicator>
+void check_same(Communicator& ranks, beginning const (&own)[N], std::string const& fix) {
+  std::array<float, N * 8> bytes{}, sums{};
+  for (std::size_t k = 0; k < bytes.size(); ++k) bytes[k] = static_cast<float>(own[k / 8].number >> (k % 8 * 8) & 0xff);
   ranks.all_reduce(std::span<float const>(bytes), std::span<float>(sums));
-  for (std::size_t k = 0; k < sizeof own; ++k)
+  for (std::size_t k = 0; k < bytes.size(); ++k)
     if (sums[k] != bytes[k] * static_cast<float>(ranks.size()))
-      throw value_error("executor: rank " + std::to_string(ranks.rank()) + " begins with " + names[k / 8] + " than other ranks. FIX: the same seed, and the same checkpoint, on all");
+      throw value_error("executor: rank " + std::to_string(ranks.rank()) + " begins with " + own[k / 8].name + " than other ranks. FIX: " + fix);
+}
+
+// sum_of_arguments: of ranks that divide the products of a batch, which are given the same.
+template <class Program, class Communicator>
+void check_same_beginning(communicators<Communicator> const& of, std::uint64_t seed, std::int64_t steps, std::uint64_t sum_of_parameters, std::uint64_t sum_of_arguments) {
+  auto& all = of.all();
+  std::uint64_t const calls = requires { all.host(); } ? sum_of_calls<Program>() : 0;
+  check_same(host_end(all), {{seed, "another seed"}, {static_cast<std::uint64_t>(steps), "another count of steps"}, {sum_of_parameters, "other parameters or states of the optimizer"}, {calls, "another program"}},
+             "the same seed, and the same checkpoint, on all");
+  if (of.grid().products > 1) check_same(host_end(of.across(across::products)), {{sum_of_arguments, "other arguments"}}, "one batch for all that divide its products, see tx::rank_grid");
 }
 
 }  // namespace tx::exec

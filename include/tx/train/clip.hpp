@@ -18,13 +18,14 @@
 
 namespace tx::detail {
 
-// The sum of the squares of a gradient that ranks have added up: row by row and then of the rows, in this order also where each of them has a portion of the rows.
+// The sum of the squares of a gradient that ranks have added up: row by row and then of the rows, in this order also where each of them has a portion of the rows. Of what ranks
+// divide that divide products it is that of this rank's portion.
 template <class Facts>
 constexpr var sum_of_squares_by_rows(var gradient, node const leaf, Facts const& facts) {
   var squares = gradient * gradient;
   int const last = gradient.dims().rank - 1, axis = facts.divided_axis(leaf);
   if (facts.own_rank(leaf) > 1) squares = sum(squares, &last, 1);
-  if (axis >= 0 && gradient.dims().dim[axis] < facts.rows(leaf)) squares = all_gather(squares, axis, facts.ranks(), facts.rows(leaf));
+  if (axis >= 0 && facts.ranks().which == across::batches && gradient.dims().dim[axis] < facts.rows(leaf)) squares = all_gather(squares, axis, facts.ranks(), facts.rows(leaf));
   return sum_all(reshape(squares, extents(static_cast<int>(squares.info().count()))));
 }
 
@@ -45,10 +46,10 @@ constexpr var norm_of_gradients(graph& g, bool by_rows, Facts const& facts) {
     var const gradient{&g, g.outputs[k].value};
     node const leaf = g[g.outputs[k].target];
     var const own = by_rows ? sum_of_squares_by_rows(gradient, leaf, facts) : sum_all(gradient * gradient);
-    var& sum = !by_rows && facts.divides_parameters() && facts.divided_axis(leaf) >= 0 ? of_portions : squares;
+    var& sum = facts.ranks().which == across::products && facts.divided_axis(leaf) >= 0 ? of_portions : squares;
     sum = sum.valid() ? sum + own : own;
   }
-  if (of_portions.valid()) of_portions = emit(sum_over_ranks_info, {of_portions});
+  if (of_portions.valid()) of_portions = sum_over_ranks(of_portions, facts.ranks().which);
   if (of_portions.valid()) squares = squares.valid() ? squares + of_portions : of_portions;
   return sqrt(squares);
 }

@@ -76,7 +76,8 @@ struct train_step {
   static_assert(options.division.given || (options.division.combine == nullptr && !is_half(options.division.sent_as)),
                 "tx::train_step: an option says how ranks add gradients, and there are no ranks. FIX: tx::data_parallel<> beside it, or without it");
   static constexpr batch_division division = options.division;
-  static_assert(options.tensor_ranks == 1 || !division.given, "tx::tensor_parallel: all ranks have the same batch. FIX: without data_parallel and virtual_shards");
+  static_assert(options.tensor_ranks == 1 || (division.zero == 0 && division.combine == nullptr),
+                "tx::tensor_parallel: ranks keep the part of a parameter that they use, which zero and adasum would divide again. FIX: data_parallel beside it, without these");
   static_assert(division.zero == 0 || (division.given && division.ranks != any_ranks), "tx::zero: ranks divide states among them, and how many there are is not known. FIX: data_parallel<N> beside it");
   static_assert(division.zero == 0 || (states.only_elements() && !detail::sees_whole_tensors<Optimizer>),
                 "tx::zero: the optimizer looks at whole tensors, of which a rank has portions. FIX: an optimizer that is a function of each element, as tx::adamw, or no zero");
@@ -107,6 +108,7 @@ struct train_step {
       g.outputs = detail::gathered<Model>(g, g.outputs, [&](int group) { return division.combine == nullptr && small(group); });
       g = detail::averaged_over_parts(g, parts);
     }
+    if constexpr (states.divides_parameters() && options.tensor_ranks > 1) detail::keep_own_rows(g, facts);
     auto const gather = [&](graph& all, vec<output> const& o) { return detail::gathered<Model>(all, o, ready_together); };
     // An optimizer that sums over whole tensors rounds otherwise in a loop over their blocks: there ranks take the way of shards, to the same bits.
     if constexpr (division.several() && division.shards == 1 && !detail::sees_whole_tensors<Optimizer>) {
@@ -119,7 +121,6 @@ struct train_step {
       g.outputs = gather(g, g.outputs);
     }
 
-    if constexpr (states.divides_parameters() && options.tensor_ranks > 1) detail::keep_own_rows(g, facts);
     if constexpr (options.runs > 1) {
       if constexpr (division.zero == 1) detail::keep_own_rows(g, facts);  // as the sums over runs are divided
       detail::add_to_earlier_runs(g, options.runs, Optimizer::states, facts);

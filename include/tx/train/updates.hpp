@@ -35,8 +35,8 @@ struct updated_leaf {
   var share{};             // of the group's rate, a number or one for each block of a repeat; not valid: all of it
   state_starts starts{};
   int runs = 1;            // of which the last one updates
-  int divided_axis = -1;   // of which each of `ranks` updates a portion; -1: all of them update all
-  int ranks = 1;
+  int divided_axis = -1;   // of which each of these ranks updates a portion; -1: all of them update all
+  dividing_ranks ranks = 1;
 };
 
 template <class Optimizer>

@@ -21,3 +21,15 @@ TEST_CASE("an optimizer that looks at whole tensors has them whole") {
   using two = heads_by<lamb, tensor_parallel<2>>;
   CHECK(two::memory.parameters == heads_by<lamb>::memory.parameters);
 }
+
+TEST_CASE("a grid of ranks beside halves, sums over runs and parts, and an optimizer that looks at whole tensors") {
+  auto const same = [](auto grid_step, auto one_step, double epsilon, double margin) {
+    auto const ranks = heads_by_grid<typename decltype(grid_step)::type>(4);
+    for (auto const& of_rank : ranks) CHECK(of_rank == ranks[0]);
+    check_near(ranks[0], heads_by_one<typename decltype(one_step)::type>(), epsilon, margin);
+  };
+  using std::type_identity;
+  same(type_identity<step_of_heads<data_parallel<2>, tensor_parallel<2>, mixed<bf16>, accumulate_runs<2>>>{}, type_identity<step_of_heads<virtual_shards<2>, mixed<bf16>, accumulate_runs<2>>>{}, 2e-2, 2e-3);
+  same(type_identity<step_of_heads<data_parallel<2>, tensor_parallel<2>, accumulate<3>>>{}, type_identity<step_of_heads<virtual_shards<2>, accumulate<3>>>{}, 1e-4, 2e-6);
+  same(type_identity<heads_by<lamb, data_parallel<2>, tensor_parallel<2>>>{}, type_identity<heads_by<lamb, virtual_shards<2>>>{}, 1e-4, 2e-6);
+}

@@ -21,8 +21,10 @@
 #include <algorithm>
 #include <chrono>
 #include <exception>
+#include <memory>
 #include <string>
 #include <thread>
+#include <utility>
 
 namespace tx::dist {
 
@@ -76,6 +78,16 @@ class device_ranks {
   int rank() const { return host_.rank(); }
   int size() const { return host_.size(); }
   Host& host() { return host_; }
+  // Meets over a group of the library's own.
+  std::shared_ptr<device_ranks> subset(rank_subset const& those) {
+    struct with_host {
+      std::shared_ptr<Host> host;
+      device_ranks devices;
+      with_host(std::shared_ptr<Host> of, device_ranks_options const& options) : host(std::move(of)), devices(*host, options) {}
+    };
+    auto const some = std::make_shared<with_host>(host_.subset(those), options_);
+    return {some, &some->devices};
+  }
 
   template <class T>
   void all_reduce(std::span<T const> from, std::span<T> to) {

@@ -17,6 +17,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstring>
+#include <memory>
 #include <vector>
 
 namespace tx::dist {
@@ -24,10 +25,19 @@ namespace tx::dist {
 template <transport Transport>
 class ranks {
  public:
-  explicit ranks(Transport& over) : over_(over) {}
+  explicit ranks(Transport& over) : over_(over), those_{0, 1, over.size()} {}
+  ranks(ranks const&) = delete;
+  ranks& operator=(ranks const&) = delete;
 
-  int rank() const { return over_.rank(); }
-  int size() const { return over_.size(); }
+  int rank() const { return those_.number_of(over_.rank()); }
+  int size() const { return those_.count; }
+  std::shared_ptr<ranks> subset(rank_subset const& those) {
+    detail::check_subset(those, rank(), size());
+    std::shared_ptr<ranks> some(new ranks(over_));
+    some->those_ = those_.within(those);
+    some->spent_ = spent_;
+    return some;
+  }
   Transport& over() { return over_; }
 
   // On all ranks the sum of `from` over them; `from` may be `to`. f32 and f64, and halves, which are added in f32 and rounded once.
@@ -35,7 +45,7 @@ class ranks {
   void all_reduce(std::span<T const> from, std::span<T> to) {
     check(from.size() == to.size(), "all_reduce: from and to differ in length");
     if (size() == 1) return copy_elements(*this, from, to);
-    span_of_time const measured(spent_);
+    span_of_time const measured(*spent_);
     auto const count = static_cast<std::int64_t>(to.size());
     if (count * static_cast<std::int64_t>(sizeof(T)) * size() <= at_once) return sum_at_once(from, to);
     auto const begin = [&](int r) { return count * r / size(); };
@@ -54,7 +64,7 @@ class ranks {
   template <class T>
   void reduce_scatter(std::span<T const> from, std::span<T> to) {
     check(from.size() <= to.size() * static_cast<std::size_t>(size()), "reduce_scatter: from may be at most size() times as long as to");
-    span_of_time const measured(spent_);
+    span_of_time const measured(*spent_);
     auto const each = static_cast<std::int64_t>(to.size()), count = static_cast<std::int64_t>(from.size());
     reduce(asked::reduce_scatter, from.data(), [&](int r) { return std::min(count, each * r); }, to.data(), [](subject, auto const&, std::int64_t) {});
     std::fill(to.begin() + portion_of(count, each, rank()).count, to.end(), T{});
@@ -64,7 +74,7 @@ class ranks {
   template <class T>
   void all_gather(std::span<T const> from, std::span<T> to) {
     check(to.size() <= from.size() * static_cast<std::size_t>(size()), "all_gather: to may be at most size() times as long as from");
-    span_of_time const measured(spent_);
+    span_of_time const measured(*spent_);
     subject const s = next(asked::all_gather);
     auto const part = [&](int r) { return portion_of(static_cast<std::int64_t>(to.size()), static_cast<std::int64_t>(from.size()), r); };
     portion const own = part(rank());
@@ -81,7 +91,7 @@ class ranks {
   template <class T>
   void broadcast(std::span<T> values, int root) {
     check(root >= 0 && root < size(), "broadcast: there is no such root");
-    span_of_time const measured(spent_);
+    span_of_time const measured(*spent_);
     subject const s = next(asked::broadcast);
     auto const count = static_cast<std::int64_t>(values.size());
     int const own = (rank() - root + size()) % size();  // counted from the root
@@ -101,7 +111,7 @@ class ranks {
   template <class T>
   void all_to_all(std::span<T const> from, std::span<T> to) {
     check(from.size() == to.size() && from.size() % static_cast<std::size_t>(size()) == 0, "all_to_all: from and to have to be of one length, a multiple of size()");
-    span_of_time const measured(spent_);
+    span_of_time const measured(*spent_);
     subject const s = next(asked::all_to_all);
     auto const each = static_cast<std::int64_t>(from.size()) / size();
     if (each > 0) std::memcpy(to.data() + each * rank(), from.data() + each * rank(), static_cast<std::size_t>(each) * sizeof(T));
@@ -116,16 +126,16 @@ class ranks {
   template <class T>
   void send(std::span<T const> values, int to) {
     check(to >= 0 && to < size() && to != rank(), "send: there is no such other rank");
-    over_.wait(over_.send(to, std::as_bytes(values), {}));
+    over_.wait(over_.send(those_[to], std::as_bytes(values), {}));
   }
   template <class T>
   void receive(std::span<T> values, int from) {
     check(from >= 0 && from < size() && from != rank(), "receive: there is no such other rank");
-    over_.wait(over_.receive(from, std::as_writable_bytes(values), {}));
+    over_.wait(over_.receive(those_[from], std::as_writable_bytes(values), {}));
   }
 
-  // Seconds that this rank has spent in collectives so far: nothing of a step is computed meanwhile.
-  double seconds() const { return spent_.count(); }
+  // Seconds that this rank has spent in collectives so far, of subsets too: nothing of a step is computed meanwhile.
+  double seconds() const { return spent_->count(); }
 
   // Throws where another rank has failed by now, as far as the transport can tell without waiting.
   void check() {
@@ -133,13 +143,13 @@ class ranks {
   }
 
   void barrier() {
-    span_of_time const measured(spent_);
+    span_of_time const measured(*spent_);
     subject const s = next(asked::barrier);
     std::vector<std::byte> here(static_cast<std::size_t>(size()));
     std::byte const own{};
     each_other([&](int r) {
-      last_ = over_.receive(r, std::span(here).subspan(static_cast<std::size_t>(r), 1), s);
-      last_ = over_.send(r, std::span(&own, 1), s);
+      last_ = over_.receive(those_[r], std::span(here).subspan(static_cast<std::size_t>(r), 1), s);
+      last_ = over_.send(those_[r], std::span(&own, 1), s);
     });
     over_.wait(last_);
   }
@@ -175,11 +185,11 @@ class ranks {
   }
   template <class T>
   void send(int to, T const* values, std::int64_t count, subject s) {
-    if (count > 0) last_ = over_.send(to, std::as_bytes(std::span(values, static_cast<std::size_t>(count))), s);
+    if (count > 0) last_ = over_.send(those_[to], std::as_bytes(std::span(values, static_cast<std::size_t>(count))), s);
   }
   template <class T>
   void receive(int from, T* values, std::int64_t count, subject s) {
-    if (count > 0) last_ = over_.receive(from, std::as_writable_bytes(std::span(values, static_cast<std::size_t>(count))), s);
+    if (count > 0) last_ = over_.receive(those_[from], std::as_writable_bytes(std::span(values, static_cast<std::size_t>(count))), s);
   }
 
   template <class T>
@@ -244,10 +254,11 @@ class ranks {
   }
 
   Transport& over_;
+  rank_subset those_;  // of the transport's ranks
   ticket last_ = 0;
   std::uint16_t number_ = 0;  // of collectives so far
   std::vector<double> room_;
-  std::chrono::duration<double> spent_{};
+  std::shared_ptr<std::chrono::duration<double>> spent_ = std::make_shared<std::chrono::duration<double>>();
 };
 
 }  // namespace tx::dist
