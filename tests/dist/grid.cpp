@@ -1,7 +1,11 @@
 // A grid of ranks: rows that divide the products of a batch, each row with a batch of its own.
 #include "heads.hpp"
+#include "../io/temp_folder.hpp"
 
+#include <tx/io/checkpoint_writer.hpp>
 #include <tx/train/options.hpp>
+
+#include <type_traits>
 
 using namespace divided;
 
@@ -61,6 +65,37 @@ TEST_CASE("a step of a grid is refused by other numbers of ranks, and by batches
                });
              }),
              Catch::Contains("begins with other arguments than other ranks"));
+}
+
+TEST_CASE("a row of a grid writes a checkpoint in portions, which ranks that divide other things, or one, have exactly") {
+  temp_folder folder;
+  auto const path = folder / "checkpoints";
+  using both = heads_by<adamw, data_parallel<2>, tensor_parallel<2>>;
+  auto const all_of = [](auto& run) {
+    std::vector<std::vector<float>> blocks;
+    for (int k = 0; k <= run.states(); ++k) blocks.push_back(run.read(k));
+    return blocks;
+  };
+  auto const wanted = on_ranks(4, [&](dist::local& rank) {
+    executor<both, distributed<cpu, dist::local>> run{seed(3), rank, {.threads = 1}};
+    trained_heads(run, grid_of<both>(4).batch_of(rank.rank()));
+    io::checkpoint_writer saves;
+    saves.save(path, run, {}, {.portions = true});
+    saves.wait();
+    return all_of(run);
+  });
+  CHECK(io::newest_checkpoint(path).about.files.size() == 5);  // two ranks' parameters and states, and what is beside them
+  auto const loaded_by = [&]<class Step>(std::type_identity<Step>, int ranks) {
+    auto const got = on_ranks(ranks, [&](dist::local& rank) {
+      executor<Step, distributed<cpu, dist::local>> run{seed(9), rank, {.threads = 1}};
+      io::load_checkpoint(path, run);
+      return all_of(run);
+    });
+    for (auto const& of_rank : got) CHECK(of_rank == wanted[0]);
+  };
+  loaded_by(std::type_identity<both>{}, 4);
+  loaded_by(std::type_identity<heads_by<adamw, data_parallel<3>, zero<3>>>{}, 3);
+  loaded_by(std::type_identity<heads_by<adamw, data_parallel<1>>>{}, 1);
 }
 
 TEST_CASE("subsets of ranks speak to each other alone, subsets of those too, and a failure reaches all") {

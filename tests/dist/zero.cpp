@@ -60,6 +60,8 @@ TEST_CASE("a program that scores takes the parameters that ranks divide") {
 }
 
 TEST_CASE("a checkpoint of ranks is that of one, and others go on from it to the same bits") {
+  bool const portions = GENERATE(false, true);  // which each rank writes of its own
+  CAPTURE(portions);
   temp_folder folder;
   auto const path = folder / "checkpoints";
   dist::single alone;
@@ -70,9 +72,11 @@ TEST_CASE("a checkpoint of ranks is that of one, and others go on from it to the
   on_ranks(3, [&](dist::local& rank) {
     running<divided_by_three<3>> run{seed(3), rank, {.threads = 1}};
     trained_steps(run, rank.rank(), 3);
-    io::save_checkpoint(path, run, {{"batch", std::int64_t{3}}}, {.writes = rank.rank() == 0});
+    io::save_checkpoint(path, run, {{"batch", std::int64_t{3}}}, {.writes = rank.rank() == 0, .portions = portions});
     return 0;
   });
+  auto const files = portions ? 8 : 4;
+  CHECK(std::distance(std::filesystem::directory_iterator(path / "checkpoint-000003"), {}) == files);
   auto const goes_on = [&](auto& run, int rank) {
     io::load_checkpoint(path, run);
     return trained_steps(run, rank, 3, 3);
@@ -149,12 +153,14 @@ TEST_CASE("ranks that begin with other vectors, which none of them divides, are 
 }
 
 TEST_CASE("a loop of ranks that divide a run goes by what the first has measured, and saves with all of them") {
+  bool const portions = GENERATE(false, true);
+  CAPTURE(portions);
   temp_folder folder;
   auto const best = on_ranks(3, [&](dist::local& rank) {
     running<divided_by_three<3>> run{seed(3), rank, {.threads = 1}};
     train::loop_options o;
     o.report.line = false;
-    o.checkpoints = {.folder = folder / "checkpoints", .every = 2, .best = true, .background = rank.rank() != 2, .reads_only = rank.rank() != 0};
+    o.checkpoints = {.folder = folder / "checkpoints", .every = 2, .best = true, .background = rank.rank() != 2, .portions = portions, .reads_only = rank.rank() != 0};
     int measured = 0;
     o.validate = [&] { return rank.rank() == 0 ? 1.0 * ++measured : 7.0; };  // by the others' measure it never becomes better
     train::loop l(run, o);
@@ -165,5 +171,7 @@ TEST_CASE("a loop of ranks that divide a run goes by what the first has measured
   });
   CHECK(best == std::vector<std::int64_t>(3, best[0]));
   executor<stepping<virtual_shards<3>>, cpu> one{seed(9), {.threads = 1}};
-  CHECK(io::load_checkpoint(folder / "checkpoints", one).step == 5);
+  auto const from = io::load_checkpoint(folder / "checkpoints", one);
+  CHECK(from.step == 5);
+  CHECK(std::filesystem::exists(from.path / "optimizer-00003-of-00003.safetensors") == portions);
 }

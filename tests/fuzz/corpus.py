@@ -82,6 +82,34 @@ files |= {
 }
 put("safetensors", files)
 
+
+# ---- portions of tensors in two files, their headers -------------------------------------------------------------------
+
+def portion(rows, shape, dtype="U8", more=None):
+    count = 1
+    for extent in shape:
+        count *= extent
+    return dense({"__metadata__": {"portion w": rows}, "w": tensor(dtype, shape, 0, count)} | (more or {})).encode()
+
+
+put("tensor_portions", {n: b"\0".join(pair) for n, pair in {
+    "rows": (portion("0 0 3", [2, 2]), portion("0 2 3", [1, 2])),
+    "columns": (portion("1 0 3", [2, 2]), portion("1 2 3", [2, 1])),
+    "any_order": (portion("0 1 3", [2, 2]), portion("0 0 3", [1, 2])),
+    "one_whole": (dense({"w": tensor("U8", [2], 0, 2)}).encode(), b"{}"),
+    "both_whole": (dense({"w": tensor("U8", [2], 0, 2)}).encode(),) * 2,
+    "whole_and_rows": (dense({"w": tensor("U8", [2], 0, 2)}).encode(), portion("0 0 2", [1])),
+    "a_hole": (portion("0 0 4", [2, 2]), portion("0 3 4", [1, 2])),
+    "twice": (portion("0 0 3", [2, 2]), portion("0 1 3", [2, 2])),
+    "unlike": (portion("0 0 3", [2, 2]), portion("1 2 3", [2, 1])),
+    "other_type": (portion("0 0 2", [1]), portion("0 1 2", [1], "BOOL")),
+    "no_rows": (portion("0 0 0", [0, 2]), portion("0 0 0", [0, 2])),
+    "too_many": (portion("0 0 9223372036854775807", [1, 9]), b"{}"),
+    "no_axis": (portion("2 0 2", [1, 2]), b"{}"),
+    "no_numbers": (portion("0 0", [1, 2]), b"{}"),
+    "beside": (portion("0 0 2", [1, 2], more={"b": tensor("U8", [1], 2, 3)}), portion("0 1 2", [1, 2])),
+}.items()})
+
 # ---- pairs -----------------------------------------------------------------------------------------------------------
 
 put("pairs", {

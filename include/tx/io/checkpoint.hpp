@@ -11,7 +11,7 @@
 // Memory that the host does not reach is copied.
 #pragma once
 
-#include <tx/io/checkpoint_folder.hpp>
+#include <tx/io/checkpoint_portions.hpp>
 #include <tx/io/parameters.hpp>
 
 #include <concepts>
@@ -24,6 +24,9 @@ struct save_options {
   std::vector<tensor_info> extra{};      // tensors of the caller's
   std::optional<std::int64_t> number{};  // of the checkpoint's name; none: the run's step
   bool writes = true;                    // false: nothing is; of several ranks that divide a run all have to save, and one of them writes
+  // Of such ranks each writes what it keeps, `writes` or not, in a folder that all of them reach; none has to hold the whole (checkpoint_portions.hpp).
+  bool portions = false;
+  std::chrono::milliseconds patience = std::chrono::minutes(1);  // with ranks that have not written their portions yet
 };
 
 struct resumed {
@@ -135,6 +138,22 @@ T setting_of(checkpoint_values const& settings, std::string const& name) {
   return narrow;
 }
 
+// What this rank writes of a run that ranks divide. All of them have to call it. One copy of what it keeps, in `copies`.
+template <class Run>
+checkpoint_portion portion_of_run(Run& run, checkpoint_values const& position, save_options const& options, std::vector<std::vector<std::byte>>& copies) {
+  auto const writer = run.portion_writer();
+  checkpoint_portion own{writer.number, writer.count, saving_name_of(run.from_first(drawn_key())), contents_without_tensors(run, position, options), {}, {}};
+  copies.clear();
+  for (int k = 0; k <= run.states() && own.number >= 0; ++k)
+    for (auto& t : run.portions(k)) {
+      std::string const name = prefix_of_block(k) + t.name;
+      copies.push_back(std::move(t.bytes));
+      (k == 0 ? own.what.parameters : own.what.optimizer).push_back({name, t.type, t.shape, copies.back()});
+      if (t.axis >= 0) (k == 0 ? own.parameter_rows : own.optimizer_rows)[std::string(portion_key) + name] = text_of({t.axis, t.first, t.extent});
+    }
+  return own;
+}
+
 }  // namespace detail
 
 // Saves a run in a folder of its own, which is made if need be. It is complete on the disk when this returns; if it
@@ -143,6 +162,15 @@ T setting_of(checkpoint_values const& settings, std::string const& name) {
 template <class Run>
 void save_checkpoint(std::filesystem::path const& folder, Run& run, checkpoint_values const& position = {},
                      save_options const& options = {}) {
+  if constexpr (detail::divided_run<Run>)
+    if (options.portions) {
+      std::vector<std::vector<std::byte>> copies;
+      auto own = detail::portion_of_run(run, position, options, copies);
+      own.what.extra = options.extra;
+      write_checkpoint_portion(folder, own, options.keep, options.patience, [] { return false; });
+      static_cast<void>(run.from_first(0));  // the others wait until it is complete
+      return;
+    }
   if (!options.writes) return detail::take_part(run);
   detail::run_places<Run> const places(run, true);
   checkpoint_contents what = detail::contents_without_tensors(run, position, options);

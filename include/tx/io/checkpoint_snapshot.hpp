@@ -29,6 +29,15 @@ class checkpoint_snapshot {
 
   checkpoint_contents const& contents() const { return contents_; }
 
+  // The same of what this rank keeps of a run that ranks divide, all of which have to call it. Allocated each time.
+  template <class Run>
+  void take_portion(Run& run, checkpoint_values const& position, save_options const& options) {
+    portion_ = detail::portion_of_run(run, position, options, copies_);
+    used_ = 0;
+    for (tensor_info const& t : options.extra) portion_.what.extra.push_back({t.name, t.type, t.shape, copy_of(t.bytes)});
+  }
+  checkpoint_portion const& portion() const { return portion_; }
+
  private:
   struct room {
     std::unique_ptr<std::byte[]> bytes{};
@@ -56,6 +65,8 @@ class checkpoint_snapshot {
   }
 
   checkpoint_contents contents_;
+  checkpoint_portion portion_;
+  std::vector<std::vector<std::byte>> copies_;  // of its tensors
   std::vector<room> rooms_;
   std::size_t used_ = 0;  // of the rooms
 };

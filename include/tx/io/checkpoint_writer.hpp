@@ -10,6 +10,8 @@
 #include <tx/io/background_work.hpp>
 #include <tx/io/checkpoint_snapshot.hpp>
 
+#include <atomic>
+
 namespace tx::io {
 
 // There is one save at a time: one that comes while the last is still being written waits for it, so that none is left out, and a
@@ -17,12 +19,22 @@ namespace tx::io {
 // that were complete, as with save_checkpoint.
 class checkpoint_writer {
  public:
+  checkpoint_writer() = default;
+  // Waits for this rank's own writing, not for other ranks'.
+  ~checkpoint_writer() { ends_ = true; }
+
   // What writing throws (see save_checkpoint) comes out of the save that follows or of wait(), whichever is first. If it is a
   // save, that one is tried and waited for before: what could not be written then may be possible now, and nothing is lost.
   template <class Run>
   void save(std::filesystem::path const& folder, Run& run, checkpoint_values const& position = {}, save_options const& options = {}) {
+    if constexpr (detail::divided_run<Run>) {
+      if (options.writes || options.portions) wait();  // what ends this rank ends the others, who are not asked for their part first
+      if (options.portions) {
+        snapshot_.take_portion(run, position, options);
+        return work_.start([this, folder, keep = options.keep, patience = options.patience] { write_checkpoint_portion(folder, snapshot_.portion(), keep, patience, [this] { return ends_.load(); }); });
+      }
+    }
     if (!options.writes) return detail::take_part(run);
-    if constexpr (detail::divided_run<Run>) wait();  // what ends this rank ends the others, who are not asked for their part first
     std::exception_ptr const before = work_.end();
     snapshot_.take(run, position, options);
     work_.start([this, folder, keep = options.keep] { write_checkpoint(folder, snapshot_.contents(), keep); });
@@ -41,6 +53,7 @@ class checkpoint_writer {
 
  private:
   checkpoint_snapshot snapshot_;
+  std::atomic<bool> ends_{false};  // nobody waits for other ranks any more
   background_work work_{"saving a checkpoint"};  // it reads the snapshot, so it ends first
 };
 

@@ -191,6 +191,20 @@ class executor {
     exec::host_end(frame_.ranks.all()).broadcast(std::span<double>(&value, 1), 0);
     return value;
   }
+  // Which of the ranks that keep a portion each this one is; number -1 where one with another batch has the same as it.
+  struct portion_place {
+    int number, count;
+  };
+  portion_place portion_writer() const requires(divided && exec::ranked<Backend>) {
+    auto const& all = frame_.ranks.all();
+    across const which = parameters_->states().portions().divided_among().which;
+    auto const& some = frame_.ranks.across(which);
+    return {frame_.ranks.grid().subset(which, all.rank()).has(0) ? some.rank() : -1, some.size()};
+  }
+  // What this rank keeps of the tensors of the model, k as above, and, where it is the first, those of which all ranks have the whole. Copies.
+  std::vector<exec::kept_tensor> portions(int k = 0) const requires(divided && exec::ranked<Backend>) {
+    return parameters_->portions(own(k), portion_writer().number == 0);
+  }
   // Keeps the parameters that the executor made, and the memory that elements() and tensors() show, also when the executor is gone;
   // nothing of the caller's.
   std::shared_ptr<void const> owner() const { return parameters_; }

@@ -2,12 +2,14 @@
 // on one: that is what read, write and checkpoints see, so that they are the same for any number of ranks.
 #pragma once
 
+#include <tx/expr/parameter_names.hpp>
 #include <tx/expr/state_portions.hpp>
 
 #include <algorithm>
 #include <cstddef>
 #include <cstring>
 #include <span>
+#include <string>
 #include <vector>
 
 namespace tx::exec {
@@ -60,6 +62,49 @@ void keep(portioning const& how, int rank, std::span<As const> all, std::span<T>
       std::fill(to.begin() + static_cast<std::ptrdiff_t>(count), to.end(), T{});
     }
   std::copy(all.end() - static_cast<std::ptrdiff_t>(behind.size()), all.end(), behind.begin());
+}
+
+// A tensor of a model, or a state of it, or the rows that a rank keeps of it.
+struct kept_tensor {
+  std::string name;
+  dtype type;
+  std::vector<std::int64_t> shape;
+  std::vector<std::byte> bytes;
+  int axis = -1;  // along which it is a portion; -1: it is whole
+  std::int64_t first = 0, extent = 0;  // the first of its rows, and all of the tensor
+};
+
+// What rank `rank` keeps of the tensors of a block, `bytes`: of parameters, or of a state of what is trained. whole_too: also what all ranks have.
+template <class Model>
+TX_COLD std::vector<kept_tensor> kept_of_rank(portioning const& how, int rank, bool parameters, std::span<std::byte const> bytes, bool whole_too) {
+  std::vector<kept_tensor> out;
+  auto const pieces = state_pieces<Model>(how);
+  tx::detail::for_each_tensor<Model>([&]<class P>(std::string_view name, int entry, std::int64_t index) {
+    state_piece const* const p = tx::detail::piece_of_entry<Model>(pieces, entry);
+    bool const divided = p != nullptr && p->divided();
+    if ((p == nullptr && !parameters) || (!divided && !whole_too)) return;
+    kept_tensor t{std::string(name), P::info.type, {}, {}};
+    t.shape.assign(P::info.dims.dim, P::info.dims.dim + P::info.dims.rank);
+    auto const size = std::size_t{static_cast<unsigned>(size_of(t.type))};
+    auto const from = bytes.subspan(static_cast<std::size_t>(tx::detail::kept_first_byte<Model>(pieces, entry)));
+    if (!divided) {
+      auto const own = from.subspan(static_cast<std::size_t>(index * P::info.count()) * size, static_cast<std::size_t>(P::info.count()) * size);
+      t.bytes.assign(own.begin(), own.end());
+      out.push_back(std::move(t));
+      return;
+    }
+    portion const own = portion_of(p->rows, p->kept_rows, rank);
+    if (own.count == 0) return;
+    t.axis = p->axis, t.first = own.first, t.extent = p->rows;
+    t.shape[static_cast<std::size_t>(p->axis)] = own.count;
+    std::int64_t const blocks = P::info.count() / (p->rows * p->row);  // of this tensor, of all that repeats have of it
+    for (std::int64_t b = index * blocks; b < (index + 1) * blocks; ++b) {
+      auto const rows = from.subspan(static_cast<std::size_t>(b * p->kept_rows * p->row) * size, static_cast<std::size_t>(own.count * p->row) * size);
+      t.bytes.insert(t.bytes.end(), rows.begin(), rows.end());
+    }
+    out.push_back(std::move(t));
+  });
+  return out;
 }
 
 }  // namespace tx::exec

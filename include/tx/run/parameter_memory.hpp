@@ -133,6 +133,20 @@ class parameter_block {
   std::vector<element_type> gather(Communicator& ranks, int k) const {
     return seen(k, [&](auto const& all) { return exec::gathered<Model>(ranks, states_.portions(), trained(all, k), behind_trained(all, k)); });
   }
+  // What this rank keeps of the tensors of block k, by name; whole_too: also what all ranks have, as all do of a block that they do not divide.
+  TX_COLD std::vector<exec::kept_tensor> portions(int k, bool whole_too) const {
+    if (!divided(k) && !whole_too) return {};
+    return seen(k, [&](auto const& all) {
+      if (divided(k)) return exec::kept_of_rank<Model>(states_.portions(), rank_, k == 0, std::as_bytes(all), whole_too);
+      std::vector<exec::kept_tensor> out;
+      for (auto& v : k == 0 ? parameters_of<Model>() : states_of<Model>(states_.of(k - 1))) {
+        auto const bytes = std::as_bytes(all).subspan(static_cast<std::size_t>(v.first_byte()), static_cast<std::size_t>(v.bytes()));
+        shape const& dims = v.info.dims;
+        out.push_back({std::move(v.name), v.info.type, {dims.dim, dims.dim + dims.rank}, {bytes.begin(), bytes.end()}});
+      }
+      return out;
+    });
+  }
   // Of what is divided all ranks are given all elements, of which each keeps its own.
   void write(std::span<element_type const> values, int k = 0) {
     if (values.size() != whole_size(k))

@@ -21,6 +21,7 @@ struct checkpoint_options {
   train::at_end at_end = train::at_end::save;
   // Steps go on while a checkpoint is written, from a copy that takes as much memory as the checkpoint. false: they wait.
   bool background = true;
+  bool portions = false;  // ranks that divide the run write what they keep, each its own, in a folder that all reach; see io::save_options
   bool reads_only = false;  // nothing is written or removed, as by a rank beside the one that saves for all
 };
 
@@ -79,6 +80,7 @@ class checkpoints {
   template <class Run>
   io::resumed load(Run& run) {
     wait();
+    if constexpr (io::detail::divided_run<Run>) static_cast<void>(run.from_first(0));  // which made a checkpoint of all ranks' portions
     if (!wanted()) throw value_error("loop: to resume it needs a folder of checkpoints. FIX: loop_options::folder, or checkpoints.folder");
     return io::load_checkpoint(options_.folder, run);
   }
@@ -111,9 +113,12 @@ class checkpoints {
   template <class Run>
   void write(std::filesystem::path const& folder, int keep, Run& run, std::int64_t step, to_save const& what) {
     saved_unless_thrown([&] {
-      io::save_options const options{keep, what.arrays(), step, writes()};
-      if (options_.background)
+      io::save_options const options{keep, what.arrays(), step, writes(), options_.portions};
+      if (options_.background || options_.portions)  // ranks that write portions ask each other the same, whoever waits
         writer_.save(folder, run, what.values(), options);
+      if (options_.background) return;
+      if (options_.portions)
+        writer_.wait();
       else
         io::save_checkpoint(folder, run, what.values(), options);
     });
