@@ -1,7 +1,6 @@
 // executor<step, backend>: a program with its storage. run(x, y) runs it once and hands back what the step returns.
 #pragma once
 
-#include <tx/expr/handed_back.hpp>
 #include <tx/expr/trace.hpp>
 #include <tx/run/arguments.hpp>
 #include <tx/run/kept_portions.hpp>
@@ -11,6 +10,7 @@
 #include <tx/run/program_on.hpp>
 #include <tx/run/ranks_of_step.hpp>
 #include <tx/run/replay.hpp>
+#include <tx/run/results.hpp>
 #include <tx/run/run.hpp>
 #include <tx/run/same_beginning.hpp>
 #include <tx/run/staging.hpp>
@@ -374,23 +374,7 @@ class executor {
   }
 
   result results() {
-    result r{};
-    int k = 0;
-    for_each_result(r, [&](auto& x) {
-      using type = std::remove_cvref_t<decltype(x)>;
-      std::byte const* const at = staging_.result(k, arena_.data() + program::results[k].offset);
-      ++k;
-      if constexpr (typed_handle<type>) {
-        x.data = reinterpret_cast<typename type::element_type const*>(at);
-        if constexpr (constexpr shape dims = type::dims; dims.bounds != 0) {
-          x.elements = static_cast<std::size_t>(frame_.extents.count(dims));
-          for (int a = 0; a < dims.rank; ++a) x.now.of_axis[a] = static_cast<int>(frame_.extents.in_run(dims.dim[a], dims.factors_at(a)));
-        }
-      } else {
-        x = *reinterpret_cast<type const*>(at);
-      }
-    });
-    return r;
+    return exec::results_of<result>(frame_.extents, [&](int k) { return staging_.result(k, arena_.data() + program::results[k].offset); });
   }
 
   std::shared_ptr<block> parameters_;
