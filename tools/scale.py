@@ -3,6 +3,8 @@
 
     tools/scale.py check bench/results/xeon_ranks.md    predictions beside what bench_ranks and bench_zero measured; fails beyond 15%
     tools/scale.py table [--device h100|a100]           the fastest strategy that fits, for models and numbers of GPUs, beside published runs
+    tools/scale.py plot FILE.svg [--device h100|a100]   the same as a chart
+    tools/scale.py trace FOLDER --model NAME --gpus N [--device h100|a100]   the step of the fastest that fits as Chakra traces, step.RANK.et of each rank
 
 A step takes its kernels' time, the waiting of a pipeline, and the communication that nothing hides:
 
@@ -13,7 +15,7 @@ A step takes its kernels' time, the waiting of a pipeline, and the communication
 
 Bytes of a rank: parameters 4, gradients 4, states 8 for each, of which stages 1 to 3 divide the last, the last two, all (Rajbhandari et al., arXiv 1910.02054);
 values kept of a layer 34 for each of a batch's tokens and channels, or 2 where they are computed again (Korthikanti et al., arXiv 2205.05198, without the scores,
-which attention by blocks does not keep). tx runs data parallel and zero today; tensor and pipeline are here to say what they would be worth.
+which attention by blocks does not keep). tx runs data parallel, zero and tensor today; pipeline is here to say what it would be worth.
 """
 import argparse
 import itertools
@@ -21,6 +23,10 @@ import json
 import re
 import sys
 from dataclasses import dataclass
+from pathlib import Path
+
+import scale_plot
+import scale_trace
 
 
 # ---- what was measured on few -----------------------------------------------------------------------------------------
@@ -95,6 +101,7 @@ def check(path, tolerance=0.15):
                 wrong += abs(l["planned_peak"] / l["held"] - 1) > 0.05
                 print(f"{'':14}megabytes: {l['planned_peak'] / 1e6:.0f} planned, {formula / 1e6:.0f} by formula ({ratio:.3f}), {l['held'] / 1e6:.0f} held")
     print(f"{len(lines)} runs, {wrong} of their numbers beyond {tolerance:.0%}")
+    check_traces()
     if len(lines) < 8 or wrong:
         sys.exit(1)
 
@@ -229,6 +236,42 @@ def table(device):
         print(f"  {name} {seconds:6.1f}  predicted {predicted:6.1f} ({predicted / seconds:.2f})  {source}")
 
 
+NUMBERS = [8, 16, 32, 64, 128, 256, 512, 1024]
+
+
+def plot(path, device):
+    d = DEVICES[device]
+    lines = {}
+    for m in MODELS:
+        best = [(n, fastest(m, d, n)) for n in NUMBERS]
+        lines[m.name] = [(n, b[0]) for n, b in best if b]
+    points = [(scale_trace.ranks_of(s), seconds, f"{name}, {source}") for name, s, seconds, source in PUBLISHED if device == "a100"]
+    Path(path).write_text(scale_plot.plot(f"Predicted seconds of a step, {d.name}, the fastest strategy that fits", {n: l for n, l in lines.items() if l}, points), encoding="utf-8")
+
+
+def kernels_of(m, d, s):
+    return m.flops(4 if s.again else 3) / scale_trace.ranks_of(s) / (d.flops * d.reached)
+
+
+def trace(folder, device, name, ranks):
+    m, d = next((m for m in MODELS if m.name == name), None), DEVICES[device]
+    best = fastest(m, d, ranks) if m else None
+    if best is None:
+        sys.exit(f"no such step: {name} on {ranks} GPUs. FIX: one of {', '.join(repr(m.name) for m in MODELS)}, and so many that it fits")
+    Path(folder).mkdir(parents=True, exist_ok=True)
+    for rank in range(ranks):
+        (Path(folder) / f"step.{rank}.et").write_bytes(scale_trace.of_rank(m, d, best[2], rank))
+    print(f"{ranks} files in {folder}: {m.name}, {best[2]}, predicted {best[0]:.3f} s")
+
+
+def check_traces():
+    """Of strategies of every kind, small enough to be read back whole."""
+    m, d = Model("small", 8, 1024, 30528, 512, 64), DEVICES["a100"]
+    for s in [Strategy(4, 1, 1, 0, 4, False), Strategy(4, 1, 1, 2, 4, True), Strategy(4, 1, 1, 3, 4, False), Strategy(2, 2, 1, 0, 8, False), Strategy(2, 2, 4, 0, 2, True), Strategy(1, 1, 8, 0, 4, False)]:
+        messages = scale_trace.check(m, d, s, kernels_of(m, d, s))
+        print(f"trace of {s}: {scale_trace.ranks_of(s)} ranks, {messages} messages")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     commands = parser.add_subparsers(dest="command", required=True)
@@ -236,9 +279,21 @@ def main():
     checks.add_argument("results")
     tables = commands.add_parser("table")
     tables.add_argument("--device", choices=sorted(DEVICES), default="a100")
+    plots = commands.add_parser("plot")
+    plots.add_argument("file")
+    traces = commands.add_parser("trace")
+    traces.add_argument("folder")
+    traces.add_argument("--model", required=True)
+    traces.add_argument("--gpus", type=int, required=True)
+    for command in [plots, traces]:
+        command.add_argument("--device", choices=sorted(DEVICES), default="a100")
     given = parser.parse_args()
     if given.command == "check":
         check(given.results)
+    elif given.command == "plot":
+        plot(given.file, given.device)
+    elif given.command == "trace":
+        trace(given.folder, given.device, given.model, given.gpus)
     else:
         table(given.device)
 
