@@ -6,7 +6,9 @@
 #include <tx/dist/local.hpp>
 #include <tx/dist/tensor_parallel.hpp>
 #include <tx/ops/concat.hpp>
+#include <tx/ops/cross_entropy.hpp>
 #include <tx/ops/dropout.hpp>
+#include <tx/ops/embedding.hpp>
 #include <tx/ops/gelu.hpp>
 #include <tx/ops/mean.hpp>
 #include <tx/ops/sigmoid.hpp>
@@ -22,6 +24,8 @@ namespace {
 using namespace tx;
 
 knows_whole<&concat_info> const concat_rule;
+knows_whole<&embedding_info> const embedding_rule;
+knows_whole<&scatter_rows_info> const scatter_rule;
 
 // This thread's rank, whose collectives the interpreter runs.
 thread_local dist::local* here = nullptr;
@@ -50,10 +54,14 @@ class network {
     batch_ = pick({1, 2, 3});
     places_ = pick({1, 2, 4});
     width_ = pick({4, 6, 8, 12});
+    words_ = pick({48, 60, 49});
     var x = emit_leaf(g, input_info, {dtype::f64, extents(batch_, places_, width_)}, of_input(0));
+    if (draw(2) == 0) x = x + looked_up();
     for (int k = 0, layers = 1 + draw(4); k < layers; ++k) x = layer(x);
     if (draw(3) == 0) x = linear(x, pick({2, 3, 4}));  // a head
-    g.outputs.push_back(output{mean_of(x * x + x).id, output_kind::result, -1});
+    var loss = mean_of(x * x + x);
+    if (draw(2) == 0) loss = loss + classified(x);
+    g.outputs.push_back(output{loss.id, output_kind::result, -1});
   }
 
   static values leaf(node const& n) {
@@ -80,6 +88,29 @@ class network {
   }
   static var mean_of(var x) { return sum_all(x) * (1.0 / static_cast<double>(x.info().count())); }
 
+  // Of the words, which each place has one of, some twice; or of bags of two.
+  var looked_up() {
+    has.insert("a table of words");
+    table_ = parameter(extents(words_, width_));
+    bool const bags = draw(3) == 0;
+    var const ids = (iota(g, extents(batch_, places_, bags ? 2 : 1), 1) * 5 + iota(g, extents(batch_, places_, bags ? 2 : 1), 0) * 11 + (bags ? iota(g, extents(batch_, places_, 2), 2) * 13 : iota(g, extents(batch_, places_, 1), 2))) - 1;  // -1 names nothing
+    var const rows = detail::embedding_fn{}(table_, ids);
+    return draw(3) == 0 ? rows * 0.5 + detail::embedding_fn{}(table_, ids + 1) : rows;
+  }
+  // The loss of a head of many classes, whose weights are the words' perhaps.
+  var classified(var x) {
+    int const from = x.dims().last();
+    has.insert("many classes");
+    bool const tied = table_.valid() && from == width_ && draw(2) == 0;
+    if (tied) has.insert("words and classes of one table");
+    var const w = tied ? transpose(table_) : parameter(extents(from, words_));
+    var logits = reshape(matmul(reshape(x, extents(batch_ * places_, from)), w), extents(batch_, places_, words_));
+    if (draw(2) == 0) logits = logits + parameter(extents(words_));
+    var const labels = reshape(iota(g, extents(batch_, places_), 1) * 7 + iota(g, extents(batch_, places_), 0) * 3, extents(batch_, places_));
+    if (draw(3) > 0) return detail::cross_entropy_fn{}(logits, labels);
+    has.insert("smoothed labels");
+    return detail::cross_entropy_fn{}(labels, logits, constant(g, dtype::f64, 0.1), constant(g, dtype::f64, 0));
+  }
   // [batch, places, from] -> [batch, places, to], with either side of the weights first, and a bias perhaps
   var linear(var x, int to) {
     int const from = x.dims().last();
@@ -155,7 +186,8 @@ class network {
   }
 
   std::uint64_t random_;
-  int batch_ = 1, places_ = 1, width_ = 4;
+  int batch_ = 1, places_ = 1, width_ = 4, words_ = 48;
+  var table_{};
   vec<int> parameters_{};
 };
 
@@ -197,7 +229,7 @@ double apart(std::vector<values> const& a, std::vector<values> const& b) {
 }  // namespace
 
 TEST_CASE("networks that nobody wrote give the same losses and gradients where ranks divide their products") {
-  int divided = 0;
+  int divided = 0, tables = 0, classes = 0;
   std::set<std::string> seen;
   for (std::uint64_t seed = 0; seed < 400; ++seed) {
     network const drawn(seed);
@@ -213,6 +245,10 @@ TEST_CASE("networks that nobody wrote give the same losses and gradients where r
       }
       at_run_time::verified(parts);
       ++divided;
+      for (int id = 0; id < parts.size(); ++id) {
+        tables += parts[id].op == &embedding_info && parts[parts.input(id, 0)].op == &own_rows_info;
+        classes += parts[id].op == &all_gather_info;  // of the largest
+      }
       seen.insert(drawn.has.begin(), drawn.has.end());
       std::vector<double> far(static_cast<std::size_t>(ranks), 1);
       std::string failed;
@@ -233,7 +269,9 @@ TEST_CASE("networks that nobody wrote give the same losses and gradients where r
     }
   }
   CHECK(divided > 400);
-  for (char const* const feature : {"a parameter for all", "a scale of each column", "dropout", "gated", "attention", "shared keys", "attention with dropout", "attention by hand", "a norm", "heads mixed up", "handed on"}) {
+  CHECK(tables > 100);
+  CHECK(classes > 100);
+  for (char const* const feature : {"a parameter for all", "a scale of each column", "dropout", "gated", "attention", "shared keys", "attention with dropout", "attention by hand", "a norm", "heads mixed up", "handed on", "a table of words", "many classes", "words and classes of one table", "smoothed labels"}) {
     CAPTURE(feature);
     CHECK(seen.contains(feature));
   }

@@ -2,16 +2,21 @@
 //
 //   h = gelu(x w + b)    columns of w and b are divided, so each rank has columns of h
 //   y = h v              rows of v are divided: each rank has an addend of y
+//   e = embedding(t, i)  rows of a long table t are divided: each rank has those that it names, and zeros
+//   s = sum(exp(x w))    of logits of many classes, as of a vocabulary, rows are summed, or their largest is found: each rank has that of its columns
 //
 // Columns of a product are divided where everything made of them leads to products over those columns, by way of ops that keep them apart: elementwise ones, views, and attention,
-// whose heads they are. What leads elsewhere, as to a norm or a result, is left whole, and with it all that would have to be divided in the same way, as queries, keys and values.
+// whose heads they are. Sums of rows are no way to divide a norm by, which would be two more sums over ranks in each layer: only of products much wider than they are deep. What leads elsewhere, as to a norm or a result, is left whole, and with it all that would have to be divided in the same way, as queries, keys and values.
 #pragma once
 
 #include <tx/graph/leaf.hpp>
 #include <tx/graph/order.hpp>
 #include <tx/ops/attention.hpp>
+#include <tx/ops/embedding.hpp>
+#include <tx/ops/max.hpp>
 #include <tx/ops/slice.hpp>
 #include <tx/ops/stop_gradient.hpp>
+#include <tx/ops/sum.hpp>
 #include <tx/ops/transpose.hpp>
 
 namespace tx::dist::detail {
@@ -46,12 +51,14 @@ constexpr int axis_of_view(node const& view, shape const& from, int axis) {
 class divided_values {
  public:
   constexpr divided_values(graph const& g, int ranks)
-      : axis(g.size(), -1), columns(g.size(), 0), depth(g.size(), 0), g_(g), ranks_(ranks), order_(order_of_nodes(g)), group_(g.size(), -1), candidate_(g.size(), -1) {
+      : axis(g.size(), -1), columns(g.size(), 0), depth(g.size(), 0), reduced(g.size(), 0), lookup(g.size(), 0), g_(g), ranks_(ranks), order_(order_of_nodes(g)), group_(g.size(), -1), candidate_(g.size(), -1), stopped_(g.size(), 1) {
+    find_stopped();
     for (int id : order_) {
       if (!may_begin(id)) continue;
       candidate_[id] = joined_.size();
       joined_.push_back(joined_.size());
       given_up_.push_back(0);
+      wide_.push_back(is_wide(g_.info(g_.input(id, 1)).dims));
     }
     do {
       again_ = false;
@@ -65,9 +72,11 @@ class divided_values {
   vec<int> axis;      // value -> the axis that ranks divide; -1: each rank has all
   vec<char> columns;  // products whose right side each rank has columns of, and so of the result
   vec<char> depth;    // products of which each rank has an addend
+  vec<char> reduced;  // sums and largest elements of rows that each rank has a part of
+  vec<char> lookup;   // embeddings of whose table each rank has some rows
   constexpr bool some() const {
-    for (char d : depth)
-      if (d) return true;
+    for (int id = 0; id < depth.size(); ++id)
+      if (depth[id] || reduced[id] || lookup[id]) return true;
     return false;
   }
 
@@ -83,6 +92,10 @@ class divided_values {
     if (given_up_[x] != given_up_[y]) {
       given_up_[x] = 1;
       again_ = true;
+    }
+    if (wide_[x] != wide_[y]) {
+      again_ = again_ || wide_[x];  // what was divided because of it
+      wide_[x] = 0;
     }
     joined_[y] = x;
   }
@@ -106,31 +119,62 @@ class divided_values {
   constexpr bool may_begin(int id) const {
     node const& n = g_[id];
     if (n.op->kind != op_kind::product || n.info.dims.is_bounded(n.info.dims.rank - 1) || n.info.dims.last() % ranks_ != 0 || n.info.dims.last() == 0) return false;
-    int side = g_.input(n, 1);
+    return is_parameter(g_.input(n, 1));
+  }
+  // Or a view of one, rounded perhaps.
+  constexpr bool is_parameter(int side) const {
     while (g_[side].op->kind == op_kind::view || g_[side].op == &cast_info) side = g_.input(side, 0);
     return g_[side].op == &parameter_info || g_[side].op == &argument_info;
+  }
+  // Of the right side of a product, [depth, columns]. A feed-forward layer's is four times as wide as it is deep, and needs no sums of rows.
+  static constexpr bool is_wide(shape const& right, int times = 2) { return right.rank >= 2 && right.dim[right.rank - 1] > times * right.dim[right.rank - 2]; }
+  // Values that nothing sees but stop_gradient.
+  constexpr void find_stopped() {
+    for (int id = 0; id < g_.size(); ++id)
+      if (g_[id].op != &stop_gradient_info)
+        for (int k = 0; k < g_[id].inputs; ++k) stopped_[g_.input(id, k)] = 0;
+    for (region const& r : g_.regions)
+      for (int value : r.results) stopped_[value] = 0;
+    for (output const& o : g_.outputs) stopped_[o.value] = 0;
   }
 
   constexpr void visit(int id) {
     node const& n = g_[id];
     axis[id] = -1;
-    columns[id] = depth[id] = 0;
+    columns[id] = depth[id] = reduced[id] = lookup[id] = 0;
     switch (n.op->kind) {
       case op_kind::view: return visit_view(id);
       case op_kind::elementwise: return visit_elementwise(id);
       case op_kind::row_reduce:
         if (int const in = g_.input(n, 0); axis[in] >= 0) {
-          if (axis[in] + 1 == g_.info(in).dims.rank) refuse(in);
+          if (axis[in] + 1 == g_.info(in).dims.rank) visit_reduction(id, in);
           else divide(id, axis[in], group_[in]);
         }
         return;
       case op_kind::product: return visit_product(id);
-      case op_kind::whole: return n.op == &attention_info ? visit_attention(id) : refuse_all(n);
+      case op_kind::whole:
+        if (n.op == &attention_info) return visit_attention(id);
+        return n.op == &embedding_info ? visit_embedding(id) : refuse_all(n);
       case op_kind::result:
         if (int const of = g_.input(n, 0); g_.has_results(of) && axis[of] >= 0) divide(id, result_number(n.at) == 0 ? axis[of] : 1, group_[of]);
         return;
       default: return refuse_all(n);
     }
+  }
+  // Of rows that are divided themselves. The largest has no gradient here: which rank has it would have to be known.
+  constexpr void visit_reduction(int id, int in) {
+    node const& n = g_[id];
+    bool const can = n.op == &row_sum_info || (n.op == &row_max_info && stopped_[id]);
+    if (can && wide_[root(group_[in])] && is_float(n.info.type)) reduced[id] = 1;
+    else refuse(in);
+  }
+  constexpr void visit_embedding(int id) {
+    node const& n = g_[id];
+    int const table = g_.input(n, 0), ids = g_.input(n, 1);
+    refuse_all(n);
+    shape const& dims = g_.info(table).dims;
+    bool const wide_ids = g_.info(ids).type == dtype::i32 || g_.info(ids).type == dtype::i64;
+    lookup[id] = axis[table] < 0 && is_parameter(table) && !dims.is_bounded(0) && dims.dim[0] % ranks_ == 0 && dims.dim[0] > 2 * dims.dim[1] && wide_ids;
   }
   constexpr void visit_view(int id) {
     node const& n = g_[id];
@@ -162,8 +206,10 @@ class divided_values {
       return divide(id, rank - 1, own);
     }
     if (r >= 0) return visit_product_of_parts(id, left, right);
-    // Of activations by a parameter: the depth is divided. Rows may be, too.
-    if (l == rank - 1) depth[id] = 1;
+    // Of activations by a parameter: the depth is divided. Rows may be, too. But logits over a vocabulary, of which addends would be as long as all of them, are divided themselves.
+    int const own = candidate_[id];
+    if (l == rank - 1 && own >= 0 && !given_up_[root(own)] && is_wide(g_.info(right).dims, 8)) refuse(left);
+    else if (l == rank - 1) depth[id] = 1;
     else if (l == rank - 2) divide(id, l, group_[left]);
     else refuse(left);
   }
@@ -202,7 +248,8 @@ class divided_values {
   vec<int> group_;      // of a divided value
   vec<int> candidate_;  // product -> its group; -1: its columns are not divided
   vec<int> joined_{};   // group -> one that it is joined with
-  vec<char> given_up_{};
+  vec<char> stopped_;
+  vec<char> given_up_{}, wide_{};
   bool again_ = false;
 };
 

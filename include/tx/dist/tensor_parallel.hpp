@@ -21,7 +21,11 @@
 #include <tx/dist/gradient_facts.hpp>
 #include <tx/dist/over_ranks.hpp>
 #include <tx/dist/own_rows.hpp>
+#include <tx/ops/add.hpp>
 #include <tx/ops/cast.hpp>
+#include <tx/ops/iota.hpp>
+#include <tx/ops/mul.hpp>
+#include <tx/ops/sub.hpp>
 #include <tx/passes/rewrite.hpp>
 #include <tx/step/function.hpp>
 
@@ -63,8 +67,10 @@ class dividing {
   constexpr dividing(graph const& from, divided_values const& of, int ranks) : from_(from), values_(of), ranks_(ranks) {}
 
   constexpr int operator()(graph& to, int id, node& n, vec<int>& in) const {
-    bool any = values_.axis[id] >= 0 || values_.depth[id];
+    bool const any = values_.axis[id] >= 0 || values_.depth[id] || values_.reduced[id] || values_.lookup[id];
     if (!any) return -1;
+    if (values_.lookup[id]) return lookup(to, n, in);
+    if (values_.reduced[id]) return reduction(to, n, in);
     int const a = values_.axis[id];
     switch (n.op->kind) {
       case op_kind::view: return view(to, n, in, a);
@@ -109,6 +115,24 @@ class dividing {
     n.info.dims = own(n.info.dims, values_.axis[id]);
     return -1;
   }
+  // Ids that are not among a rank's rows name nothing there.
+  constexpr int lookup(graph& to, node const& n, vec<int> const& in) const {
+    var const table = part({&to, in[0]}, 0), ids{&to, in[1]};
+    var const own_ids = ids - broadcast_to(cast(first_of_part(to, table.dims().dim[0]), ids.type()), ids.dims());
+    return sum_over_ranks(emit(*n.op, {table, own_ids}, n.at), across::products).id;
+  }
+  // [..., 1] of each rank's columns -> of all
+  constexpr int reduction(graph& to, node const& n, vec<int> const& in) const {
+    var const own = emit(*n.op, {var{&to, in[0]}}, n.at);
+    if (n.op == &row_sum_info) return sum_over_ranks(own, across::products).id;
+    var const of_ranks = all_gather(reshape(own, extents(1, bounded(static_cast<int>(own.info().count()), own.dims().count_factors()))), 0, {ranks_, across::products}, ranks_);
+    return reshape(tx::detail::max_fn<0>{}(of_ranks), own.dims()).id;
+  }
+  // Where this rank's part of an axis begins, of which each has so many elements.
+  constexpr var first_of_part(graph& to, int each) const {
+    var const number = own_rows(iota(to, extents(ranks_), 0), 0, {ranks_, across::products});
+    return reshape(number, shape{}) * each;
+  }
   // Of heads / ranks; random numbers are those of this rank's heads.
   constexpr void attention(graph& to, int id, node& n, vec<int>& in) const {
     attention_facts f = attention_facts_of(n.at);
@@ -149,6 +173,10 @@ class dividing {
     graph& g = *x.g;
     node const n = g[x.id];
     shape const dims = own(n.info.dims, axis);
+    if (n.op == &iota_info) {
+      var const own = iota(g, dims, position_axis(n.at));
+      return position_axis(n.at) == axis ? own + broadcast_to(first_of_part(g, dims.dim[axis]), dims) : own;
+    }
     if (n.op == &cast_info) return cast(part({&g, g.input(n, 0)}, axis), n.info.type);
     if (n.op->kind == op_kind::view) {
       var const in{&g, g.input(n, 0)};
@@ -161,7 +189,11 @@ class dividing {
         if (n.op == &transpose_info) return transpose(part(in, a), n.at);
       }
     }
-    return own_rows(x, axis, {ranks_, across::products});
+    // One value for all that use it, whose gradients are added up before they are gathered.
+    attributes const at = tx::detail::divided_axis::checked(x.dims(), axis, {ranks_, across::products}).coded();
+    for (int id = g.size() - 1; id > x.id; --id)
+      if (g[id].op == &own_rows_info && g[id].region == g.current && g.input(id, 0) == x.id && g[id].at == at) return {&g, id};
+    return emit(own_rows_info, {x}, at);
   }
 
   graph const& from_;
