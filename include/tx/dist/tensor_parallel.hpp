@@ -7,7 +7,7 @@
 //
 // So it is with heads of attention, whose queries, keys and values are columns. All ranks are given the same arguments and have the same loss, and the same numbers are dropped as by one
 // rank; results differ from those of one by rounding alone. Of matrices that are divided each rank keeps its part, with the optimizer's states of that (expr/state_portions.hpp), unless the
-// optimizer looks at whole tensors; read(), write() and checkpoints hold whole tensors. 
+// optimizer keeps less than a number for each element; read(), write() and checkpoints hold whole tensors. 
 // Beside data_parallel the ranks are a grid (core/rank_grid.hpp): N neighbours divide the products of a batch, and each such row of them has a batch of its own.
 //
 //   train_step<model, loss, adamw, data_parallel<3>, tensor_parallel<2>>   6 ranks

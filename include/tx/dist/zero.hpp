@@ -10,7 +10,7 @@
 // programs of the model, as one that scores it, take zero<3> too: function<score, model, data_parallel<4>, zero<3>>.
 //
 // An update sees zeros behind the rows of ranks that have fewer: what it makes of them is dropped, but finite_guard tells of 0 / 0.
-// Errors, while compiling: data_parallel<> without a number; an optimizer that looks at whole tensors, or keeps less than a number for each element; adasum; layer_decay.
+// Errors, while compiling: data_parallel<> without a number; an optimizer that keeps less than a number for each element; adasum; layer_decay.
 #pragma once
 
 #include <tx/dist/divided_parameters.hpp>

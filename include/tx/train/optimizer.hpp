@@ -23,6 +23,9 @@
 // optimizer.
 #pragma once
 
+#include <tx/core/rank_grid.hpp>
+#include <tx/dist/over_ranks.hpp>
+#include <tx/dist/reduce_scatter.hpp>
 #include <tx/expr/state_layout.hpp>
 #include <tx/ops/add.hpp>
 #include <tx/ops/mul.hpp>
@@ -48,6 +51,13 @@ struct optimizer_states {
   }
 };
 
+// Where ranks divide a tensor: the axis of which this one has a portion, who has the others, and how many rows all have; axis -1: nobody divides it.
+struct tensor_portion {
+  int axis = -1;
+  dividing_ranks ranks = 1;
+  int rows = 0;
+};
+
 // What an optimizer sees of a tensor; state[] is replaced by its next value.
 struct update_context {
   var parameter;
@@ -57,19 +67,28 @@ struct update_context {
   var decay;          // scalar: what it does is the optimizer's
   var step;           // scalar: the update's number, from 1; of the parameter's type, as rate and decay are
   int own_rank = -1;  // axes of a tensor without those of repeats; -1: more than one may be shown
+  tensor_portion portion{};
 
-  // sqrt of the sum of squares of each tensor: [iterations..., extents...] -> [iterations..., 1...]
+  // sqrt of the sum of squares of each tensor, also where ranks divide it: [iterations..., extents...] -> [iterations..., 1...]. They are added row by row, and then of the rows: one
+  // order however many ranks have how many rows.
   constexpr var norm(var x) const {
     if (own_rank < 0)
       throw invalid("update_context::norm: of many tensors. FIX: whole_tensors = true in the optimizer");
+    var squares = x * x;
+    int const rows = x.dims().rank - own_rank;
     int axes[max_rank] = {};
-    for (int k = 0; k < own_rank; ++k) axes[k] = x.dims().rank - 1 - k;
-    return sqrt(sum(x * x, axes, own_rank));
+    for (int k = 0; k + 1 < own_rank; ++k) axes[k] = rows + 1 + k;
+    if (own_rank > 1) squares = sum(squares, axes, own_rank - 1);
+    if (portion.axis == rows && portion.ranks.which == across::batches) squares = all_gather(squares, rows, portion.ranks, portion.rows);
+    if (own_rank > 0) squares = sum(squares, &rows, 1);
+    if (portion.axis >= 0 && portion.ranks.which == across::products) squares = sum_over_ranks(squares, across::products);
+    return sqrt(squares);
   }
   // sqrt of the mean of squares of each tensor, likewise.
   constexpr var rms(var x) const {
     var const length = norm(x);
-    std::int64_t const each = length.info().count() > 0 ? x.info().count() / length.info().count() : 0;
+    std::int64_t each = length.info().count() > 0 ? x.info().count() / length.info().count() : 0;
+    if (portion.axis >= 0) each = each / x.dims().dim[portion.axis] * portion.rows;
     return each > 0 ? length * (1 / math::sqrt(static_cast<double>(each))) : length;
   }
   // The mean along an axis of each tensor, -1 its last one: -2 of [iterations..., a, b] -> [iterations..., 1, b]
@@ -78,6 +97,7 @@ struct update_context {
       throw invalid("update_context::mean: of many tensors. FIX: whole_tensors = true in the optimizer");
     if (axis >= 0 || axis < -own_rank)
       throw invalid("update_context::mean: each tensor has no such axis. FIX: -1 for the last one, down to -own_rank");
+    if (portion.axis >= 0) throw invalid("update_context::mean: ranks have portions of the tensor. FIX: an optimizer with norms alone, or no zero and no tensor_parallel");
     int const extent = x.dims()[axis];
     return extent > 0 ? sum(x, &axis, 1) * (1.0 / extent) : sum(x, &axis, 1);
   }

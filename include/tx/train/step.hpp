@@ -43,8 +43,7 @@ constexpr state_kinds states_beside() {
   constexpr step_options o = options_of<Options...>();
   constexpr state_kinds own = Optimizer::states;
   state_kinds const all = o.runs > 1 ? own.and_one(per::element) : own;
-  // An update that looks at whole tensors wants them whole.
-  if constexpr (o.tensor_ranks > 1 && own.only_elements() && !sees_whole_tensors<Optimizer> && !o.decays_by_layer) {
+  if constexpr (o.tensor_ranks > 1 && own.only_elements() && !o.decays_by_layer) {
     constexpr auto const& axes = axes_kept<Model, Loss, Options...>;
     return all.divided_among({o.tensor_ranks, axes.items, layout<Model>::entries.size()}, true);
   } else {
@@ -79,8 +78,8 @@ struct train_step {
   static_assert(options.tensor_ranks == 1 || (division.zero == 0 && division.combine == nullptr),
                 "tx::tensor_parallel: ranks keep the part of a parameter that they use, which zero and adasum would divide again. FIX: data_parallel beside it, without these");
   static_assert(division.zero == 0 || (division.given && division.ranks != any_ranks), "tx::zero: ranks divide states among them, and how many there are is not known. FIX: data_parallel<N> beside it");
-  static_assert(division.zero == 0 || (states.only_elements() && !detail::sees_whole_tensors<Optimizer>),
-                "tx::zero: the optimizer looks at whole tensors, of which a rank has portions. FIX: an optimizer that is a function of each element, as tx::adamw, or no zero");
+  static_assert(division.zero == 0 || states.only_elements(),
+                "tx::zero: the optimizer keeps a state per row, column or tensor, of which a rank has portions. FIX: one with a number for each element, as tx::adamw or tx::lamb, or no zero");
   static_assert(division.zero == 0 || (division.combine == nullptr && !options.decays_by_layer), "tx::zero: adasum and layer_decay need whole tensors, of which a rank has portions. FIX: leave one of them out");
   using told = std::conditional_t<typed_handle<typename call::result>, loss_result<typename call::result>, typename call::result>;
   using result = std::conditional_t<options.tells_norm, with_gradient_norm<told, element_t<layout<Model>::type>>, told>;

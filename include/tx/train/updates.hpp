@@ -37,6 +37,7 @@ struct updated_leaf {
   int runs = 1;            // of which the last one updates
   int divided_axis = -1;   // of which each of these ranks updates a portion; -1: all of them update all
   dividing_ranks ranks = 1;
+  tensor_portion portion{}; // of a parameter of which no rank has more
 };
 
 template <class Optimizer>
@@ -65,6 +66,7 @@ constexpr void append_update(graph& g, var leaf, var gradient, updated_leaf cons
   place_among_runs const place = place_of_run(g, of.runs);
   u.step = cast(place.update, leaf.type());
   if (sees_whole_tensors<Optimizer>) u.own_rank = of.own_rank;
+  u.portion = divided ? tensor_portion{of.divided_axis, of.ranks, leaf.dims().dim[of.divided_axis]} : of.portion;
   auto fits = [&](var const& next, var const& like) { return next.valid() && next.info() == like.info(); };
   var const next = Optimizer::update(u);
   if (!fits(next, own))
@@ -132,7 +134,8 @@ constexpr void update_parameters(graph& g, step_options const& options, gradient
     bool const has_rows = facts.divides_parameters() && axis >= 0;  // of a parameter that is divided there is no more
     if (has_rows) leaf = emit_leaf(g, block_info, facts.kept(what.info, k), of_block(0, first));
     append_update<Optimizer>(g, leaf, gradient,
-                             {facts.first_state(what), e.group, e.rank, shares.of(g, leaf, k), starts_of_states<Model, Optimizer>(k, first), options.runs, has_rows ? -1 : axis, facts.ranks()});
+                             {facts.first_state(what), e.group, e.rank, shares.of(g, leaf, k), starts_of_states<Model, Optimizer>(k, first), options.runs, has_rows ? -1 : axis, facts.ranks(),
+                              has_rows ? tensor_portion{axis, facts.ranks(), facts.rows(what)} : tensor_portion{}});
     std::int64_t const count = what.info.count();
     updated[k] = {updated[k].count == 0 || first < updated[k].first ? first : updated[k].first, updated[k].count + count};
   };
