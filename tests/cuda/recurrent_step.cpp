@@ -1,4 +1,4 @@
-// A training step of recurrent layers, a loop in a loop, with its kernels as device code.
+// A training step of recurrent layers, a loop in a loop, with its kernels as device code; the optimizer's states lie in memory of the host.
 #include <tx/tx.hpp>
 
 #include "same_steps.hpp"
@@ -22,5 +22,5 @@ constexpr auto loss = [](model const& m, tx::tensor<float, moments, batch, width
 int main() {
   std::vector<float> x(moments * batch * width);
   for (std::size_t i = 0; i < x.size(); ++i) x[i] = static_cast<float>(i % 13) * 0.2f - 1;
-  return same_steps<tx::train_step<model, loss, tx::adamw>>(x, std::vector<tx::i32>{0, 3, 1});
+  return same_steps<tx::train_step<model, loss, tx::adamw, tx::offload>>(x, std::vector<tx::i32>{0, 3, 1});
 }

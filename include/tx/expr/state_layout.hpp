@@ -51,11 +51,18 @@ class state_kinds {
   constexpr portioning const& portions() const { return how_; }
   constexpr bool divided() const { return how_.ranks > 1; }
   constexpr bool divides_parameters() const { return parameters_too_; }
+  // The same, which lie in the host's memory where a program runs on a device.
+  constexpr state_kinds kept_by_host(bool it_does = true) const {
+    state_kinds all = *this;
+    all.on_host_ = it_does;
+    return all;
+  }
+  constexpr bool on_host() const { return on_host_; }
   // Do parameters beside these lie as beside others?
   constexpr bool has_parameters_as(state_kinds const& other) const { return parameters_too_ == other.parameters_too_ && (!parameters_too_ || how_ == other.how_); }
   // Are the first states those of another optimizer, and is none of that one's missing?
   constexpr bool begin_with(state_kinds const& other) const {
-    bool same = other.count_ <= count_ && (other.count_ == 0 || other.how_ == how_);
+    bool same = other.count_ <= count_ && (other.count_ == 0 || (other.how_ == how_ && other.on_host_ == on_host_));
     for (int s = 0; s < other.count_ && same; ++s) same = of(s) == other.of(s);
     return same;
   }
@@ -69,7 +76,7 @@ class state_kinds {
   per kinds_[max_states] = {};
   int count_ = 0;
   portioning how_{};
-  bool parameters_too_ = false;
+  bool parameters_too_ = false, on_host_ = false;
 };
 
 namespace detail {

@@ -153,7 +153,8 @@ struct memory_use {
   std::int64_t arena = 0;        // everything but parameters, state and arguments
   std::int64_t arguments = 0;    // copies of a run's arguments and scalars, on a target with a memory of its own
   std::int64_t largest_live = 0; // the sum of live bytes at its highest: what no arena could undercut
-  std::int64_t peak = 0;         // parameters + optimizer + arena + arguments
+  std::int64_t on_host = 0;      // of the optimizer's: what lies in the host's memory, of a target with a memory of its own (tx::offload)
+  std::int64_t peak = 0;         // parameters + optimizer + arena + arguments, without what lies on the host
   std::int64_t recomputed_flops = 0;  // of a step, for products that a budget of activations has computed again
 };
 

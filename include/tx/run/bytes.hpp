@@ -46,6 +46,19 @@ TX_COLD inline void check_lent(std::span<std::byte const> memory, std::int64_t n
                       ". FIX: alignas(tx::memory_alignment)");
 }
 
+// Memory of the host that the backend's device reaches too; of a backend that has none, its own.
+template <class Backend>
+struct host_memory {
+  static std::byte* allocate(std::int64_t count) {
+    if constexpr (requires { Backend::allocate_on_host(count); }) return Backend::allocate_on_host(count);
+    else return Backend::allocate(count);
+  }
+  static void release(std::byte* p, std::int64_t count) {
+    if constexpr (requires { Backend::release_on_host(p, count); }) Backend::release_on_host(p, count);
+    else Backend::release(p, count);
+  }
+};
+
 template <class Backend>
 class bytes {
  public:

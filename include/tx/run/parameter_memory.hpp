@@ -72,7 +72,8 @@ class parameter_block {
   template <class T>  // element_type, or a constant one
   using reference = std::conditional_t<layout<Model>::one_type, parameter_ref<T>, typed_parameter_ref<T>>;
   // Bytes of the parameters and an optimizer's states; of so many for each element, where it is a number.
-  static constexpr std::int64_t bytes_for(state_kinds states) { return bytes_of_parameters(states) + bytes_of(states, states); }
+  // Without states that lie in the host's memory beside a device (tx::offload), which the block has of its own.
+  static constexpr std::int64_t bytes_for(state_kinds states) { return bytes_of_parameters(states) + (apart(states) ? 0 : bytes_of(states, states)); }
   static constexpr std::int64_t bytes_of_parameters(state_kinds states) { return exec::aligned(detail::elements_of_parameters<Model>(states) * size_of(layout<Model>::type)); }
 
   tx::seed seed;
@@ -86,6 +87,7 @@ class parameter_block {
   parameter_block(tx::seed s, state_kinds states, std::span<std::byte> memory = {}, int rank = 0)
       : seed(s), storage_(exec::room<Backend>(memory, bytes_for(checked(states)), "parameter_block")), states_(states), rank_(rank) {
     exec::clear_bytes<Backend>(storage_.data(), storage_.size());
+    keep_states_apart();
     if constexpr (exec::remote<Backend>) {
       std::vector<element_type> fresh(size(0));
       initialise(s, fresh, false);
@@ -96,10 +98,12 @@ class parameter_block {
   }
   // What lies in the memory already, as another block of this model left it there. The seed is that of random numbers to come.
   parameter_block(std::span<std::byte> memory, state_kinds states, tx::seed s = tx::seed(0))
-      : seed(s), storage_(memory, bytes_for(checked(states)), "parameter_block"), states_(states) {}
+      : seed(s), storage_(memory, bytes_for(checked(states)), "parameter_block"), states_(states) {
+    keep_states_apart();
+  }
 
-  std::byte* block(int k) { return storage_.data() + start(k); }
-  std::byte const* block(int k) const { return storage_.data() + start(k); }
+  std::byte* block(int k) { return place(k); }
+  std::byte const* block(int k) const { return place(k); }
   // Elements of a block: states have none for parameters that are not trained.
   std::size_t size(int k) const {
     std::int64_t const elements = k == 0 ? detail::elements_of_parameters<Model>(states_) : detail::elements_of_state<Model>(states_, k - 1);
@@ -122,7 +126,7 @@ class parameter_block {
   std::vector<element_type> read(int k = 0) const {
     if constexpr (exec::remote<Backend>) {
       std::vector<element_type> out(size(k));
-      if (!out.empty()) Backend::download(reinterpret_cast<std::byte*>(out.data()), storage_.data() + start(k), static_cast<std::int64_t>(out.size() * sizeof(element_type)));
+      if (!out.empty()) Backend::download(reinterpret_cast<std::byte*>(out.data()), place(k), static_cast<std::int64_t>(out.size() * sizeof(element_type)));
       return out;
     } else {
       return {all(k).begin(), all(k).end()};
@@ -270,6 +274,14 @@ class parameter_block {
     for (int s = 0; s < states; ++s) sum += exec::aligned(detail::elements_of_state<Model>(kinds, s) * size_of(layout<Model>::type));
     return sum;
   }
+  // Are states in another memory than parameters?
+  static constexpr bool apart(state_kinds const& states) { return exec::remote<Backend> && states.on_host(); }
+  void keep_states_apart() {
+    if (!apart(states_) || states_ == 0) return;
+    states_on_host_ = exec::bytes<exec::host_memory<Backend>>(bytes_of(states_, states_));
+    exec::clear_bytes<Backend>(states_on_host_.data(), states_on_host_.size());
+  }
+  std::byte* place(int k) const { return k > 0 && apart(states_) ? states_on_host_.data() + start(k) - start(1) : storage_.data() + start(k); }
   std::int64_t start(int k) const { return k == 0 ? 0 : bytes_of_parameters(states_) + bytes_of(states_, k - 1); }
   std::size_t reached(int k) const {
     static_assert(!exec::remote<Backend>, "tx: the host does not reach this backend's memory. FIX: read(k) and write(values, k) copy it");
@@ -308,6 +320,7 @@ class parameter_block {
   }
 
   exec::bytes<Backend> storage_;
+  exec::bytes<exec::host_memory<Backend>> states_on_host_{};
   state_kinds states_;
   int rank_ = 0;
 };

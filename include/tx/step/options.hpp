@@ -48,6 +48,7 @@ struct step_options {
   batch_division division{};
   int tensor_ranks = 1;           // that divide products among them
   bool decays_by_layer = false;
+  bool offloads = false;          // states to the host's memory
   std::string_view const* below = nullptr;  // patterns of what lies below all layers
   int below_count = 0;
 

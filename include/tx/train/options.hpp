@@ -1,4 +1,4 @@
-// clip_gradient, gradient_norm, recompute<Bytes>, accumulate<N>, accumulate_runs<N>, layer_decay<patterns...>: what a train_step can be told beyond its loss and
+// clip_gradient, gradient_norm, recompute<Bytes>, accumulate<N>, accumulate_runs<N>, layer_decay<patterns...>, offload: what a train_step can be told beyond its loss and
 // optimizer; step/program_options.hpp and dist/data_parallel.hpp have more. An option is a type, in any order; step/options.hpp says how to add one.
 #pragma once
 
@@ -39,6 +39,10 @@ struct accumulate_runs {
   static_assert(N >= 1, "tx::accumulate_runs takes a number of runs. FIX: 1 or more");
 };
 
+// On a device the optimizer's states, and sums over runs, lie in memory of the host that the device reaches, of which the update's kernels read and write each number once: as many bytes fewer are
+// needed on the device (step::memory_on<target>.on_host), and as many more travel each way in a run. On the host nothing changes. See arXiv 2101.06840.
+struct offload {};
+
 // Rates that fall from layer to layer: layer i of a repeat of n blocks takes run.settings["layer_decay"]^(n - i) of its rate, 0.9 at first, what a
 // pattern of names matches, as "bert.embeddings.*", lies below all layers and takes its power n + 1; everything else takes all. See layer_decay.hpp.
 template <fixed_string... Below>
@@ -54,6 +58,10 @@ struct step_option<clip_gradient> {
 template <>
 struct step_option<gradient_norm> {
   static constexpr void set(step_options& o) { o.tells_norm = true; }
+};
+template <>
+struct step_option<offload> {
+  static constexpr void set(step_options& o) { o.offloads = true; }
 };
 template <std::int64_t Bytes>
 struct step_option<recompute<Bytes>> {

@@ -42,7 +42,7 @@ template <class Model, auto Loss, class Optimizer, class... Options>
 constexpr state_kinds states_beside() {
   constexpr step_options o = options_of<Options...>();
   constexpr state_kinds own = Optimizer::states;
-  state_kinds const all = o.runs > 1 ? own.and_one(per::element) : own;
+  state_kinds const all = (o.runs > 1 ? own.and_one(per::element) : own).kept_by_host(o.offloads);
   if constexpr (o.tensor_ranks > 1 && own.only_elements() && !o.decays_by_layer) {
     constexpr auto const& axes = axes_kept<Model, Loss, Options...>;
     return all.divided_among({o.tensor_ranks, axes.items, layout<Model>::entries.size()}, true);

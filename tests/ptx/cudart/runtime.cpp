@@ -16,7 +16,8 @@ using ptx::tell;
 ptx::stream* of(cudaStream_t s) { return reinterpret_cast<ptx::stream*>(s); }
 ptx::event* of(cudaEvent_t e) { return reinterpret_cast<ptx::event*>(e); }
 
-bool on_device(void const* p) { return simulated::get().gpu.memory.holds(p, 1); }
+// Memory of the host that is pinned lies among the device's, whose kernels reach it by the same addresses.
+bool on_device(void const* p) { return simulated::get().gpu.memory.holds(p, 1) && !simulated::get().is_pinned(p); }
 
 // What a copy says of its ends has to be so.
 void check_ends(void const* to, void const* from, std::size_t bytes, cudaMemcpyKind kind) {
@@ -25,6 +26,7 @@ void check_ends(void const* to, void const* from, std::size_t bytes, cudaMemcpyK
              from_device = kind == cudaMemcpyDeviceToHost || kind == cudaMemcpyDeviceToDevice;
   if (kind == cudaMemcpyDefault || bytes == 0) return;
   auto const check = [&](void const* p, bool device, char const* which) {
+    if (simulated::get().is_pinned(p)) return;
     if (device && !memory.holds(p, bytes))
       throw std::runtime_error(std::string("a copy ") + which + " the device: " + std::to_string(bytes) + " bytes at " +
                                memory.whereabouts(reinterpret_cast<std::uint64_t>(p)));
@@ -101,21 +103,26 @@ cudaError_t cudaFree(void* p) {
   });
 }
 cudaError_t cudaMallocHost(void** p, std::size_t bytes) {
-  *p = std::malloc(bytes);
-  simulated::get().pinned[static_cast<std::byte*>(*p)] = bytes;
-  return cudaSuccess;
+  return checked([&] {
+    auto& s = simulated::get();
+    *p = s.gpu.memory.allocate(bytes);
+    s.gpu.memory.written(*p, bytes, s.gpu.time.now());  // by the host, which nobody can watch
+    s.pinned[static_cast<std::byte*>(*p)] = bytes;
+    return cudaSuccess;
+  });
 }
 cudaError_t cudaFreeHost(void* p) {
   return checked([&] {
     simulated::get().streams.finish_all();
     if (simulated::get().pinned.erase(static_cast<std::byte*>(p)) == 0) return tell(cudaErrorInvalidValue);
-    std::free(p);
-    return cudaSuccess;
+    return simulated::get().gpu.memory.release(p) ? cudaSuccess : tell(cudaErrorInvalidValue);
   });
 }
 cudaError_t cudaMemGetInfo(std::size_t* free, std::size_t* total) {
   *total = std::size_t{80} << 30;
-  *free = *total - simulated::get().gpu.memory.in_use();
+  std::size_t of_host = 0;
+  for (auto const& [first, count] : simulated::get().pinned) of_host += count;
+  *free = *total - (simulated::get().gpu.memory.in_use() - of_host);
   return cudaSuccess;
 }
 

@@ -20,6 +20,13 @@ struct backend {
     return static_cast<std::byte*>(p);
   }
   static void release(std::byte* p, std::int64_t) { driver::release(p); }
+  // Memory of the host that the device reads and writes by the same addresses.
+  static std::byte* allocate_on_host(std::int64_t count) {
+    void* p = nullptr;
+    Device::check(driver::allocate_on_host(&p, static_cast<std::size_t>(count)), "out of memory of the host that the device may reach");
+    return static_cast<std::byte*>(p);
+  }
+  static void release_on_host(std::byte* p, std::int64_t) { driver::release_on_host(p); }
   static int default_threads() { return 1; }
   static void check_machine() {
     if (!available()) throw error(std::string(driver::name) + ": " + driver::no_device);

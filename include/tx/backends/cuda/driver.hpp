@@ -37,14 +37,16 @@ struct driver {
   }
   static status allocate(void** p, std::size_t bytes) { return cudaMalloc(p, bytes); }
   static void release(void* p) { cudaFree(p); }
+  static status allocate_on_host(void** p, std::size_t bytes) { return cudaMallocHost(p, bytes); }
+  static void release_on_host(void* p) { cudaFreeHost(p); }
   static status make(stream* s) { return cudaStreamCreateWithFlags(s, cudaStreamNonBlocking); }
   static status wait(stream s) { return cudaStreamSynchronize(s); }
   static bool is_unfinished(status s) { return s == cudaErrorNotReady; }
   static status ask(stream s) { return cudaStreamQuery(s); }
   static status copy(void* to, void const* from, std::size_t bytes, stream s) { return cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice, s); }
   static status clear(void* to, std::size_t bytes, stream s) { return cudaMemsetAsync(to, 0, bytes, s); }
-  static status upload(void* to, void const* from, std::size_t bytes, stream s) { return cudaMemcpyAsync(to, from, bytes, cudaMemcpyHostToDevice, s); }
-  static status download(void* to, void const* from, std::size_t bytes, stream s) { return cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToHost, s); }
+  static status upload(void* to, void const* from, std::size_t bytes, stream s) { return cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, s); }
+  static status download(void* to, void const* from, std::size_t bytes, stream s) { return cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, s); }
 
   static status begin_capture(stream s) { return cudaStreamBeginCapture(s, cudaStreamCaptureModeThreadLocal); }
   static status end_capture(stream s, captured* to) { return cudaStreamEndCapture(s, to); }

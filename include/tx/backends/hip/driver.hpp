@@ -39,14 +39,16 @@ struct driver {
   }
   static status allocate(void** p, std::size_t bytes) { return hipMalloc(p, bytes); }
   static void release(void* p) { static_cast<void>(hipFree(p)); }
+  static status allocate_on_host(void** p, std::size_t bytes) { return hipHostMalloc(p, bytes, hipHostMallocDefault); }
+  static void release_on_host(void* p) { static_cast<void>(hipHostFree(p)); }
   static status make(stream* s) { return hipStreamCreateWithFlags(s, hipStreamNonBlocking); }
   static status wait(stream s) { return hipStreamSynchronize(s); }
   static bool is_unfinished(status s) { return s == hipErrorNotReady; }
   static status ask(stream s) { return hipStreamQuery(s); }
   static status copy(void* to, void const* from, std::size_t bytes, stream s) { return hipMemcpyAsync(to, from, bytes, hipMemcpyDeviceToDevice, s); }
   static status clear(void* to, std::size_t bytes, stream s) { return hipMemsetAsync(to, 0, bytes, s); }
-  static status upload(void* to, void const* from, std::size_t bytes, stream s) { return hipMemcpyAsync(to, from, bytes, hipMemcpyHostToDevice, s); }
-  static status download(void* to, void const* from, std::size_t bytes, stream s) { return hipMemcpyAsync(to, from, bytes, hipMemcpyDeviceToHost, s); }
+  static status upload(void* to, void const* from, std::size_t bytes, stream s) { return hipMemcpyAsync(to, from, bytes, hipMemcpyDefault, s); }
+  static status download(void* to, void const* from, std::size_t bytes, stream s) { return hipMemcpyAsync(to, from, bytes, hipMemcpyDefault, s); }
 
   static status begin_capture(stream s) { return hipStreamBeginCapture(s, hipStreamCaptureModeThreadLocal); }
   static status end_capture(stream s, captured* to) { return hipStreamEndCapture(s, to); }
