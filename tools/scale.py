@@ -255,10 +255,12 @@ def kernels_of(m, d, s):
 
 def trace(folder, device, name, ranks):
     m, d = next((m for m in MODELS if m.name == name), None), DEVICES[device]
-    best = fastest(m, d, ranks) if m else None
+    best = fastest(m, d, ranks) if m and ranks > 0 else None
     if best is None:
         sys.exit(f"no such step: {name} on {ranks} GPUs. FIX: one of {', '.join(repr(m.name) for m in MODELS)}, and so many that it fits")
     Path(folder).mkdir(parents=True, exist_ok=True)
+    for other in Path(folder).glob("step.*.et"):  # of a run on more
+        other.unlink()
     for rank in range(ranks):
         (Path(folder) / f"step.{rank}.et").write_bytes(scale_trace.of_rank(m, d, best[2], rank))
     print(f"{ranks} files in {folder}: {m.name}, {best[2]}, predicted {best[0]:.3f} s")

@@ -95,7 +95,20 @@ TEST_CASE("a row of a grid writes a checkpoint in portions, which ranks that div
   };
   loaded_by(std::type_identity<both>{}, 4);
   loaded_by(std::type_identity<heads_by<adamw, data_parallel<3>, zero<3>>>{}, 3);
-  loaded_by(std::type_identity<heads_by<adamw, data_parallel<1>>>{}, 1);
+  using alike = heads_by<adamw, data_parallel<>>;
+  loaded_by(std::type_identity<alike>{}, 1);
+
+  // Of ranks that divide nothing one writes all.
+  on_ranks(2, [&](dist::local& rank) {
+    executor<alike, distributed<cpu, dist::local>> run{seed(3), rank, {.threads = 1}};
+    io::save_checkpoint(folder / "alike", run, {}, {.portions = true});
+    io::checkpoint_writer saves;
+    saves.save(folder / "alike", run, {}, {.portions = true});
+    saves.wait();
+    return 0;
+  });
+  CHECK(std::distance(std::filesystem::directory_iterator(folder / "alike"), {}) == 2);
+  CHECK(io::newest_checkpoint(folder / "alike").about.files.contains("parameters.safetensors"));
 }
 
 TEST_CASE("subsets of ranks speak to each other alone, subsets of those too, and a failure reaches all") {

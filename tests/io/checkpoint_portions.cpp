@@ -94,6 +94,7 @@ TEST_CASE("rows in several files are one tensor, along any axis and in any order
 TEST_CASE("rows that are no tensor together are refused by its name") {
   CHECK(refused({2, 2}, "0 0 3", {1, 2}, "0 2 3") == "");
   CHECK(refused({2, 0}, "1 0 0", {2, 0}, "1 0 0") == "");
+  CHECK(refused({2, 2}, "0 0 2", {0, 2}, "0 0 2") == "");
   CHECK(refused({1, 2}, "0 0 3", {1, 2}, "0 2 3") == "parameters: tensor 'w': of its rows those from 1 on are missing");
   CHECK(refused({2, 2}, "0 0 3", {2, 2}, "0 1 3") == "parameters: tensor 'w': of its rows those from 1 on are there twice");
   CHECK(refused({1, 2}, "0 0 3", {1, 2}, "0 1 3") == "parameters: tensor 'w': of its rows those from 2 on are missing");
@@ -137,6 +138,18 @@ TEST_CASE("a portion that is damaged, or missing, makes the checkpoint before th
     write_file_atomic(file, bytes);
   }
   SECTION("missing") { std::filesystem::remove(file); }
+  SECTION("alone, and so no tensor") {
+    numbers const w = counted(0, 6);
+    checkpoint_portion own{0, 1, ".saving-9", {}, {}, {}};
+    own.what.step = 5;
+    own.what.parameters = {tensor("w", {2, 3}, w)};
+    own.parameter_rows["portion w"] = "0 0 4";
+    write_checkpoint_portion(path, own, 3, std::chrono::seconds(9), [] { return false; });
+    checkpoint const found = newest_checkpoint(path);
+    CHECK(found.about.step == 4);
+    CHECK_THAT(found.skipped.at(0), Contains("of its rows those from 2 on are missing"));
+    return;
+  }
   checkpoint const found = newest_checkpoint(path);
   CHECK(found.about.step == 3);
   REQUIRE(found.skipped.size() == 1);

@@ -94,7 +94,7 @@ class divided_values {
       again_ = true;
     }
     if (wide_[x] != wide_[y]) {
-      again_ = again_ || wide_[x];  // what was divided because of it
+      again_ = true;  // what was divided because of one of them
       wide_[x] = 0;
     }
     joined_[y] = x;

@@ -24,7 +24,8 @@ struct save_options {
   std::vector<tensor_info> extra{};      // tensors of the caller's
   std::optional<std::int64_t> number{};  // of the checkpoint's name; none: the run's step
   bool writes = true;                    // false: nothing is; of several ranks that divide a run all have to save, and one of them writes
-  // Of such ranks each writes what it keeps, `writes` or not, in a folder that all of them reach; none has to hold the whole (checkpoint_portions.hpp).
+  // Of such ranks each writes what it keeps, `writes` or not, in a folder that all of them reach; none has to hold the whole (checkpoint_portions.hpp). Of ranks that have all alike the
+  // first one writes.
   bool portions = false;
   std::chrono::milliseconds patience = std::chrono::minutes(1);  // with ranks that have not written their portions yet
 };
@@ -53,6 +54,12 @@ template <class Run>
 void take_part(Run& run) {
   if constexpr (divided_run<Run>)
     for (int k = 0; k <= run.states(); ++k) static_cast<void>(run.read(k));
+}
+// Does another rank save what this one has too?
+template <class Run>
+bool is_left_to_another(Run& run, save_options const& options) {
+  if constexpr (requires { run.is_first(); } && !divided_run<Run>) return options.portions && !run.is_first();
+  else return false;
 }
 template <class Run>
 concept has_settings = requires(Run& run) {
@@ -171,6 +178,7 @@ void save_checkpoint(std::filesystem::path const& folder, Run& run, checkpoint_v
       static_cast<void>(run.from_first(0));  // the others wait until it is complete
       return;
     }
+  if (detail::is_left_to_another(run, options)) return;
   if (!options.writes) return detail::take_part(run);
   detail::run_places<Run> const places(run, true);
   checkpoint_contents what = detail::contents_without_tensors(run, position, options);

@@ -151,7 +151,13 @@ TX_COLD inline checkpoint read_checkpoint(std::filesystem::path const& path) {
   auto const whole = [&](std::size_t list) {
     std::vector<safetensors> files;
     for (std::string const& name : lists[list]) files.push_back(load(name));
-    return files.size() == 1 ? std::move(files.front()) : joined_portions(std::move(files), (path / detail::checkpoint_lists[list]).string());
+    char const* const name = detail::checkpoint_lists[list];
+    if (lists[list].front() == detail::checkpoint_file(name)) return std::move(files.front());
+    try {
+      return joined_portions(files, (path / name).string());
+    } catch (format_error const& e) {
+      throw damaged_checkpoint(e.what());  // an older one may be whole
+    }
   };
   auto parameters = whole(2);
   auto optimizer = whole(1);

@@ -34,6 +34,7 @@ class checkpoint_writer {
         return work_.start([this, folder, keep = options.keep, patience = options.patience] { write_checkpoint_portion(folder, snapshot_.portion(), keep, patience, [this] { return ends_.load(); }); });
       }
     }
+    if (detail::is_left_to_another(run, options)) return;
     if (!options.writes) return detail::take_part(run);
     std::exception_ptr const before = work_.end();
     snapshot_.take(run, position, options);

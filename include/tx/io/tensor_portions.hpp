@@ -13,6 +13,7 @@
 #include <cstring>
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace tx::io {
@@ -84,8 +85,8 @@ TX_COLD inline void add_piece(joined_tensor& to, tensor_info const& t, std::stri
 // Are all rows there, each once?
 TX_COLD inline void check_pieces(joined_tensor& t) {
   if (t.axis < 0) return;
-  std::ranges::stable_sort(t.pieces, {}, &joined_tensor::piece::first);
   auto const axis = static_cast<std::size_t>(t.axis);
+  std::ranges::stable_sort(t.pieces, {}, [&](joined_tensor::piece const& p) { return std::pair(p.first, p.from->shape[axis]); });  // of no rows first
   std::int64_t next = 0;
   for (auto const& p : t.pieces) {
     if (p.first != next) throw format_error("tensor " + shown(t.whole.name) + ": of its rows those from " + std::to_string(std::min(next, p.first)) + " on are " + (p.first > next ? "missing" : "there twice"));

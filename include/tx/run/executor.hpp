@@ -186,6 +186,7 @@ class executor {
     writable().write(values, own(k));
     begins_ = true;
   }
+  bool is_first() const requires exec::ranked<Backend> { return frame_.ranks.all().rank() == 0; }
   // What the first rank has, on all of them.
   double from_first(double value) const requires(divided && exec::ranked<Backend>) {
     exec::host_end(frame_.ranks.all()).broadcast(std::span<double>(&value, 1), 0);
