@@ -25,15 +25,15 @@ class between_threads {
   between_threads(key k, int ranks, int rank) : all_(joined(k)), ranks_(ranks), rank_(rank) {}
 
   void begin() { begun_ = true; }
-  void send(std::byte const* values, std::size_t bytes, int to) {
+  void send(std::byte const* first, std::size_t bytes, int to) {
     must_be_in_group();
     std::scoped_lock const lock(all_->mutex);
-    all_->on_the_way[{rank_, to}].emplace_back(values, values + bytes);
+    all_->on_the_way[{rank_, to}].emplace_back(first, first + bytes);
     all_->changed.notify_all();
   }
-  void receive(std::byte* values, std::size_t bytes, int from) {
+  void receive(std::byte* first, std::size_t bytes, int from) {
     must_be_in_group();
-    wanted_.push_back({values, bytes, from});
+    wanted_.push_back({first, bytes, from});
   }
   void end() {
     must_be_in_group();
@@ -59,11 +59,11 @@ class between_threads {
     }
     end();
   }
-  void broadcast(std::byte* values, std::size_t bytes, int root) {
+  void broadcast(std::byte* first, std::size_t bytes, int root) {
     begin();
     for (int r = 0; r < ranks_; ++r)
-      if (rank_ == root && r != root) send(values, bytes, r);
-    if (rank_ != root) receive(values, bytes, root);
+      if (rank_ == root && r != root) send(first, bytes, r);
+    if (rank_ != root) receive(first, bytes, root);
     end();
   }
   // One rank after the other, which is not the order of the tree.
