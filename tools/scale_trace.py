@@ -33,27 +33,28 @@ def attribute(name, value):
     return text(10, text(1, name) + (text(field, value) if isinstance(value, str) else number(field, value)))
 
 
+def read_varint(data, at):
+    """The value, and where it ends."""
+    value = shift = 0
+    while True:
+        byte = data[at]
+        at += 1
+        value |= (byte & 0x7F) << shift
+        shift += 7
+        if byte < 0x80:
+            return value, at
+
+
 def fields(data):
     """(field, value) of a message, as they come: numbers, or bytes."""
     at = 0
-
-    def read():
-        nonlocal at
-        value = shift = 0
-        while True:
-            byte = data[at]
-            at += 1
-            value |= (byte & 0x7F) << shift
-            shift += 7
-            if byte < 0x80:
-                return value
-
     while at < len(data):
-        key = read()
+        key, at = read_varint(data, at)
         if key & 7 == 0:
-            yield key >> 3, read()
+            value, at = read_varint(data, at)
+            yield key >> 3, value
         elif key & 7 == 2:
-            length = read()
+            length, at = read_varint(data, at)
             yield key >> 3, data[at : at + length]
             at += length
         else:
@@ -63,14 +64,7 @@ def fields(data):
 def messages(data):
     at = 0
     while at < len(data):
-        length = shift = 0
-        while True:
-            byte = data[at]
-            at += 1
-            length |= (byte & 0x7F) << shift
-            shift += 7
-            if byte < 0x80:
-                break
+        length, at = read_varint(data, at)
         yield data[at : at + length]
         at += length
 

@@ -176,7 +176,7 @@ class executor {
   // Copies of all elements, also where the host does not reach the backend's memory. Of what ranks divide among them it is whole; all of them have to call it.
   std::vector<typename block::element_type> read(int k = 0) const {
     if constexpr (exec::ranked<Backend>)
-      if (parameters_->divided(own(k))) return parameters_->gather(exec::host_end(frame_.ranks.across(parameters_->states().portions().divided_among().which)), own(k));
+      if (parameters_->divided(own(k))) return parameters_->gather(exec::host_end(frame_.ranks.across(divided_across())), own(k));
     return parameters_->read(own(k));
   }
   // As many elements as that.
@@ -197,10 +197,8 @@ class executor {
     int number, count;
   };
   portion_place portion_writer() const requires(divided && exec::ranked<Backend>) {
-    auto const& all = frame_.ranks.all();
-    across const which = parameters_->states().portions().divided_among().which;
-    auto const& some = frame_.ranks.across(which);
-    return {frame_.ranks.grid().subset(which, all.rank()).has(0) ? some.rank() : -1, some.size()};
+    auto const& some = frame_.ranks.across(divided_across());
+    return {frame_.ranks.grid().subset(divided_across(), frame_.ranks.all().rank()).has(0) ? some.rank() : -1, some.size()};
   }
   // What this rank keeps of the tensors of the model, k as above, and, where it is the first, those of which all ranks have the whole. Copies.
   std::vector<exec::kept_tensor> portions(int k = 0) const requires(divided && exec::ranked<Backend>) {
@@ -281,6 +279,9 @@ class executor {
     return *parameters_;
   }
 
+  // Which ranks divide states, and parameters perhaps.
+  across divided_across() const { return parameters_->states().portions().divided_among().which; }
+
   template <class Communicator>
   void join(Communicator& ranks) {
     exec::check_ranks_of_step<Step>(ranks.size(), exec::trains<Step>);
@@ -288,7 +289,7 @@ class executor {
     rank_grid const& grid = frame_.ranks.grid();
     frame_.portion = grid.product_of(ranks.rank());
     if constexpr (requires { Step::division; }) shard_ = std::int64_t{grid.batch_of(ranks.rank())} * Step::division.shards;
-    exec::check_ranks(parameters_->states(), frame_.ranks.across(parameters_->states().portions().divided_among().which).size());
+    exec::check_ranks(parameters_->states(), frame_.ranks.across(divided_across()).size());
   }
 
   template <int K>

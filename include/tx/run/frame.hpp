@@ -60,7 +60,7 @@ struct frame : loop_position {
   random_rows rows_drawn(operand_ref const& r) const {
     std::int64_t const part = r.random.part_loop < 0 ? 0 : index[r.random.part_loop];
     std::int64_t const before = (shard + r.random.shard) * r.random.parts * r.random.planned_rows + part * r.random.rows;
-    return random_rows::of(static_cast<std::uint64_t>(before + portion * r.random.own), static_cast<std::uint32_t>(r.random.own), static_cast<std::uint32_t>(r.random.all));
+    return {static_cast<std::uint64_t>(before + portion * r.random.own), static_cast<std::uint32_t>(r.random.own), static_cast<std::uint32_t>(r.random.all)};
   }
   std::uint64_t random_row(operand_ref const& r, std::int64_t row) const { return rows_drawn(r)(row); }
   // Of a call whose numbers are those of the run: matrices of a product, in a band.

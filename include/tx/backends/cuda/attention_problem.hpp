@@ -2,11 +2,11 @@
 // and what dropout makes of probabilities.
 #pragma once
 
+#include <tx/backends/cuda/drawn_rows.hpp>
 #include <tx/backends/cuda/half_tile.hpp>
 #include <tx/backends/cuda/registers.hpp>
 #include <tx/core/math.hpp>
 #include <tx/core/philox.hpp>
-#include <tx/core/random_rows.hpp>
 #include <tx/ops/attention_facts.hpp>
 
 namespace tx::backends::cuda {
@@ -28,7 +28,7 @@ struct attention_problem {
   philox_key key{};
   philox_stream stream{};
   std::uint32_t const* step = nullptr;                  // added to the stream
-  random_rows rows{};
+  drawn_rows rows{};
 
   // Rows of q or of k that are a text's.
   struct stretch {

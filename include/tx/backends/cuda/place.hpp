@@ -2,6 +2,7 @@
 #pragma once
 
 #include <tx/backends/cuda/divider.hpp>
+#include <tx/backends/cuda/drawn_rows.hpp>
 #include <tx/backends/cuda/registers.hpp>
 #include <tx/run/frame.hpp>
 
@@ -14,7 +15,7 @@ inline constexpr std::int64_t most_rows = std::numeric_limits<std::int32_t>::max
 struct place {
   std::byte* at = nullptr;        // the first row; null where nothing is read
   philox_stream stream{};         // access::random
-  random_rows rows{};             // access::random
+  drawn_rows rows{};              // access::random
   double value = 0;               // access::constant
   std::int64_t row = 0, col = 0;  // elements between rows of a product's matrix, and between columns
   int rank = 0;                   // of the row index, outermost axis first

@@ -109,6 +109,8 @@ struct attention_operands {
     if (facts.mask) p.mask = data<std::uint8_t>(facts.mask_at());
     if (facts.dropout) {
       exec::operand_ref const& noise = operands[first + 3 + facts.noise_at()];
+      std::int64_t const rows = p.texts * facts.heads * p.queries;
+      if (noise.random.own != 0 && rows > most_rows) throw shape_error("cuda: attention in parts that drops probabilities of " + std::to_string(rows) + " rows. FIX: up to 2147483647, as parts of a batch: tx::accumulate<parts>");
       p.rate = data<f32>(facts.rate_at());
       p.key = f.key;
       p.stream = f.stream(noise);
