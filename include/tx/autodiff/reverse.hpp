@@ -210,6 +210,7 @@ class reverse_walk final : public vjp_context {
     region back{};
     back.parent = target_;
     back.iterations = forward_body.iterations;
+    back.of_ranks = forward_body.of_ranks;
     back.reversed = !forward_body.reversed;
     g->regions.push_back(back);
     reverse_walk inner(*g, active_, this, body_id, back_id);

@@ -8,6 +8,7 @@
 //                         There are size() parts, the last ones shorter or of nothing: a rank has zeros in place of what its part lacks
 //   all_gather(from, to)  the ranks' `from`, one behind the other, as far as `to` reaches; `from` may be this rank's part of `to`
 //   all_to_all(from, to)  part r of `from` goes to rank r, which has it as part rank(); they do not overlap
+//   swap_with(from, to, other)  rank `other` has in `to` what this one has in `from`, and the other way round; the other ranks do not take part. They do not overlap
 //   broadcast(x, root)    what rank `root` has, on all
 //   barrier()             waits until all ranks are here
 //   subset(those)         a communicator of some ranks alone, of which this is one, for as long as this one is there: all of those have to ask for it (core/rank_grid.hpp)
@@ -38,6 +39,7 @@ concept communicator = requires(C& c, std::span<float const> from, std::span<flo
   c.reduce_scatter(from, to);
   c.all_gather(from, to);
   c.all_to_all(from, to);
+  c.swap_with(from, to, 0);
   c.broadcast(to, 0);
   c.barrier();
 };

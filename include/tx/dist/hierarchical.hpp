@@ -56,6 +56,10 @@ class hierarchical {
     all_.all_to_all(from, to);
   }
   template <class T>
+  void swap_with(std::span<T const> from, std::span<T> to, int other) {
+    all_.swap_with(from, to, other);
+  }
+  template <class T>
   void broadcast(std::span<T> x, int root) {
     all_.broadcast(x, root);
   }

@@ -193,6 +193,17 @@ class local {
       copy(static_cast<T const*>(group_.posts_[r].from) + each * static_cast<std::size_t>(rank_), to.data() + r * each, each * sizeof(T));
     group_.part();
   }
+  // The two of them meet each other alone.
+  template <class T>
+  void swap_with(std::span<T const> from, std::span<T> to, int other) {
+    check(other >= 0 && other < size() && other != rank_, "swap_with: there is no such other rank");
+    check(from.size() == to.size(), "swap_with: from and to differ in length");
+    bool const first = rank_ < other;
+    local_group& both = group_.subset({first ? rank_ : other, first ? other - rank_ : rank_ - other, 2});
+    both.meet(first ? 0 : 1, {"swap_with", from.data(), to.data(), to.size(), sizeof(T)});
+    copy(both.posts_[first ? 1 : 0].from, to.data(), to.size_bytes());
+    both.part();
+  }
   template <class T>
   void broadcast(std::span<T> x, int root) {
     check(root >= 0 && root < size(), "broadcast: there is no such root");

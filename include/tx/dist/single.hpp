@@ -37,6 +37,10 @@ class single {
     copy(from, to, "all_to_all");
   }
   template <class T>
+  static void swap_with(std::span<T const>, std::span<T>, int) {
+    throw rank_error("swap_with: there is no other rank");
+  }
+  template <class T>
   static void broadcast(std::span<T>, int root) {
     if (root != 0) throw rank_error("broadcast: there is no such root");
   }

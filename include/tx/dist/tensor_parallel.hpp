@@ -35,18 +35,19 @@ template <int Ranks>
 struct tensor_parallel {
   static_assert(Ranks >= 1, "tx::tensor_parallel: at least one rank. FIX: tensor_parallel<2>");
 };
-// kept_as<step>: an option of a function whose parameters are those of a step with tensor_parallel.
+// kept_as<step>: an option of a function whose parameters are those of a step with tensor_parallel, or with pipeline: then ranks gather those of blocks.
 //
 //   tx::executor<tx::function<scores, model, tx::kept_as<step>>, backend> score{run};
 template <class Step>
 struct kept_as {
-  static_assert(Step::options.tensor_ranks > 1, "tx::kept_as: the step does not divide products among ranks. FIX: a step with tensor_parallel<N>, or no such option");
+  static_assert(Step::options.ranks_of_batch() > 1, "tx::kept_as: the step does not divide the work of a batch among ranks. FIX: a step with tensor_parallel<N> or pipeline<N>, or no such option");
 };
 template <class Step>
 struct step_option<kept_as<Step>> {
   static constexpr void set(step_options& o) {
     static_assert(sizeof(kept_as<Step>) > 0);
     o.tensor_ranks = Step::options.tensor_ranks;
+    o.stages = Step::options.stages;
   }
 };
 template <int Ranks>
@@ -293,9 +294,10 @@ struct portions_of_step<kept_as<Step>, More...> {
 template <class Model, int Ranks, class... Options>
   requires(Ranks > 1)
 struct detail::divided_products<Model, Ranks, Options...> {
+  static_assert(options_of<Options...>().stages == 1 || portions_of_step<Options...>::states().divides_parameters(), "tx::function: ranks have the blocks of a step that has a pipeline, and there is none. FIX: kept_as<step>, or no tx::pipeline");
   static constexpr state_kinds states() { return portions_of_step<Options...>::states(); }
   static constexpr void divide(graph& g) {
-    dist::divide_products(g, Ranks, states().divides_parameters());
+    dist::divide_products(g, options_of<Options...>().tensor_ranks, states().divides_parameters());
     if (!states().divides_parameters()) return;
     gradient_facts<Model> const facts(states());
     dist::divide_parameters(g, facts, true);

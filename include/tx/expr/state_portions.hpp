@@ -4,7 +4,7 @@
 //   of two ranks            [10, 16]   [12, 7, 3]   [16]   a group of vectors, rows [5, 1024]
 //   each keeps              [5, 16]    [12, 4, 3]   [16]   [5, 1024]
 //
-// With tensor_parallel it is a portion of the rows, of the columns, or all, as the products need it.
+// With tensor_parallel it is a portion of the rows, of the columns, or all, as the products need it. With pipeline it is a portion of the blocks of a repeat.
 #pragma once
 
 #include <tx/core/portion.hpp>
@@ -13,16 +13,23 @@
 
 namespace tx {
 
-// How ranks divide tensors of two axes or more: those of different batches all of them by rows; or those that divide products each by the axis that a table says, of every
-// entry of the layout, -1 where all ranks have all.
+// How ranks divide tensors of two axes or more: those of different batches all of them by rows; or those that divide the work of one batch each by the axis that a table says, of every
+// entry of the layout: one of its own, that of the blocks it is repeated in, or none, where all ranks have all.
 struct portioning {
+  static constexpr signed char none = -1, blocks = -2;
+
   int ranks = 1;
   signed char const* axes = nullptr;
   int entries = 0;
 
   constexpr portioning(int of_ranks = 1, signed char const* table = nullptr, int count = 0) : ranks(of_ranks), axes(table), entries(count) {}
   constexpr dividing_ranks divided_among() const { return {ranks, axes == nullptr ? across::batches : across::products}; }
-  constexpr int axis_of(int entry) const { return axes == nullptr ? 0 : axes[entry]; }
+  constexpr bool divides(int entry) const { return axes == nullptr || axes[entry] != none; }
+  // Counted from the first of the tensor's own: axes of repeats stand before it.
+  constexpr int axis_of(int entry, int repeats) const {
+    if (axes == nullptr || axes[entry] == none) return 0;
+    return axes[entry] == blocks ? -repeats : axes[entry];
+  }
   constexpr bool operator==(portioning const& other) const {
     bool same = divided_among() == other.divided_among() && entries == other.entries;
     for (int k = 0; k < entries && same; ++k) same = axes[k] == other.axes[k];
@@ -37,7 +44,7 @@ struct state_piece {
   std::int64_t kept = 0;     // of those that a rank keeps
   std::int64_t blocks = 1, rows = 1, row = 1;  // [blocks, rows, row] elements, of which a rank keeps [blocks, kept_rows, row]
   std::int64_t kept_rows = 1;
-  int axis = 0;              // of a tensor, without those of repeats, that the rows are
+  int axis = 0;              // of a tensor that the rows are, counted from the first of its own; below 0: of the repeats before it
 
   constexpr bool divided() const { return kept_rows < rows; }
   constexpr std::int64_t count() const { return blocks * rows * row; }
@@ -74,10 +81,10 @@ constexpr vec<state_piece> state_pieces(portioning const& how) {
       if (e.group != g) continue;
       state_piece p{.entry = k, .group = g, .first = e.offset};
       shape const& dims = e.info.dims;
-      p.axis = how.axis_of(k) < 0 ? 0 : how.axis_of(k);
+      p.axis = how.axis_of(k, dims.rank - e.rank);
       int const of_rows = dims.rank - e.rank + p.axis;
       for (int a = 0; a < dims.rank; ++a) (a < of_rows ? p.blocks : a == of_rows ? p.rows : p.row) *= dims.dim[a];
-      p.kept_rows = e.rank > 1 && how.axis_of(k) >= 0 && p.count() > 0 ? rows_of_rank(p.rows, how.ranks) : p.rows;
+      p.kept_rows = e.rank > 1 && how.divides(k) && p.count() > 0 ? rows_of_rank(p.rows, how.ranks) : p.rows;
       add(p);
     }
   }

@@ -1,6 +1,7 @@
 // The static graph: a flat table of nodes in topological order, with regions for repeated blocks.
 #pragma once
 
+#include <tx/core/turns.hpp>
 #include <tx/core/vec.hpp>
 #include <tx/graph/leaf.hpp>
 
@@ -44,6 +45,10 @@ struct region {
   int stacked = 0;     // the last arguments are slices of inputs with a leading axis of `iterations`
   bool reversed = false;
   bool parts = false;  // its iterations are parts of a batch: each draws random numbers of rows of its own
+  // It takes turns with other loops, each run of it being one iteration or none: carries go on from what they are given, which none leaves as it is. What it stacks stays, for all runs
+  // of the loop around it: iteration number n writes slice n % iterations. Parts are counted by that number.
+  turns turn{};
+  int of_ranks = 0;  // its iterations are this rank's portion of so many; the last ranks may run fewer, or none. 0: all ranks run the same
   int owner = -1;      // the region node
   vec<int> arguments{};
   vec<int> results{};  // carries, then values to stack

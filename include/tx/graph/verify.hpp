@@ -57,6 +57,7 @@ constexpr void verify_region(graph const& g, int id) {
     if (!(outside == a.info)) throw invalid("verify: an argument differs from what is handed in");
     if (k < r.carries && !(g.info(r.results[k]) == a.info)) throw invalid("verify: a carry changes its shape or type");
   }
+  if (r.turn && (r.parent == 0 || r.turn.every < 1)) throw invalid("verify: a region takes turns in no loop");
   for (int v : r.results)
     if (g[v].region != id && !g.is_number_of_program(v)) throw invalid("verify: a region's result is computed elsewhere");
 }

@@ -164,7 +164,7 @@ class finite_watch final : public observer {
       found.iteration = static_cast<int>(f.iteration % runs.in_part);
       found.iterations = static_cast<int>(runs.in_part);
     }
-    if (runs.parts > 1) found.part = static_cast<int>(f.iteration / runs.in_part);
+    if (runs.parts > 1) found.part = static_cast<int>(f.part);
     std::string const text =
         text_of(found, place, origin.operands) + "; " + restore(f) +
         ". FIX: keep the operands in the op's range, as by an epsilon or a clamp, or lower the learning rate";

@@ -61,6 +61,8 @@ constexpr frozen_graph freeze_graph(inspection const& seen, lowered const& l) {
     flat.of.stacked = r.stacked;
     flat.of.reversed = r.reversed;
     flat.of.parts = r.parts;
+    flat.of.turn = r.turn;
+    flat.of.of_ranks = r.of_ranks;
     flat.of.owner = r.owner;
     flat.arguments = r.arguments.size();
     flat.results = r.results.size();

@@ -107,8 +107,12 @@ class outliner {
       if (s.kind == exec::instruction_kind::call)
         add_call(s.index, runs, seconds);
       else
-        visit(s.index, l_.loops[s.index].band > 0 ? runs : runs * l_.loops[s.index].iterations, seconds);
+        visit(s.index, runs_of(l_.loops[s.index], l, runs), seconds);
     }
+  }
+  static std::int64_t runs_of(exec::loop const& inner, exec::loop const& around, std::int64_t runs) {
+    if (inner.turn) return runs / around.iterations * inner.turn.count;
+    return inner.band > 0 ? runs : runs * inner.iterations;
   }
 
   void add_call(int index, std::int64_t runs, std::vector<double> const& seconds) {

@@ -205,12 +205,16 @@ TX_COLD inline call_runs runs_of(program_tables const& p, call const& c) {
     return false;
   };
   call_runs runs;
+  bool takes_turns = false;
   for (std::size_t l = 0; l < p.loops.size();) {  // from the inside: each round finds the next loop further out
     if (!holds_it(p.loops[l])) {
       ++l;
       continue;
     }
-    if (p.loops[l].band == 0) (p.loops[l].parts ? runs.parts : runs.in_part) *= p.loops[l].iterations;
+    loop const& around = p.loops[l];
+    if (around.turn) runs.parts *= around.turn.count;
+    else if (around.band == 0 && !takes_turns) (around.parts ? runs.parts : runs.in_part) *= around.iterations;
+    takes_turns = static_cast<bool>(around.turn);  // in the loop that is next
     wanted = {instruction_kind::loop, static_cast<int>(l)};
     l = 0;
   }

@@ -67,8 +67,12 @@ constexpr bool stored_in_arena(graph const& g, fusion const& f, int root) {
   return op->kind != op_kind::constant && !(op->kind == op_kind::index && f.group_of[root] < 0) &&
          (op->kind != op_kind::leaf || op == &argument_info);
 }
-// The region in whose time it is there: a carry outlives its loop.
-constexpr int home_of_buffer(graph const& g, int root) { return g[root].op == &argument_info ? g.regions[g[root].region].parent : g[root].region; }
+// The region in whose time it is there: a carry outlives its loop, and what a loop stacks that takes turns the loop around that.
+constexpr int home_of_buffer(graph const& g, int root) {
+  node const& n = g[root];
+  bool const outlives = n.op == &argument_info || (is_stacked_result(g, root) && g.regions[run_region(g[g.input(n, 0)].at)].turn);
+  return outlives ? g.regions[n.region].parent : n.region;
+}
 
 // Why two neighbouring ops are in different kernels; the text of explain().
 enum class fusion_answer : std::uint8_t {

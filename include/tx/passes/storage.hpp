@@ -103,7 +103,9 @@ constexpr int through_dense(graph const& g, int id) {
 constexpr int overwritten(graph const& g, storage const& s, int id) {
   if (s.places[id].kind == place_kind::slice) id = s.places[id].target;
   placement const& p = s.places[id];
-  bool const over = p.kind == place_kind::replace || (p.kind == place_kind::carry && g[id].region == g[p.target].region);
+  int region_id = g[id].region;
+  while (p.kind == place_kind::carry && region_id != g[p.target].region && region_id != 0) region_id = g.regions[region_id].parent;
+  bool const over = p.kind == place_kind::replace || (p.kind == place_kind::carry && region_id == g[p.target].region);
   return over ? p.target : -1;
 }
 

@@ -328,6 +328,8 @@ class lowerer {
       l.around = r == 0 ? 0 : g_.loops_around(r) - 1;
       l.reversed = g_.regions[r].reversed;
       l.parts = g_.regions[r].parts;
+      l.turn = g_.regions[r].turn;
+      l.of_ranks = g_.regions[r].of_ranks;
       int band = -1;
       for (int i : t_.order[r]) {
         int const head = f_.groups[i].head;

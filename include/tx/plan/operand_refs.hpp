@@ -150,11 +150,12 @@ class operand_refs {
     int runs = 1;
     for (int loop = n.region; loop != 0; loop = g_.regions[loop].parent) {
       if (g_.regions[loop].parts) {
-        r.random.parts = g_.regions[loop].iterations;
-        r.random.part_loop = g_.loops_around(loop) - 1;
+        r.random.parts = g_.regions[loop].turn ? g_.regions[loop].turn.count : g_.regions[loop].iterations;
+        r.random.in_parts = true;
         r.random.runs_in_part = runs;
       }
       runs *= g_.regions[loop].iterations;
+      if (g_.regions[loop].of_ranks > 0) r.random.runs_in_portion = runs;
     }
     return r;
   }

@@ -26,8 +26,9 @@ struct random_source {
   int rows = 0;         // of a part, in a run
   int planned_rows = 0; // of a part, at most
   int parts = 1;        // of a shard, which may be the only one
-  int part_loop = -1;   // the loop whose iterations they are, the outermost being 0; -1: there are no parts
+  bool in_parts = false;  // is it drawn in the loop over them?
   int runs_in_part = 1; // iterations of the loops inside it
+  int runs_in_portion = 0;  // of a loop whose iterations ranks divide, those of one rank, with the loops inside it; 0: there is none
   int own = 0, all = 0; // where ranks divide an axis, rows of it that one has, and all: see core/random_rows.hpp
 
   constexpr bool operator==(random_source const&) const = default;
@@ -99,6 +100,8 @@ struct loop {
   int around = 0;             // loops that it is in
   bool reversed = false;
   bool parts = false;         // iterations are parts of a batch
+  turns turn{};               // as region::turn
+  int of_ranks = 0;           // as region::of_ranks
   std::int64_t band = 0;      // not 0: iterations are over bands of so many matrices,
   std::int64_t matrices = 0;  // of so many,
   factors of_matrices{};      // bounded extents that their number is in proportion to,

@@ -29,7 +29,7 @@ class communicators {
   rank_grid const& grid() const { return grid_; }
   Communicator& all() const { return *all_; }
   Communicator& across(tx::across which) const {
-    if (which == tx::across::products && grid_.products == 1 && grid_.ranks > 1) throw value_error("executor: the program has a collective of the ranks that divide products, and none do. FIX: tx::tensor_parallel<N> as an option");
+    if (which == tx::across::products && grid_.products == 1 && grid_.ranks > 1) throw value_error("executor: the program has a collective of the ranks that divide products, and none do. FIX: tx::tensor_parallel<N> or tx::pipeline<N> as an option");
     auto const& some = some_[static_cast<std::size_t>(which)];
     return some != nullptr ? *some : *all_;
   }

@@ -285,7 +285,7 @@ class executor {
   template <class Communicator>
   void join(Communicator& ranks) {
     exec::check_ranks_of_step<Step>(ranks.size(), exec::trains<Step>);
-    frame_.ranks = {ranks, exec::tensor_ranks<Step>};
+    frame_.ranks = {ranks, exec::ranks_of_batch<Step>};
     rank_grid const& grid = frame_.ranks.grid();
     frame_.portion = grid.product_of(ranks.rank());
     if constexpr (requires { Step::division; }) shard_ = std::int64_t{grid.batch_of(ranks.rank())} * Step::division.shards;
@@ -324,10 +324,10 @@ class executor {
         exec::refuse_out_of_range(std::span(a), c, frame_.extents);
       }(), ...);
     }
-    if constexpr (exec::ranked<Backend> && (exec::trains<Step> || exec::tensor_ranks<Step> > 1))
+    if constexpr (exec::ranked<Backend> && (exec::trains<Step> || exec::ranks_of_batch<Step> > 1))
       if (begins_) {
         std::uint64_t given = 0;
-        if constexpr (exec::tensor_ranks<Step> > 1) ((given = sum_of_bytes(std::as_bytes(std::span(a)), given)), ...);
+        if constexpr (exec::ranks_of_batch<Step> > 1) ((given = sum_of_bytes(std::as_bytes(std::span(a)), given)), ...);
         exec::check_same_beginning<program>(frame_.ranks, parameters_->seed.value, parameters_->steps, parameters_->sum_of_what_is_alike(), given);
       }
     begins_ = false;

@@ -4,6 +4,7 @@
 
 #include <tx/core/alignment.hpp>
 #include <tx/core/philox.hpp>
+#include <tx/core/portion.hpp>
 #include <tx/core/random_rows.hpp>
 #include <tx/expr/scalar.hpp>
 #include <tx/run/extents.hpp>
@@ -23,6 +24,7 @@ inline constexpr std::int64_t scalars_and_step = scalar_bytes + std::int64_t{siz
 struct loop_position {
   std::int64_t index[max_loops] = {};  // the iteration of each loop around, outermost first: operands move with them
   std::int64_t iteration = 0;          // the innermost one's, counted on through those around
+  std::int64_t part = 0;               // of a batch
   std::int64_t band_first = 0;         // of a band of matrices: the first, and how many; 0: all there are
   std::int64_t band_count = 0;
 };
@@ -51,15 +53,14 @@ struct frame : loop_position {
   std::uint32_t const* step_in_memory() const { return reinterpret_cast<std::uint32_t const*>(base[base_scalars] + scalar_bytes); }
   std::uint32_t* counters() const { return reinterpret_cast<std::uint32_t*>(base[base_scalars] + scalars_and_step); }
   std::byte* scratch(call const& c) const { return base[base_arena] + c.scratch; }
-  // The random stream of an op: its number, the step and the iteration it is drawn in, which parts do not count.
+  // The random stream of an op: its number, the step and the iteration it is drawn in, of those of all ranks; parts do not count.
   philox_stream stream(operand_ref const& r) const {
-    std::int64_t const within = r.random.part_loop < 0 ? iteration : iteration % r.random.runs_in_part;
+    std::int64_t const within = (r.random.in_parts ? iteration % r.random.runs_in_part : iteration) + portion * r.random.runs_in_portion;
     return {static_cast<std::uint32_t>(r.random.stream) + (static_cast<std::uint32_t>(within) << 16), step};
   }
   // The rows of a random operand among those of all parts of all shards of all ranks.
   random_rows rows_drawn(operand_ref const& r) const {
-    std::int64_t const part = r.random.part_loop < 0 ? 0 : index[r.random.part_loop];
-    std::int64_t const before = (shard + r.random.shard) * r.random.parts * r.random.planned_rows + part * r.random.rows;
+    std::int64_t const before = (shard + r.random.shard) * r.random.parts * r.random.planned_rows + (r.random.in_parts ? part : 0) * r.random.rows;
     return {static_cast<std::uint64_t>(before + portion * r.random.own), static_cast<std::uint32_t>(r.random.own), static_cast<std::uint32_t>(r.random.all)};
   }
   std::uint64_t random_row(operand_ref const& r, std::int64_t row) const { return rows_drawn(r)(row); }
@@ -78,7 +79,7 @@ struct frame : loop_position {
   }
 };
 
-// Calls body with the frame in each iteration of a loop, or at each band of its matrices.
+// Calls body with the frame in each iteration of a loop that this rank runs now, or at each band of its matrices.
 template <class Frame, class Body>
 void for_each_iteration(Frame& f, loop const& l, Body body) {
   if (l.band > 0) {
@@ -92,10 +93,21 @@ void for_each_iteration(Frame& f, loop const& l, Body body) {
     return;
   }
   std::int64_t const around = f.iteration;
-  for (int i = 0; i < l.iterations; ++i) {
-    f.index[l.around] = l.reversed ? l.iterations - 1 - i : i;
-    f.iteration = around * l.iterations + f.index[l.around];
+  auto const iterate = [&](std::int64_t index, std::int64_t part) {
+    f.index[l.around] = index;
+    f.iteration = around * l.iterations + index;
+    if (l.parts) f.part = part;
     body();
+  };
+  if (l.turn) {
+    std::int64_t const number = l.turn.number(f.index[l.around - 1], f.portion);
+    if (number >= 0) iterate(number % l.iterations, number);
+  } else {
+    std::int64_t const own = l.of_ranks == 0 ? l.iterations : portion_of(l.of_ranks, l.iterations, static_cast<int>(f.portion)).count;
+    for (std::int64_t i = 0; i < own; ++i) {
+      std::int64_t const index = l.reversed ? own - 1 - i : i;
+      iterate(index, index);
+    }
   }
   f.index[l.around] = 0;
   f.iteration = around;

@@ -94,6 +94,15 @@ TX_COLD std::vector<kept_tensor> kept_of_rank(portioning const& how, int rank, b
       return;
     }
     portion const own = portion_of(p->rows, p->kept_rows, rank);
+    if (p->axis < 0) {  // whole tensors, of the blocks that the rank has
+      std::int64_t const block = index * P::info.count() / p->row;
+      if (block < own.first || block >= own.first + own.count) return;
+      auto const first = static_cast<std::size_t>(index * P::info.count() - own.first * p->row) * size;
+      auto const tensor = from.subspan(first, static_cast<std::size_t>(P::info.count()) * size);
+      t.bytes.assign(tensor.begin(), tensor.end());
+      out.push_back(std::move(t));
+      return;
+    }
     if (own.count == 0) return;
     t.axis = p->axis, t.first = own.first, t.extent = p->rows;
     t.shape[static_cast<std::size_t>(p->axis)] = own.count;

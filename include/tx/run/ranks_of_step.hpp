@@ -10,19 +10,19 @@ namespace tx {
 
 namespace exec {
 
-// Ranks that have parts of products; 1: none.
+// Ranks that divide the work of one batch: products, or blocks of a repeat. 1: each has a batch of its own.
 template <class Step>
-inline constexpr int tensor_ranks = 1;
+inline constexpr int ranks_of_batch = 1;
 template <class Step>
-  requires requires { Step::options.tensor_ranks; }
-inline constexpr int tensor_ranks<Step> = Step::options.tensor_ranks;
+  requires requires { Step::options.ranks_of_batch(); }
+inline constexpr int ranks_of_batch<Step> = Step::options.ranks_of_batch();
 
 }  // namespace exec
 
 // The grid in which so many ranks run a program.
 template <class Step>
 constexpr rank_grid grid_of(int ranks) {
-  return {ranks, exec::tensor_ranks<Step>};
+  return {ranks, exec::ranks_of_batch<Step>};
 }
 
 namespace exec {
@@ -37,7 +37,7 @@ int portion_of_rank(Communicator const& ranks) {
 // Throws value_error where so many ranks would do something else than the program is for.
 template <class Step>
 void check_ranks_of_step(int ranks, bool trains) {
-  constexpr int products = tensor_ranks<Step>;
+  constexpr int products = ranks_of_batch<Step>;
   auto const refuse = [&](std::string const& wanted, char const* how) {
     throw value_error("executor: the step was compiled for " + wanted + " ranks; there are " + std::to_string(ranks) + ". FIX: start so many, or compile it for as many, " + how);
   };
@@ -45,10 +45,10 @@ void check_ranks_of_step(int ranks, bool trains) {
   if constexpr (requires { Step::division; }) {
     divides_batches = divides_batches || Step::division.given;
     if (Step::division.given && ranks % products == 0 && !Step::division.is_for(ranks / products))
-      refuse(std::to_string(Step::division.ranks * products), products > 1 ? "tx::data_parallel<M> beside tx::tensor_parallel<N> for M N, or data_parallel<> for any multiple of N" : "tx::data_parallel<N>, or data_parallel<> for any number");
+      refuse(std::to_string(Step::division.ranks * products), products > 1 ? "tx::data_parallel<M> beside tx::tensor_parallel<N> or tx::pipeline<N> for M N, or data_parallel<> for any multiple of N" : "tx::data_parallel<N>, or data_parallel<> for any number");
   }
   if (products > 1 && (ranks % products != 0 || (ranks != products && !divides_batches)))
-    refuse((divides_batches ? "a multiple of " : "") + std::to_string(products), "tx::tensor_parallel<N>");
+    refuse((divides_batches ? "a multiple of " : "") + std::to_string(products), "tx::tensor_parallel<N> or tx::pipeline<N>");
   if (trains && ranks > products && !divides_batches) throw value_error("executor: " + std::to_string(ranks) + " ranks would train a model each. FIX: tx::data_parallel<> as an option of the step");
 }
 

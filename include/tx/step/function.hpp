@@ -60,15 +60,15 @@ template <auto F, class Model = no_model, class... Options>
 struct function {
   static_assert((is_step_option<Options> && ...), "tx::function: a type behind the model is no option. FIX: mixed<half> or compiled_with<options>");
   static constexpr step_options options = options_of<Options...>();
-  static_assert(detail::says_nothing_but(options, &step_options::compile, &step_options::mixes, &step_options::half, &step_options::division, &step_options::tensor_ranks) && detail::divides_parameters_alone(options.division), "tx::function: an option is of training. FIX: mixed<half>, compiled_with<options> and tensor_parallel<N>, or data_parallel<N> and zero<3> of parameters that ranks divide; or tx::train_step");
-  static_assert(options.tensor_ranks == 1 || !options.division.given, "tx::function: ranks that divide products keep portions of their own, and each row of the grid has its batch anyway. FIX: tensor_parallel<N> or kept_as<step> without data_parallel and zero");
+  static_assert(detail::says_nothing_but(options, &step_options::compile, &step_options::mixes, &step_options::half, &step_options::division, &step_options::tensor_ranks, &step_options::stages) && detail::divides_parameters_alone(options.division), "tx::function: an option is of training. FIX: mixed<half>, compiled_with<options> and tensor_parallel<N>, or data_parallel<N> and zero<3> of parameters that ranks divide; or tx::train_step");
+  static_assert(options.ranks_of_batch() == 1 || !options.division.given, "tx::function: ranks that divide products keep portions of their own, and each row of the grid has its batch anyway. FIX: tensor_parallel<N> or kept_as<step> without data_parallel and zero");
   using model = Model;
   using call = callable<std::remove_cvref_t<decltype(F)>, Model>;
   using arguments = typename call::arguments;
   using result = std::conditional_t<typed_handle<typename call::result>, single_result<typename call::result>, typename call::result>;
   using divided = detail::divided_program<Model, options.division.zero>;
-  using products = detail::divided_products<Model, options.tensor_ranks, Options...>;
-  static constexpr state_kinds states = options.tensor_ranks > 1 ? products::states() : divided::states(options.division);
+  using products = detail::divided_products<Model, options.ranks_of_batch(), Options...>;
+  static constexpr state_kinds states = options.ranks_of_batch() > 1 ? products::states() : divided::states(options.division);
 
   struct source {
     static constexpr exec::lowered lower(target const& to, exec::inspection* seen = nullptr) {

@@ -47,6 +47,9 @@ struct step_options {
   int runs = 1;                   // for one update
   batch_division division{};
   int tensor_ranks = 1;           // that divide products among them
+  int stages = 1;                 // ranks that divide the blocks of a repeat among them
+
+  constexpr int ranks_of_batch() const { return tensor_ranks * stages; }  // that divide the work of one
   bool decays_by_layer = false;
   bool offloads = false;          // states to the host's memory
   std::string_view const* below = nullptr;  // patterns of what lies below all layers

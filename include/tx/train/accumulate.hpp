@@ -10,28 +10,17 @@
 #include <tx/ops/broadcast.hpp>
 #include <tx/ops/constant.hpp>
 #include <tx/ops/mul.hpp>
-#include <tx/ops/reshape.hpp>
 #include <tx/passes/as_body.hpp>
+#include <tx/passes/parts.hpp>
 
 namespace tx::detail {
-
-// An argument of the whole batch, [N batch, ...], seen as [N, batch, ...].
-constexpr int argument_of_parts(graph& g, node const& one, int parts) {
-  value_info info = one.info;
-  if (info.dims.rank == 0 || info.dims.is_bounded(0))
-    throw invalid("accumulate: an argument needs a fixed leading axis that can be cut. FIX: give it the batch as its first axis");
-  if (info.dims.rank == max_rank) throw invalid("accumulate: an argument has as many axes as a tensor may have, and no room for one of the parts. FIX: merge some with reshape");
-  shape seen = extents(parts);
-  for (int a = 0; a < info.dims.rank; ++a) seen.add(info.dims.at(a));
-  info.dims.dim[0] *= parts;
-  return reshape(emit_leaf(g, *one.op, info, one.at), seen).id;
-}
 
 // The state that an output of `one` is stored over; -1: it is a result or a gradient, which are added up.
 constexpr int state_of(output const& o) { return o.kind == output_kind::assign ? o.target : -1; }
 
 // From `one`, the loss of a part with its gradients as outputs, the graph of a batch: a loop over the parts. Its outputs are those of the batch.
 constexpr graph averaged_over_parts(graph const& one, int parts) {
+  passes::check_results_of_parts(one);
   graph g{};
   passes::body_of_graph part(g, one);
   part.body().iterations = parts;
@@ -40,8 +29,6 @@ constexpr graph averaged_over_parts(graph const& one, int parts) {
   vec<int> carried{};  // of each output
   for (output const& o : one.outputs) {
     value_info const& info = one.info(o.value);
-    if (o.kind == output_kind::result && (info.count() != 1 || (info.type != dtype::f32 && info.type != dtype::f64)))
-      throw invalid("accumulate: a step hands back means over the parts of a batch, so its results must be f32 or f64 scalars. FIX: reduce each, e.g. with mean(x)");
     g.when = o.kind == output_kind::gradient ? step_phase::update : step_phase::forward;
     int const state = state_of(o);
     int const start = state >= 0 ? emit_leaf(g, *one[state].op, one.info(state), one[state].at).id : broadcast_to(constant(g, info.type, 0), info.dims).id;
@@ -52,7 +39,7 @@ constexpr graph averaged_over_parts(graph const& one, int parts) {
   for (bool const is_argument : {false, true})
     for (int i = 0; i < one.size(); ++i) {
       if (!part.is_handed_in(one, i) || is_state[i] || (one[i].op == &input_info) != is_argument) continue;
-      int const outside = is_argument ? argument_of_parts(g, one[i], parts) : emit_leaf(g, *one[i].op, one.info(i), one[i].at).id;
+      int const outside = is_argument ? passes::argument_of_parts(g, one[i], parts) : emit_leaf(g, *one[i].op, one.info(i), one[i].at).id;
       part.argument(outside, one.info(i), i);
       ++(is_argument ? part.body().stacked : part.body().invariants);
     }

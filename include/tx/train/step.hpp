@@ -2,6 +2,7 @@
 #pragma once
 
 #include <tx/backends/cpu/target.hpp>
+#include <tx/dist/pipeline.hpp>
 #include <tx/dist/tensor_parallel.hpp>
 #include <tx/dist/zero.hpp>
 #include <tx/expr/handed_back.hpp>
@@ -33,9 +34,13 @@ constexpr void for_each_result(with_gradient_norm<Result, T>& result, F f) {
 }
 
 namespace detail {
-// The axes of parameters of which each rank keeps the portion that it uses, where ranks divide products.
+// The axes of parameters of which each rank keeps the portion that it uses, where ranks divide the work of a batch.
 template <class Model, auto Loss, class... Options>
-inline constexpr auto axes_kept = dist::axes_kept<Model, Loss>(options_of<Options...>());
+inline constexpr auto axes_kept = [] {
+  constexpr step_options o = options_of<Options...>();
+  if constexpr (o.stages > 1) return dist::blocks_kept<Model, Loss>(o);
+  else return dist::axes_kept<Model, Loss>(o);
+}();
 
 // What lies beside the parameters: the optimizer's states, and sums of gradients over the runs of an update.
 template <class Model, auto Loss, class Optimizer, class... Options>
@@ -43,9 +48,9 @@ constexpr state_kinds states_beside() {
   constexpr step_options o = options_of<Options...>();
   constexpr state_kinds own = Optimizer::states;
   state_kinds const all = (o.runs > 1 ? own.and_one(per::element) : own).kept_by_host(o.offloads);
-  if constexpr (o.tensor_ranks > 1 && own.only_elements() && !o.decays_by_layer) {
+  if constexpr (o.ranks_of_batch() > 1 && own.only_elements() && !o.decays_by_layer) {
     constexpr auto const& axes = axes_kept<Model, Loss, Options...>;
-    return all.divided_among({o.tensor_ranks, axes.items, layout<Model>::entries.size()}, true);
+    return all.divided_among({o.ranks_of_batch(), axes.items, layout<Model>::entries.size()}, true);
   } else {
     return all.divided_among(o.division.zero > 0 ? o.division.ranks : 1, o.division.zero == 3);
   }
@@ -77,6 +82,10 @@ struct train_step {
   static constexpr batch_division division = options.division;
   static_assert(options.tensor_ranks == 1 || (division.zero == 0 && division.combine == nullptr),
                 "tx::tensor_parallel: ranks keep the part of a parameter that they use, which zero and adasum would divide again. FIX: data_parallel beside it, without these");
+  static_assert(options.stages == 1 || (options.tensor_ranks == 1 && division.zero == 0 && division.combine == nullptr && !options.decays_by_layer && options.activations < 0),
+                "tx::pipeline: ranks have blocks of their own, which tensor_parallel, zero and adasum would divide again; and layer_decay and recompute are not known to it. FIX: accumulate and data_parallel beside it, without these");
+  static_assert(options.stages == 1 || states.only_elements(),
+                "tx::pipeline: the optimizer keeps a state per row, column or tensor, and ranks keep those of their blocks. FIX: one with a number for each element, as tx::adamw or tx::lamb");
   static_assert(division.zero == 0 || (division.given && division.ranks != any_ranks), "tx::zero: ranks divide states among them, and how many there are is not known. FIX: data_parallel<N> beside it");
   static_assert(division.zero == 0 || states.only_elements(),
                 "tx::zero: the optimizer keeps a state per row, column or tensor, of which a rank has portions. FIX: one with a number for each element, as tx::adamw or tx::lamb, or no zero");
@@ -90,20 +99,26 @@ struct train_step {
   // from detail::record_forward on is this function; exec::compile goes on from there.
   static constexpr recomputation record(graph& g, target const& to = cpu_target, std::int64_t activations = -1) {
     detail::record_forward<Model, Loss>(g, options);
-    dist::divide_products(g, options.tensor_ranks);
     detail::gradient_facts<Model> const facts(states);
-    if constexpr (states.divides_parameters()) dist::divide_parameters(g, facts, options.tensor_ranks > 1);
-    recomputation const again = detail::recomputed_within<Model>(g, activations);
-    detail::differentiate<Model>(g, again.again);
-    if (g.no_gradient.op != nullptr) return again;
-    if constexpr (states.divides_parameters()) dist::gather_parameters(g);
+    recomputation again{};
+    if constexpr (options.stages > 1) {
+      g = dist::pipelined<Model>(g, options.stages, parts);
+      if (g.no_gradient.op != nullptr) return again;
+    } else {
+      dist::divide_products(g, options.tensor_ranks);
+      if constexpr (states.divides_parameters()) dist::divide_parameters(g, facts, options.tensor_ranks > 1);
+      again = detail::recomputed_within<Model>(g, activations);
+      detail::differentiate<Model>(g, again.again);
+      if (g.no_gradient.op != nullptr) return again;
+      if constexpr (states.divides_parameters()) dist::gather_parameters(g);
+    }
 
     // From here on gradients are outputs of g. Those of a group that is small, and on a device of every group, are updated together. So are those that all exist before the
     // first update, as clipped ones do; but with ranks and shards a norm is that of the tensors, whoever has what of them, and what ranks divide is tensors too.
     constexpr auto small = [](int group) { return detail::updates_together<Model, Optimizer>(options, group); };
     bool const by_tensor = states.divides_parameters() || division.zero > 0 || (division.given && (options.clips || options.tells_norm));
     auto const ready_together = [&](int group) { return (options.clips && !division.given && !by_tensor) || (to.gathers_gradients && !by_tensor) || small(group); };
-    if constexpr (parts > 1) {
+    if constexpr (parts > 1 && options.stages == 1) {
       g.outputs = detail::gathered<Model>(g, g.outputs, [&](int group) { return division.combine == nullptr && small(group); });
       g = detail::averaged_over_parts(g, parts);
     }

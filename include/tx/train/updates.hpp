@@ -135,7 +135,7 @@ constexpr void update_parameters(graph& g, step_options const& options, gradient
     if (has_rows) leaf = emit_leaf(g, block_info, facts.kept(what.info, k), of_block(0, first));
     append_update<Optimizer>(g, leaf, gradient,
                              {facts.first_state(what), e.group, e.rank, shares.of(g, leaf, k), starts_of_states<Model, Optimizer>(k, first), options.runs, has_rows ? -1 : axis, facts.ranks(),
-                              has_rows ? tensor_portion{axis, facts.ranks(), facts.rows(what)} : tensor_portion{}});
+                              has_rows && axis >= what.info.dims.rank - e.rank ? tensor_portion{axis, facts.ranks(), facts.rows(what)} : tensor_portion{}});
     std::int64_t const count = what.info.count();
     updated[k] = {updated[k].count == 0 || first < updated[k].first ? first : updated[k].first, updated[k].count + count};
   };

@@ -140,6 +140,15 @@ class device_ranks {
     });
   }
   template <class T>
+  void swap_with(std::span<T const> from, std::span<T> to, int other) {
+    named("swap_with", [&] {
+      must(other >= 0 && other < size() && other != rank(), "there is no such other rank");
+      must(from.size() == to.size(), "from and to differ in length");
+      exchange([&](int r) { if (r == other) send(r, from.data(), static_cast<std::int64_t>(from.size())); },
+               [&](int r) { if (r == other) receive(r, to.data(), static_cast<std::int64_t>(to.size())); });
+    });
+  }
+  template <class T>
   void broadcast(std::span<T> values, int root) {
     named("broadcast", [&] {
       must(root >= 0 && root < size(), "there is no such root");

@@ -122,6 +122,17 @@ class ranks {
     over_.wait(last_);
   }
 
+  // What rank `other` has, which gets what this one has. Only these two take part, so it is not counted among collectives.
+  template <class T>
+  void swap_with(std::span<T const> from, std::span<T> to, int other) {
+    check(other >= 0 && other < size() && other != rank(), "swap_with: there is no such other rank");
+    check(from.size() == to.size(), "swap_with: from and to differ in length");
+    span_of_time const measured(*spent_);
+    receive(other, to.data(), static_cast<std::int64_t>(to.size()), {asked::swap_with});
+    send(other, from.data(), static_cast<std::int64_t>(from.size()), {asked::swap_with});
+    over_.wait(last_);
+  }
+
   // Between two ranks, in order; the other end has to ask for as much.
   template <class T>
   void send(std::span<T const> values, int to) {

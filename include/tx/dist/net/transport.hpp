@@ -20,10 +20,10 @@
 namespace tx::dist {
 
 // What a message is a part of.
-enum class asked : std::uint8_t { message, barrier, all_reduce, reduce_scatter, all_gather, broadcast, all_to_all };
+enum class asked : std::uint8_t { message, barrier, all_reduce, reduce_scatter, all_gather, broadcast, all_to_all, swap_with };
 
 constexpr char const* name_of(asked what) {
-  constexpr char const* names[] = {"a message", "barrier", "all_reduce", "reduce_scatter", "all_gather", "broadcast", "all_to_all"};
+  constexpr char const* names[] = {"a message", "barrier", "all_reduce", "reduce_scatter", "all_gather", "broadcast", "all_to_all", "swap_with"};
   auto const k = static_cast<std::size_t>(what);
   return k < std::size(names) ? names[k] : "something unknown";
 }
