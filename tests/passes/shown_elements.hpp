@@ -3,6 +3,7 @@
 
 #include <tx/graph/graph.hpp>
 #include <tx/graph/leaf.hpp>
+#include <tx/ops/gather_all.hpp>
 #include <tx/passes/storage.hpp>
 
 #include <algorithm>

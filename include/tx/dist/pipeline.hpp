@@ -22,6 +22,7 @@
 #include <tx/dist/reduce_scatter.hpp>
 #include <tx/dist/stages.hpp>
 #include <tx/dist/swap_ranks.hpp>
+#include <tx/expr/state_portions.hpp>
 #include <tx/ops/iota.hpp>
 #include <tx/ops/less.hpp>
 #include <tx/ops/pad.hpp>

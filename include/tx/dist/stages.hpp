@@ -53,7 +53,7 @@ constexpr graph part_for(graph g, vec<int> const& values) {
 struct repeated_blocks {
   vec<int> owners{};
   int count = 0;  // that are repeated
-  int each = 0;   // that a rank has; of the last rank some may not be repeated, but stand behind the repeat
+  int each = 0;   // that a rank has; of the last rank some, or all, may not be repeated, but stand behind the repeat
 };
 
 // Values that are made of a node's results.
@@ -70,7 +70,7 @@ constexpr vec<char> made_of(graph const& g, int from) {
 }
 constexpr region const& body_of(graph const& g, int owner) { return g.regions[run_region(g[owner].at)]; }
 
-constexpr repeated_blocks find_blocks(graph const& g, int ranks) {
+constexpr repeated_blocks find_blocks(graph const& g) {
   vec<int> all{};
   int largest = -1;
   std::int64_t most = 0;
@@ -87,7 +87,6 @@ constexpr repeated_blocks find_blocks(graph const& g, int ranks) {
   if (largest < 0) throw invalid("pipeline: the model repeats no block that has parameters, of which each rank could have some. FIX: tx::repeat<N, Block>");
   repeated_blocks found{};
   found.count = body_of(g, largest).iterations;
-  if (ranks > found.count) throw invalid("pipeline: there are more ranks than repeated blocks. FIX: fewer ranks, so that each has a block or more");
   found.owners.push_back(largest);
   for (int id : all) {
     bool beside = id != largest && body_of(g, id).iterations == found.count;
@@ -119,7 +118,7 @@ template <class Model>
 class stages {
  public:
   // one: a recorded forward pass; its outputs are results, the loss first.
-  constexpr stages(graph const& one, int ranks) : one_(one), ranks_(ranks), blocks_(find_blocks(one, ranks)) {
+  constexpr stages(graph const& one, int ranks) : one_(one), ranks_(ranks), blocks_(find_blocks(one)) {
     for (int owner : blocks_.owners)
       for (int k = 0; k < body_of(one, owner).carries; ++k) carried_.push_back({owner, k});
     carries = carried_.size();

@@ -9,6 +9,7 @@
 
 #include <tx/ops/copy.hpp>
 #include <tx/ops/gather_all.hpp>
+#include <tx/passes/continued_carry.hpp>
 #include <tx/passes/storage_order.hpp>
 
 namespace tx::passes {
@@ -99,48 +100,6 @@ class storage_assigner {
       now.results[k] = here || kept[k] ? next[k] : copy(next[k], r);
       if (!continues(now.arguments[k])) in_[k] = copy(in_[k], n.region);
     }
-  }
-  // Is carry number k of the loop that node `owner` runs one of the loop around it, from one of that one's iterations to the next? Then there is one buffer. Nothing reads what it was
-  // before once the loop has begun: what stands before it is computed before it (overwritten()).
-  //
-  //   for each part: S' = for each layer: S'' = S'' + ..., beginning with S
-  constexpr bool continues_carry(int owner, int k) const {
-    int const around = from_[owner].region;
-    if (around == 0) return false;
-    region const& outer = from_.regions[around];
-    int value = from_.input(owner, k);
-    while (from_[value].op == &result_info && !is_stacked_result(from_, value) && !from_.is_result_of_op(value)) value = from_.input(from_.input(value, 0), result_number(from_[value].at));
-    int const carry = from_[value].op == &argument_info ? argument_number(from_[value].at) : outer.carries;
-    if (carry >= outer.carries) return false;
-    for (bool passed = false;;) {  // from what the outer loop's iteration begins with on, from loop to loop
-      int times = 0;  // that it is a result of the body
-      for (int other : outer.results) times += other == value;
-      if (times > 0) return passed && times == 1 && outer.results[carry] == value;
-      int const loop = taking_on(value);
-      if (loop < 0) return false;
-      int number = 0;
-      while (from_.input(loop, number) != value) ++number;
-      if (value > from_.regions[run_region(from_[loop].at)].arguments[number]) return false;
-      passed = passed || (loop == owner && number == k);
-      int next = -1;
-      for (int id = loop + 1; id < from_.size() && next < 0; ++id)
-        if (from_[id].op == &result_info && from_.input(id, 0) == loop && result_number(from_[id].at) == number) next = id;
-      if (next < 0) return false;
-      value = next;
-    }
-  }
-  // The one loop that a value is a carry of and that is the last to read it; -1: there is none.
-  constexpr int taking_on(int value) const {
-    int last = -1, times = 0;
-    for (int id = value + 1; id < from_.size(); ++id)
-      for (int in = 0; in < from_[id].inputs; ++in) {
-        if (from_.input(id, in) != value) continue;
-        if (from_[id].op->kind == op_kind::view) return -1;
-        times = id == last ? times + 1 : 1;
-        last = id;
-        if (from_[id].op == &repeat_info && in >= from_.regions[run_region(from_[id].at)].carries) ++times;
-      }
-    return last >= 0 && from_[last].op == &repeat_info && times == 1 ? last : -1;
   }
   // Of a carry who reads it is known so far: in the body that it is carried through.
   constexpr bool may_be_stored_over_carry(int argument, int value) const {
@@ -327,7 +286,7 @@ class storage_assigner {
     region const& body = from_.regions[argument_region(n.at)];
     int const k = argument_number(n.at);
     int const given = map_[from_.input(body.owner, k)];
-    if (k < body.carries) return continues_carry(body.owner, k) ? where_.of[given] : own;  // from iteration to iteration in one buffer
+    if (k < body.carries) return continues_carry(from_, body.owner, k) ? where_.of[given] : own;  // from iteration to iteration in one buffer
     if (given < 0) throw invalid("assign_storage: what a region reads comes after its body");
     location seen = where_.of[given];
     if (k < body.carries + body.invariants) return seen;

@@ -14,7 +14,7 @@ namespace detail {
 class reorderer {
  public:
   constexpr reorderer(graph const& g, fusion const& f)
-      : g_(g), f_(f), readers_(g.size()), writers_(g.size()), touched_(f.groups.size()), after_(f.groups.size()), before_(f.groups.size(), 0), extra_(f.groups.size(), 0),
+      : g_(g), f_(f), readers_(g.size()), touched_(f.groups.size()), after_(f.groups.size()), before_(f.groups.size(), 0), extra_(f.groups.size(), 0),
         pending_(g.size(), 0), bytes_(g.size(), 0), lasts_(g.size(), 0) {
     for (output const& o : g.outputs)
       if (o.kind == output_kind::result) lasts_[f.where.of[o.value].root] = 1;
@@ -94,9 +94,6 @@ class reorderer {
       int const old = overwritten(g_, f_.where, id);
       if (old < 0) continue;
       for (int i : readers_[f_.where.shared[old]]) keep_order(at, i);
-      if (f_.where.places[id].kind == place_kind::replace || g_[old].op != &argument_info) continue;
-      for (int other : writers_[old]) keep_order(at, other);  // loops that hand a carry on, one after the other
-      writers_[old].push_back(at);
     }
   }
   // Of two groups, or of the loops around them in the innermost region that has both.
@@ -164,7 +161,6 @@ class reorderer {
   graph const& g_;
   fusion const& f_;
   vec<vec<int>> readers_;      // storage -> groups that read of it
-  vec<vec<int>> writers_;      // carry -> groups that store over it
   vec<vec<int>> touched_;      // group -> buffers of its region that it, or a loop it stands for, reads or writes
   vec<vec<int>> after_;        // group -> those that wait for it
   vec<int> before_;            // group -> how many it waits for
