@@ -11,7 +11,8 @@ struct batch {
 
   std::vector<int> ids, labels;
 
-  batch(int rank, int number) : ids(texts * tokens), labels(texts) {
+  // parts: of so many texts each.
+  batch(int rank, int number, int parts = 1) : ids(texts * tokens * static_cast<std::size_t>(parts)), labels(texts * static_cast<std::size_t>(parts)) {
     for (std::size_t i = 0; i < ids.size(); ++i) ids[i] = 1000 + static_cast<int>((i * 7919 + static_cast<std::size_t>(rank * 31 + number) * 104'729) % 20'000);
     for (std::size_t i = 0; i < labels.size(); ++i) labels[i] = static_cast<int>(i + static_cast<std::size_t>(number)) % 2;
   }

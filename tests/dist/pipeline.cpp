@@ -18,11 +18,11 @@ TEST_CASE("what comes before the blocks, beside and behind them is computed wher
 }
 
 TEST_CASE("each rank keeps its blocks' matrices, and what it reads and writes is whole") {
-  using two = step_of_heads<accumulate<2>, pipeline<2>>;
+  using two = step_of_heads<accumulate<3>, pipeline<2>>;
   using scores_of = function<loss_of_heads, stacked_heads, kept_as<two>>;
   using scores_whole = function<loss_of_heads, stacked_heads>;
   // Of two blocks' matrices one's: four of 64 elements, two of 96; the other numbers are vectors'.
-  CHECK(two::memory.parameters <= step_of_heads<accumulate<2>>::memory.parameters - (4 * 64 + 2 * 96) * std::int64_t{sizeof(float)});
+  CHECK(two::memory.parameters <= step_of_heads<accumulate<3>>::memory.parameters - (4 * 64 + 2 * 96) * std::int64_t{sizeof(float)});
   auto const told = on_ranks(2, [](dist::local& rank) {
     executor<two, distributed<cpu, dist::local>> run{seed(3), rank, {.threads = 1}};
     auto const fresh = run.read();
@@ -47,9 +47,9 @@ TEST_CASE("each rank keeps its blocks' matrices, and what it reads and writes is
 
 TEST_CASE("no more parts are kept than there are ranks") {
   auto const activations = [](auto step) { return decltype(step)::memory.activations; };
-  auto const of_two = activations(step_of_heads<accumulate<2>, pipeline<2>>{}), of_eight = activations(step_of_heads<accumulate<8>, pipeline<2>>{});
-  CHECK(of_two == of_eight);
-  CHECK(of_two <= activations(step_of_heads<accumulate<2>>{}) * 3 / 2);
+  auto const of_three = activations(step_of_heads<accumulate<3>, pipeline<2>>{}), of_eight = activations(step_of_heads<accumulate<8>, pipeline<2>>{});
+  CHECK(of_three == of_eight);
+  CHECK(of_three <= activations(step_of_heads<accumulate<3>>{}) * 3 / 2);
 }
 
 namespace {

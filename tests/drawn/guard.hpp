@@ -170,15 +170,18 @@ class memory_guard {
 
   void whole(tx::exec::frame const& f, tx::exec::called_kernel const& k) {
     auto const bytes_of = [&](tx::exec::operand_ref const& r) { return f.dims(r).count() * tx::size_of(r.type); };
+    auto const read_whole = [&](int i) {
+      if (tx::exec::operand_ref const& r = k.read_by(i); k.reads(i) && bytes_of(r) > 0) read(place(f, r), bytes_of(r), -1, -1, true);
+    };
+    bool over_first = k.sig.op.over_first && k.inputs() > 0 && k.reads(0);  // then it is read where it is written, before
+    if (over_first) {
+      address const at = place(f, k.read_by(0)), result = place(f, k.written_by(0));
+      over_first = at.base == result.base && at.at == result.at;
+    }
+    if (over_first) read_whole(0);
     for (int o = 0; o < static_cast<int>(k.outs.size()); ++o)
       if (tx::exec::operand_ref const& r = k.written_by(o); bytes_of(r) > 0) write(place(f, r), bytes_of(r), 0, -1);
-    for (int i = 0; i < k.inputs(); ++i) {
-      tx::exec::operand_ref const& r = k.read_by(i);
-      if (!k.reads(i) || bytes_of(r) == 0) continue;
-      address const at = place(f, r), result = place(f, k.written_by(0));
-      if (i == 0 && k.sig.op.over_first && at.base != 0 && at.base == result.base && at.at == result.at) continue;  // read where it is written
-      read(at, bytes_of(r), -1, -1, true);
-    }
+    for (int i = over_first ? 1 : 0; i < k.inputs(); ++i) read_whole(i);
   }
 
   std::vector<std::int64_t> sizes_;

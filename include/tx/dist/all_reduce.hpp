@@ -25,6 +25,7 @@ inline constexpr op_info all_reduce_info{.name = "all_reduce",
                                          .arity = 1,
                                          .infer = detail::all_reduce_infer,
                                          .vjp = detail::all_reduce_vjp,
+                                         .over_first = true,
                                          .each_element = true};
 
 namespace rules {

@@ -20,7 +20,7 @@ constexpr bool summed_gradient_restride(strided&, shape const&, shape const&, at
 }  // namespace detail
 
 inline constexpr op_info sum_over_ranks_info{
-    .name = "sum_over_ranks", .kind = op_kind::collective, .arity = 1, .infer = detail::all_reduce_infer, .vjp = detail::sum_over_ranks_vjp, .each_element = true};
+    .name = "sum_over_ranks", .kind = op_kind::collective, .arity = 1, .infer = detail::all_reduce_infer, .vjp = detail::sum_over_ranks_vjp, .over_first = true, .each_element = true};
 // A view that moves nothing; passes after differentiation see through it.
 inline constexpr op_info summed_gradient_info{.name = "summed_gradient",
                                               .kind = op_kind::view,

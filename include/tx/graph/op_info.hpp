@@ -85,7 +85,7 @@ struct op_info {
   bool random = false;         // index: drawn for each element, not a position along an axis
   bool costly = false;         // worth keeping rather than computing twice within a row
   bool differentiable = true;  // false: gradients stop here without an error
-  bool over_first = false;     // whole: the result may lie over input 0, of which a share reads what it writes alone
+  bool over_first = false;     // whole, collective: the result may lie over input 0, of which a share reads what it writes alone
   bool each_element = false;   // collective: an element of the result is made of the ranks' elements in its place alone
   bool along_axis = false;     // collective: acts on each line of an axis, attribute 0, by itself
   bool computed_again = false; // by a backward pass, for which a repeated block never keeps it

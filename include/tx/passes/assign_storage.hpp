@@ -24,7 +24,7 @@ namespace detail {
 
 class storage_assigner {
  public:
-  constexpr explicit storage_assigner(graph const& from) : from_(from), order_(storage_order(from)), map_(from.size(), -1) {
+  constexpr explicit storage_assigner(graph const& from) : from_(from), order_(storage_order(from)), continued_(from), map_(from.size(), -1) {
     to_.reserve(from);
     to_.numbers = from.numbers;
     to_.take_program_facts(from);
@@ -286,7 +286,7 @@ class storage_assigner {
     region const& body = from_.regions[argument_region(n.at)];
     int const k = argument_number(n.at);
     int const given = map_[from_.input(body.owner, k)];
-    if (k < body.carries) return continues_carry(from_, body.owner, k) ? where_.of[given] : own;  // from iteration to iteration in one buffer
+    if (k < body.carries) return continued_(body.arguments[k]) ? where_.of[given] : own;  // from iteration to iteration in one buffer
     if (given < 0) throw invalid("assign_storage: what a region reads comes after its body");
     location seen = where_.of[given];
     if (k < body.carries + body.invariants) return seen;
@@ -347,6 +347,7 @@ class storage_assigner {
   graph to_{};
   storage where_{};
   vec<strided> const order_;  // of old nodes
+  continued_carries const continued_;
   vec<int> map_;              // old node -> new
   vec<int> in_{};             // of the node at hand
   vec<char> taken_{};         // new nodes that are computed where somebody wants them

@@ -1,4 +1,5 @@
-// A carry of a loop that a loop in its body goes on from, and hands on: the two may have one buffer. So sums over parts of a batch are carried through the loops over blocks that add to them.
+// Carries of a loop that loops in its body go on from, one after the other, and hand on: all of them have one buffer. So sums over parts of a batch are carried through the loops over
+// blocks that add to them.
 //
 //   for each part: S' = for each layer: S'' = S'' + ..., beginning with S
 #pragma once
@@ -7,50 +8,73 @@
 
 namespace tx::passes {
 
-namespace detail {
-
-// The one loop that a value is a carry of and that is the last to read it; -1: there is none.
-constexpr int taking_on(graph const& g, int value) {
-  int last = -1, times = 0;
-  for (int id = value + 1; id < g.size(); ++id)
-    for (int in = 0; in < g[id].inputs; ++in) {
-      if (g.input(id, in) != value) continue;
-      if (g[id].op->kind == op_kind::view) return -1;
-      times = id == last ? times + 1 : 1;
-      last = id;
-      if (g[id].op == &repeat_info && in >= g.regions[run_region(g[id].at)].carries) ++times;
-    }
-  return last >= 0 && g[last].op == &repeat_info && times == 1 ? last : -1;
-}
-
-}  // namespace detail
-
-// Is carry number k of the loop that node `owner` runs one of the loop around it, from one of that one's iterations to the next? Nothing reads what it was before once the inner loop
-// has begun: what stands before it is computed before it (overwritten()).
-constexpr bool continues_carry(graph const& g, int owner, int k) {
-  int const around = g[owner].region;
-  if (around == 0) return false;
-  region const& outer = g.regions[around];
-  int value = g.input(owner, k);
-  while (g[value].op == &result_info && !is_stacked_result(g, value) && !g.is_result_of_op(value)) value = g.input(g.input(value, 0), result_number(g[value].at));
-  int const carry = g[value].op == &argument_info ? argument_number(g[value].at) : outer.carries;
-  if (carry >= outer.carries) return false;
-  for (bool passed = false;;) {  // from what the outer loop's iteration begins with on, from loop to loop
-    int times = 0;  // that it is a result of the body
-    for (int other : outer.results) times += other == value;
-    if (times > 0) return passed && times == 1 && outer.results[carry] == value;
-    int const loop = detail::taking_on(g, value);
-    if (loop < 0) return false;
-    int number = 0;
-    while (g.input(loop, number) != value) ++number;
-    if (value > g.regions[run_region(g[loop].at)].arguments[number]) return false;
-    passed = passed || (loop == owner && number == k);
-    int next = -1;
-    for (int id = loop + 1; id < g.size() && next < 0; ++id)
-      if (g[id].op == &result_info && g.input(id, 0) == loop && result_number(g[id].at) == number) next = id;
-    if (next < 0) return false;
-    value = next;
+class continued_carries {
+ public:
+  constexpr explicit continued_carries(graph const& g) : g_(g) {
+    bool nested = false;
+    for (region const& r : g.regions) nested = nested || (r.parent != 0 && r.owner >= 0);
+    if (!nested) return;
+    continues_ = vec<char>(g.size(), 0);
+    note_readers();
+    for (int r = 1; r < g.regions.size(); ++r)
+      for (int k = 0; g.regions[r].owner >= 0 && k < g.regions[r].carries; ++k) follow(g.regions[r], k);
   }
-}
+
+  // Is the carry that an argument stands for one of the loop around its own, from one of that one's iterations to the next? Nothing reads what it was before once its own loop has begun:
+  // what stands before that is computed before it (overwritten()).
+  constexpr bool operator()(int argument) const { return !continues_.empty() && continues_[argument] != 0; }
+
+ private:
+  constexpr void note_readers() {
+    int const size = g_.size();
+    last_ = vec<int>(size, -1);
+    times_ = vec<int>(size, 0);
+    seen_ = vec<char>(size, 0);
+    given_ = vec<int>(size, 0);
+    results_ = vec<vec<int>>(g_.regions.size());
+    for (int r = 1; r < g_.regions.size(); ++r) {
+      results_[r] = vec<int>(g_.regions[r].carries, -1);
+      for (int value : g_.regions[r].results) ++given_[value];
+    }
+    for (int id = 0; id < size; ++id) {
+      node const& n = g_[id];
+      for (int k = 0; k < n.inputs; ++k) {
+        int const value = g_.input(n, k);
+        if (n.op->kind == op_kind::view) seen_[value] = 1;
+        times_[value] = last_[value] == id ? times_[value] + 1 : 1;
+        last_[value] = id;
+      }
+      if (n.op != &result_info || g_.is_result_of_op(id)) continue;
+      vec<int>& of_loop = results_[run_region(g_[g_.input(n, 0)].at)];
+      if (int const k = result_number(n.at); k < of_loop.size()) of_loop[k] = id;
+    }
+  }
+  // From what an iteration of a loop begins with, from loop to loop in its body, to what it ends with.
+  constexpr void follow(region const& outer, int carry) {
+    vec<int> arguments{};
+    int value = outer.arguments[carry];
+    while (given_[value] == 0) {
+      int const loop = last_[value];
+      if (loop < 0 || g_[loop].op != &repeat_info || times_[value] != 1 || seen_[value]) return;
+      region const& body = g_.regions[run_region(g_[loop].at)];
+      int k = 0;
+      while (g_.input(loop, k) != value) ++k;
+      if (k >= body.carries || value > body.arguments[k]) return;
+      arguments.push_back(body.arguments[k]);
+      value = results_[run_region(g_[loop].at)][k];
+      if (value < 0) return;
+    }
+    if (given_[value] != 1 || outer.results[carry] != value) return;
+    for (int argument : arguments) continues_[argument] = 1;
+  }
+
+  graph const& g_;
+  vec<char> continues_{};  // argument
+  vec<int> last_{};        // value -> the last node that reads it, and how often that one does
+  vec<int> times_{};
+  vec<char> seen_{};       // is there a view of it?
+  vec<int> given_{};       // how often it is a result of its region
+  vec<vec<int>> results_{};  // region -> the node of each carry's last value; -1: nobody reads it
+};
 
 }  // namespace tx::passes

@@ -76,27 +76,40 @@ class arena_planner {
 
   // A result takes over the buffer of an operand that its kernel reads for the last time, element by element.
   constexpr void reuse_in_place() {
-    vec<char> gone(buffers_.size(), 0);
     for (int i = 0; i < f_.groups.size(); ++i) {
       passes::group const& gr = f_.groups[i];
-      if (gr.head >= 0 || gr.reduces_rows) continue;
-      for (int id : gr.nodes) {
-        if (!stored_[id] || f_.where.places[id].kind != place_kind::own) continue;
-        passes::buffer& mine = buffers_[buffer_of_[id]];
-        for (int base : gr.reads) {
-          if (!where_.in_arena(base) || f_.where.of[base].root != base) continue;
-          passes::buffer& other = buffers_[buffer_of_[base]];
-          bool const dies = other.last == t_.time[i] && mine.first == t_.time[i];
-          if (!dies || other.bytes != mine.bytes || g_.info(base).type != g_.info(id).type || !reads_same_element(gr, base, id)) continue;
-          other.last = mine.last;
-          if (kept_[buffer_of_[id]]) kept_[buffer_of_[base]] = 1;
-          mine.bytes = 0;
-          ++own_[own_of_[id]].first;  // there is one buffer, also in that kernel
-          buffer_of_[id] = buffer_of_[base];  // `id` is the root of its buffer, and the only one
-          break;
-        }
+      if (gr.head >= 0) {
+        if (g_[gr.head].op->over_first) take_over(gr, i, f_.where.of[g_.input(gr.head, 0)].base, gr.head);
+        continue;
       }
+      if (gr.reduces_rows) continue;
+      for (int id : gr.nodes)
+        for (int base : gr.reads)
+          if (take_over(gr, i, base, id)) break;
     }
+  }
+  constexpr bool take_over(passes::group const& gr, int group_at, int base, int id) {
+    if (!stored_[id] || f_.where.places[id].kind != place_kind::own || buffer_of_[id] < 0) return false;
+    if (!where_.in_arena(base) || f_.where.of[base].root != base) return false;
+    passes::buffer& mine = buffers_[buffer_of_[id]];
+    passes::buffer& other = buffers_[buffer_of_[base]];
+    bool const dies = other.last == t_.time[group_at] && mine.first == t_.time[group_at];
+    if (!dies || other.bytes != mine.bytes || g_.info(base).type != g_.info(id).type) return false;
+    if (id == gr.head ? !reads_first_alone(id, base) : !reads_same_element(gr, base, id)) return false;
+    other.last = mine.last;
+    if (kept_[buffer_of_[id]]) kept_[buffer_of_[base]] = 1;
+    mine.bytes = 0;
+    ++own_[own_of_[id]].first;  // there is one buffer, also in that kernel
+    buffer_of_[id] = buffer_of_[base];  // `id` is the root of its buffer, and the only one
+    return true;
+  }
+
+  // Of an op whose result may lie over its first operand: is that all of `base`, and is nothing else it reads of it?
+  constexpr bool reads_first_alone(int id, int base) const {
+    passes::location const& l = f_.where.of[g_.input(id, 0)];
+    bool alone = !passes::moves(l) && l.at.offset == quantity{} && count_in(g_.info(g_.input(id, 0)).dims) == count_in(g_.info(base).dims) && count_in(g_.info(id).dims) == count_in(g_.info(base).dims);
+    for (int k = 1; k < g_[id].inputs; ++k) alone = alone && f_.where.of[g_.input(id, k)].base != base;
+    return alone;
   }
 
   // Every reader of `base` in the group reads, for element e of `id`'s storage, element e of `base`'s.
