@@ -143,6 +143,14 @@ void check_collectives(Ranks& all) {
   }
   on_device<float> x(from), y{std::vector<float>(from.size())};
   all.all_to_all(std::span<float const>(x), y.elements());
+  if (int const other = r ^ 1; other < n) {
+    on_device<float> there{std::vector<float>(from.size())};
+    all.swap_with(std::span<float const>(x), there.elements(), other);
+    all.await();
+    auto theirs = from;
+    for (int i = 0; i < 3 * n; ++i) theirs[static_cast<std::size_t>(i)] = static_cast<float>(100 * other + i);
+    expect(same(there.read(), theirs), "swap_with", r);
+  }
   all.broadcast(x.elements(), n - 1);
   all.barrier();
   for (int i = 0; i < 3 * n; ++i) from[static_cast<std::size_t>(i)] = static_cast<float>(100 * (n - 1) + i);
@@ -207,6 +215,18 @@ void check_steps(Ranks& all) {
   expect(divided.parameters.size() == together.parameters.size() && same(divided.parameters, together.parameters), "zero<3> trains other parameters", all.rank());
 }
 
+// A layer on each of two ranks, which all parts of a batch go through.
+template <class Ranks>
+void check_pipeline(Ranks& all) {
+  using whole = step<tx::accumulate<3>>;
+  tx::executor<whole, tx::reference> host{tx::seed(3)};
+  trained const wanted = trained_by(host, 0);
+  tx::executor<step<tx::accumulate<3>, tx::pipeline<2>>, tx::distributed<its_backend, Ranks>> run{tx::seed(3), all};
+  trained const together = trained_by(run, 0);
+  expect(together.losses.front() != together.losses.back(), "a pipeline trains nothing", all.rank());
+  expect_near(together, wanted, all.rank());
+}
+
 int main(int argc, char** argv) {
   if (argc > 1) return in_processes(argv[0], std::atoi(argv[1]));
   if (!its_backend::available()) {
@@ -223,7 +243,10 @@ int main(int argc, char** argv) {
   ranks quick(hosts, {.sums = tx::dist::sum_order::of_library, .room = 32 << 10});
   check_library_sums(quick);
   if (all.size() == 1) check_steps<1>(all);
-  if (all.size() == 2) check_steps<2>(all);
+  if (all.size() == 2) {
+    check_steps<2>(all);
+    check_pipeline(all);
+  }
   std::printf("rank %d of %d: %s\n", all.rank(), all.size(), wrong == 0 ? "as it should be" : "wrong");
   return wrong == 0 ? 0 : 1;
 }

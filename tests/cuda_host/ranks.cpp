@@ -54,7 +54,7 @@ TEST_CASE("parts on devices may be unequal, and of nothing") {
   }
 }
 
-TEST_CASE("all_to_all, broadcast and barrier on devices") {
+TEST_CASE("all_to_all, swaps of neighbours, broadcast and barrier on devices") {
   for (int ranks = 1; ranks <= 4; ++ranks) {
     CAPTURE(ranks);
     auto const wrong = on_devices(ranks, {}, [](auto& all) {
@@ -64,6 +64,12 @@ TEST_CASE("all_to_all, broadcast and barrier on devices") {
       all.all_to_all(std::span<float const>(from), std::span(to));
       int bad = 0;
       for (int i = 0; i < 3 * n; ++i) bad += to[static_cast<std::size_t>(i)] != static_cast<float>(100 * (i / 3) + 3 * r + i % 3);
+      if (int const other = r ^ 1; other < n) {
+        std::vector<float> const here(7, static_cast<float>(r));
+        std::vector<float> there(7);
+        all.swap_with(std::span<float const>(here), std::span(there), other);
+        for (float const v : there) bad += v != static_cast<float>(other);
+      }
       std::vector<double> x(5, r);
       all.broadcast(std::span(x), n - 1);
       all.barrier();

@@ -61,6 +61,12 @@ int main() {
     for (float const v : values) right = right && v == static_cast<float>(root);
   }
   w.unless(right, "broadcast");
+  if (int const other = all.rank() ^ 1; other < all.size()) {
+    std::vector<float> here(300'000, static_cast<float>(all.rank())), there(here.size());
+    all.swap_with(std::span<float const>(here), std::span(there), other);
+    for (float const v : there) right = right && v == static_cast<float>(other);
+  }
+  w.unless(right, "swap_with");
   if (all.size() > 1) {
     std::vector<float> token(2, static_cast<float>(all.rank())), got(2);
     all.send(std::span<float const>(token), (all.rank() + 1) % all.size());

@@ -108,6 +108,15 @@ TEST_CASE("what is gathered, spread and exchanged comes from where it was") {
       for (std::size_t i = 0; i < each; ++i) errors += values[i] != mark(static_cast<std::size_t>(root), 7, i);
     }
 
+    // Pairs of neighbours along a line of ranks, first those that begin at an even one, which is further than buffers of connections reach.
+    for (int odd = 0; odd < 2; ++odd) {
+      int const other = all.rank() % 2 == odd ? all.rank() + 1 : all.rank() - 1;
+      if (other < 0 || other >= ranks) continue;
+      std::vector<float> here(70'000, static_cast<float>(all.rank())), theirs(here.size());
+      all.swap_with(std::span<float const>(here), std::span(theirs), other);
+      for (float const v : theirs) errors += v != static_cast<float>(other);
+    }
+
     // Around a ring, and what was sent first comes first.
     if (ranks > 1) {
       int const next = (all.rank() + 1) % ranks, before = (all.rank() + ranks - 1) % ranks;

@@ -240,6 +240,8 @@ TEST_CASE("lengths that do not fit are told before anything is sent") {
     CHECK_THROWS_WITH(all.all_gather(std::span<float const>(two), std::span(five)), Catch::Contains("all_gather"));
     CHECK_THROWS_WITH(all.all_to_all(std::span<float const>(three), std::span(three)), Catch::Contains("all_to_all"));
     CHECK_THROWS_WITH(all.broadcast(std::span(two), 2), Catch::Contains("no such root"));
+    CHECK_THROWS_WITH(all.swap_with(std::span<float const>(two), std::span(three), 1 - all.rank()), Catch::Contains("swap_with: from and to differ in length"));
+    CHECK_THROWS_WITH(all.swap_with(std::span<float const>(two), std::span(two), all.rank()), Catch::Contains("swap_with: there is no such other rank"));
     CHECK_THROWS_WITH(all.send(std::span<float const>(two), all.rank()), Catch::Contains("no such other rank"));
     all.barrier();
   });

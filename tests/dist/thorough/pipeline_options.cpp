@@ -9,7 +9,3 @@ TEST_CASE("blocks of ranks beside halves and sums over runs") {
   check_pipelined<step_of_words<sgd, accumulate<2>, mixed<bf16>>, step_of_words<sgd, accumulate<2>, mixed<bf16>, pipeline<2>>>(2, 2e-2, 2e-3);
   check_pipelined<step_of_words<adamw, accumulate<3>, accumulate_runs<2>, clip_gradient>, step_of_words<adamw, accumulate<3>, accumulate_runs<2>, clip_gradient, pipeline<6>>>(6);
 }
-
-TEST_CASE("a batch that is one part goes from rank to rank") {
-  check_pipelined<step_of_words<sgd>, step_of_words<sgd, pipeline<3>>>(3);
-}
