@@ -210,7 +210,7 @@ void check_steps(Ranks& all) {
   trained const together = trained_on<step<tx::data_parallel<Count>>>(all);
   expect(together.losses.front() != together.losses.back(), "nothing is trained", all.rank());
   expect_near(together, wanted, all.rank());
-  trained const divided = trained_on<step<tx::data_parallel<Count>, tx::zero<3>>>(all);
+  trained const divided = trained_on<step<tx::data_parallel<Count>, tx::zero<3>, tx::overlapped_from<1>>>(all);
   expect(divided.losses == together.losses, "zero<3> tells other losses", all.rank());
   expect(divided.parameters.size() == together.parameters.size() && same(divided.parameters, together.parameters), "zero<3> trains other parameters", all.rank());
 }

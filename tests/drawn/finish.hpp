@@ -4,6 +4,7 @@
 #include "build.hpp"
 
 #include <tx/autodiff/recompute.hpp>
+#include <tx/dist/overlap.hpp>
 #include <tx/dist/data_parallel.hpp>
 #include <tx/dist/divided_parameters.hpp>
 #include <tx/passes/mixed.hpp>
@@ -257,6 +258,7 @@ inline void fit_blocks(recorded& r, graph const& g) {
 inline recorded with_leaves(graph g, dtype type, row_count rows) {
   recorded r{g, std::move(g), {}, std::vector<int>(8, 0), type, rows};
   tx::passes::sink(r.g);
+  if (r.g.size() % 3 != 0) tx::dist::overlap(r.g, 1);
   if (r.g.outputs.empty()) throw tx::invalid("a program without results");
   for (int i = 0; i < r.asked.size(); ++i) {
     tx::node const& n = r.asked[i];

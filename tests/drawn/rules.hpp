@@ -5,6 +5,7 @@
 
 #include <tx/dist/adasum.hpp>
 #include <tx/dist/all_reduce.hpp>
+#include <tx/dist/overlap.hpp>
 #include <tx/dist/divided_parameters.hpp>
 #include <tx/dist/shard_add.hpp>
 #include <tx/ops/concat.hpp>
@@ -30,6 +31,11 @@ struct knows_sums_over_ranks {
     };
     whole_rules()[&tx::adaptive_sum_info] = [](tx::node const&, whole_results const& out, std::vector<tx::whole_operand<double const>> const& in) {
       for (std::int64_t k = 0; k < out[0].dims.count(); ++k) out[0].data[k] = in[0].data[k];
+    };
+    for (auto const& [begins, whole] : {std::pair{&tx::begun_all_reduce_info, &tx::all_reduce_info}, {&tx::begun_reduce_scatter_info, &tx::reduce_scatter_info}, {&tx::begun_all_gather_info, &tx::all_gather_info}})
+      whole_rules()[begins] = [as = whole](tx::node const& n, whole_results const& out, std::vector<tx::whole_operand<double const>> const& in) { whole_rules()[as](n, out, in); };
+    whole_rules()[&tx::awaited_info] = [](tx::node const&, whole_results const& out, std::vector<tx::whole_operand<double const>> const& in) {
+      std::copy_n(in[0].data, out[0].dims.count(), out[0].data);
     };
     teach(tx::own_rows_info, 1);
     teach(tx::reduce_scatter_info, 2);

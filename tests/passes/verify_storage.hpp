@@ -164,7 +164,8 @@ class storage_verifier {
       int const made = g_.has_results(id) ? id + 1 + r : id;
       for (std::int64_t e = 0; e < g_.info(made).count(); ++e) will_write(k.written_by(r), e, elements_.own(made, iteration_, e), over_first ? e : -1, -1, 0, made);
     }
-    for (int o = 0; o < g_[id].inputs; ++o)
+    bool const in_place = g_[id].op->awaits && k.operand(0).base == k.operand(1).base && frame_.offset_of(k.operand(0)) == frame_.offset_of(k.operand(1));
+    for (int o = 0; o < (in_place ? 1 : g_[id].inputs); ++o)
       for (std::int64_t e = 0; k.reads(o) && e < g_.info(g_.input(id, o)).count(); ++e)
         will_read(k.operand(o), e, elements_.of(g_.input(id, o), iteration_, e), over_first && o == 0 ? e : -2, over_first && o == 0 ? -1 : -2, 0, id);
     forget_writes();

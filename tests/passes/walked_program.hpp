@@ -6,8 +6,11 @@
 
 #include <tx/inspect/kernel_values.hpp>
 
+#include <cmath>
 #include <cstring>
 #include <functional>
+#include <limits>
+#include <map>
 #include <stdexcept>
 #include <vector>
 
@@ -74,11 +77,34 @@ class walked_program {
     n.op = rule->first;
     n.at = k.c.at;
     n.inputs = static_cast<int>(in.size());
+    if (n.op->awaits) arrive(f, k, held[0]), in[0].data = held[0].data();
     rule->second(n, to, in);
+    if (n.op->begins) {
+      tx::exec::operand_ref const &from = k.operand(0), &result = k.written_by(0);
+      on_the_way_[n.at.v[tx::max_rank - 2]] = {held[1], held[0], f.at<std::byte>(from), f.at<std::byte>(result)};
+      for (double& x : held[1]) x = std::numeric_limits<double>::quiet_NaN();
+    }
     for (int o = 0; o < k.sig.outs; ++o) {
       tx::exec::operand_ref const& r = k.written_by(o);
       put(r.type, f.at<std::byte>(r), held[static_cast<std::size_t>(k.inputs() + o)]);
     }
+  }
+  // What was begun arrives where it belongs when it is awaited, and not before: until then nobody has written there, nor over what it was begun with.
+  void arrive(tx::exec::frame const& f, tx::exec::called_kernel const& k, std::vector<double>& result) const {
+    auto const found = on_the_way_.find(k.c.at.v[tx::max_rank - 2]);
+    if (found == on_the_way_.end()) throw std::runtime_error("walked_program: what is awaited was not begun");
+    sent const& s = found->second;
+    if (s.to != f.at<std::byte>(k.operand(0)) || s.from != f.at<std::byte>(k.operand(1))) throw std::runtime_error("walked_program: what is awaited is not what was begun");
+    for (double const x : result)
+      if (!std::isnan(x)) throw std::runtime_error("walked_program: the place of a result that is on its way was written to");
+    tx::dtype const type = k.operand(0).type, of = k.operand(1).type;
+    for (std::size_t e = 0; s.from != s.to && e < s.sends.size(); ++e) {
+      double const now = tx::element_at(of, s.from, static_cast<std::int64_t>(e));
+      if (!(now == s.sends[e] || (std::isnan(now) && std::isnan(s.sends[e])))) throw std::runtime_error("walked_program: what was begun with was written over before it was awaited");
+    }
+    put(type, s.to, s.result);
+    result = s.result;
+    on_the_way_.erase(found);
   }
   // Random numbers that a kernel draws where it needs them.
   static void draw(tx::exec::frame const& f, tx::exec::operand_ref const& r, std::vector<double>& to) {
@@ -131,4 +157,9 @@ class walked_program {
   tx::exec::lowered_tables tables_;
   tx::exec::program_tables p_;
   watcher watch_;
+  struct sent {
+    std::vector<double> result, sends;
+    std::byte *from, *to;
+  };
+  mutable std::map<std::int64_t, sent> on_the_way_;  // pair -> what was begun and is not awaited yet
 };

@@ -13,6 +13,10 @@
 //   barrier()             waits until all ranks are here
 //   subset(those)         a communicator of some ranks alone, of which this is one, for as long as this one is there: all of those have to ask for it (core/rank_grid.hpp)
 //
+// One that goes on with collectives while its rank computes has two more:
+//   begin(number, f)      f(communicator) is called by and by, in the order of what was begun; what it reads and writes stays as it is until
+//   finish(number)        which waits for that. All else that is asked for meanwhile comes behind it
+//
 // They act on memory of the host, or of a device (device/device_ranks.hpp), whose communicator copies and clears there: copy_elements, clear_elements.
 //
 // When a rank fails, the others get a rank_error instead of waiting for ever; what they compute with stays usable, the

@@ -143,6 +143,8 @@ class local {
 
   int rank() const { return rank_; }
   int size() const { return group_.size(); }
+  // Others get a rank_error with the reason, whatever they wait for. From any thread.
+  void give_up(std::string const& why) { group_.fail("rank " + std::to_string(rank_) + ": " + why); }
   std::shared_ptr<local> subset(rank_subset const& those) {
     detail::check_subset(those, rank(), size());
     return std::make_shared<local>(group_.subset(those), those.number_of(rank()));

@@ -75,7 +75,7 @@ class finite_watch final : public observer {
     called_kernel const k(*ran_.back().program, c, f.extents);
     if (k.by_rows()) {
       for (int o = 0; o < k.sig.outs; ++o) look_at(f, k, o);
-    } else if (k.sees_whole()) {
+    } else if (k.sees_whole() && !k.sig.op.begins) {
       for (int o = 0; o < k.sig.outs; ++o) {
         operand_ref const& r = k.written_by(o);
         std::int64_t const count = f.dims(r).count();

@@ -18,6 +18,7 @@ struct op_facts {
   double (*combine)(double a, double b) = nullptr;
   double nothing = 0;
   bool over_first = false;
+  bool begins = false;  // a collective, whose result is not there yet
 
   constexpr op_facts() = default;
   constexpr explicit op_facts(op_info const* op) {
@@ -27,6 +28,7 @@ struct op_facts {
     combine = op->combine;
     nothing = op->nothing;
     over_first = op->over_first;
+    begins = op->begins;
   }
 };
 using known_kernel = basic_kernel_sig<op_facts>;

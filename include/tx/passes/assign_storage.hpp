@@ -65,11 +65,18 @@ class storage_assigner {
     if (kind == op_kind::product)  // strides will do, but elements have to be there
       for (int& value : in_)
         if (is_known(where_.of[value].base)) value = copy(value, n.region);
-    if (kind == op_kind::whole || kind == op_kind::collective)  // these see dense operands only
+    if (n.op->awaits) in_[1] = begun_with(in_[0]);
+    else if (kind == op_kind::whole || kind == op_kind::collective)  // these see dense operands only
       for (int& value : in_)
         if (!lies_dense(to_, where_, value) || is_known(where_.of[value].base)) value = copy(value, n.region);
     map_[i] = emit(n.op, in_, n.at, n.info, order_[i]);
     if (n.op == &repeat_info) to_.regions[run_region(n.at)].owner = map_[i];
+  }
+
+  // The very value, a copy perhaps, that a collective reads until it is awaited.
+  constexpr int begun_with(int begun) const {
+    if (!to_[begun].op->begins || !lies_dense(to_, where_, begun)) throw invalid("assign_storage: what is awaited is not what was begun");
+    return to_.input(begun, 0);
   }
 
   // ---- what a region needs ---------------------------------------------------------------------------------------------

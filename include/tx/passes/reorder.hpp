@@ -42,10 +42,41 @@ class reorderer {
     std::int64_t const recorded = peak(groups);
     std::int64_t const greedy_peak = peak(tried);
     orders[r] = greedy_peak < recorded ? tried : groups;
-    return greedy_peak < recorded ? greedy_peak : recorded;
+    bool waits = false;
+    for (int i : groups) waits = waits || awaits(i);
+    if (!waits) return greedy_peak < recorded ? greedy_peak : recorded;
+    orders[r] = waiting_late(orders[r]);
+    return peak(orders[r]);
   }
 
  private:
+  constexpr bool awaits(int group_id) const { return f_.groups[group_id].head >= 0 && g_[f_.groups[group_id].head].op->awaits; }
+  constexpr bool begins(int group_id) const { return f_.groups[group_id].head >= 0 && g_[f_.groups[group_id].head].op->begins; }
+  // The same order, but that what other ranks are waited for comes when nothing else is left, what was begun first before others, and what is begun as soon as it can be: so as much as
+  // there is lies in between.
+  constexpr vec<int> waiting_late(vec<int> const& order) const {
+    vec<int> waits = before_;
+    vec<int> since(f_.groups.size(), -1);  // group -> its place
+    vec<int> done{};
+    while (done.size() < order.size()) {
+      int next = -1;
+      for (int i : order) {
+        if (since[i] >= 0 || waits[i] > 0) continue;
+        if (begins(i)) {
+          next = i;
+          break;
+        }
+        if (next < 0 || (awaits(next) && (!awaits(i) || since[begun_for(i)] < since[begun_for(next)]))) next = i;
+      }
+      if (next < 0) throw invalid("reorder: the groups wait for each other");
+      since[next] = done.size();
+      done.push_back(next);
+      for (int i : after_[next]) --waits[i];
+    }
+    return done;
+  }
+  constexpr int begun_for(int group_id) const { return f_.group_of[f_.where.of[g_.input(f_.groups[group_id].head, 0)].base]; }
+
   // The group itself, or the loop around it that runs in that region; -1 where there is none.
   constexpr int seen_from(int region_id, int group_id) const {
     while (f_.groups[group_id].region != region_id) {

@@ -67,7 +67,7 @@ class arena_planner {
       if (g_[id].op->kind == op_kind::region) continue;
       later_ = g_[id].when != step_phase::forward;
       if (stored_[id] && where_.in_arena(id)) touch(f_.where.of[id].root, t_.time[i], gr.region);
-      for (int k = 0; k < g_[id].inputs; ++k) {
+      for (int k = 0, read = g_[id].op->awaits ? 1 : g_[id].inputs; k < read; ++k) {
         int const base = f_.where.of[g_.input(id, k)].base;
         if (f_.group_of[base] != i && where_.in_arena(base)) touch(f_.where.of[base].root, t_.time[i], gr.region);
       }
@@ -80,6 +80,7 @@ class arena_planner {
       passes::group const& gr = f_.groups[i];
       if (gr.head >= 0) {
         if (g_[gr.head].op->over_first) take_over(gr, i, f_.where.of[g_.input(gr.head, 0)].base, gr.head);
+        if (g_[gr.head].op->begins) keep_until_awaited(gr.head);
         continue;
       }
       if (gr.reduces_rows) continue;
@@ -102,6 +103,14 @@ class arena_planner {
     ++own_[own_of_[id]].first;  // there is one buffer, also in that kernel
     buffer_of_[id] = buffer_of_[base];  // `id` is the root of its buffer, and the only one
     return true;
+  }
+
+  // What a collective is begun with stays until it is awaited, be it that it has the result's buffer by now.
+  constexpr void keep_until_awaited(int begun) {
+    int const base = f_.where.of[g_.input(begun, 0)].base;
+    if (!where_.in_arena(base)) return;
+    for (int i = 0; i < f_.groups.size(); ++i)
+      if (int const head = f_.groups[i].head; head >= 0 && g_[head].op->awaits && f_.where.of[g_.input(head, 0)].base == begun) touch(f_.where.of[base].root, t_.time[i], f_.groups[i].region);
   }
 
   // Of an op whose result may lie over its first operand: is that all of `base`, and is nothing else it reads of it?

@@ -50,6 +50,7 @@ struct step_options {
   int stages = 1;                 // ranks that divide the blocks of a repeat among them
 
   constexpr int ranks_of_batch() const { return tensor_ranks * stages; }  // that divide the work of one
+  std::int64_t overlaps = 0;      // collectives with computing, of results of so many bytes; 0: none
   bool decays_by_layer = false;
   bool offloads = false;          // states to the host's memory
   std::string_view const* below = nullptr;  // patterns of what lies below all layers

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <tx/backends/cpu/target.hpp>
+#include <tx/dist/overlap.hpp>
 #include <tx/dist/pipeline.hpp>
 #include <tx/dist/tensor_parallel.hpp>
 #include <tx/dist/zero.hpp>
@@ -148,6 +149,7 @@ struct train_step {
     detail::update_parameters<Model, Optimizer>(g, options, facts);
     passes::sink(g);
     if constexpr (states.divides_parameters()) dist::keep_in_portions(g, facts);
+    if constexpr (options.overlaps > 0) dist::overlap(g, options.overlaps);
     return again;
   }
 

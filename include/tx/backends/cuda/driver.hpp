@@ -25,6 +25,7 @@ struct driver {
   static constexpr char const* no_device = "this machine has no usable NVIDIA device. FIX: use tx::cpu, or install the driver";
   using status = cudaError_t;
   using stream = cudaStream_t;
+  using event = cudaEvent_t;
   using captured = cudaGraph_t;
   using runnable = cudaGraphExec_t;  // a captured run that has been made ready
   static constexpr status success = cudaSuccess;
@@ -41,6 +42,9 @@ struct driver {
   static void release_on_host(void* p) { cudaFreeHost(p); }
   static status make(stream* s) { return cudaStreamCreateWithFlags(s, cudaStreamNonBlocking); }
   static status wait(stream s) { return cudaStreamSynchronize(s); }
+  static status make(event* e) { return cudaEventCreateWithFlags(e, cudaEventDisableTiming); }
+  static status record(event e, stream s) { return cudaEventRecord(e, s); }
+  static status wait(stream s, event e) { return cudaStreamWaitEvent(s, e, 0); }
   static bool is_unfinished(status s) { return s == cudaErrorNotReady; }
   static status ask(stream s) { return cudaStreamQuery(s); }
   static status copy(void* to, void const* from, std::size_t bytes, stream s) { return cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice, s); }

@@ -1,10 +1,11 @@
-// A device of the kernels: tasks start on one stream of a driver, in order. Driver: cuda/driver.hpp, hip/driver.hpp.
+// A device of the kernels: tasks start on one stream of a driver, in order, but for what goes on beside them on a second one. Driver: cuda/driver.hpp, hip/driver.hpp.
 #pragma once
 
 #include <tx/backends/cuda/target.hpp>
 #include <tx/backends/cuda/vocabulary.hpp>
 #include <tx/core/error.hpp>
 
+#include <map>
 #include <string>
 #include <type_traits>
 
@@ -36,18 +37,56 @@ struct on_stream {
     return true;
   }
 
-  // All work of the process on the device, in order.
-  static stream_type stream() {
-    static stream_type const one = [] {
-      stream_type s{};
-      check(Driver::make(&s), "a stream could not be made");
-      return s;
-    }();
-    return one;
+  // All work of the process on the device, in order; within beside() what goes on beside it.
+  static stream_type stream() { return now_beside() ? second() : first(); }
+  // What f starts goes on beside what is started afterwards, behind all that was started before. join(number): what is started from then on comes behind it.
+  template <class F>
+  static void beside(int number, F const& f) {
+    meet(event(before_all), first(), second());
+    struct back {
+      ~back() { now_beside() = false; }
+    } const restored;
+    now_beside() = true;
+    f();
+    check(Driver::record(event(number), second()), "an event could not be recorded");
   }
+  static void join(int number) { check(Driver::wait(first(), event(number)), "a stream could not be told to wait"); }
 
   static void check(typename Driver::status status, char const* what) {
     if (status != Driver::success) throw error(std::string(Driver::name) + ": " + what + ": " + Driver::text(status));
+  }
+
+ private:
+  using event_type = typename Driver::event;
+  static constexpr int before_all = -1;
+
+  static stream_type made() {
+    stream_type s{};
+    check(Driver::make(&s), "a stream could not be made");
+    return s;
+  }
+  static stream_type first() {
+    static stream_type const one = made();
+    return one;
+  }
+  static stream_type second() {
+    static stream_type const other = made();
+    return other;
+  }
+  static bool& now_beside() {
+    static bool beside = false;
+    return beside;
+  }
+  static event_type event(int number) {
+    static std::map<int, event_type> all;
+    auto const [found, fresh] = all.try_emplace(number);
+    if (fresh) check(Driver::make(&found->second), "an event could not be made");
+    return found->second;
+  }
+  // What is started on `then` from now on comes behind what was started on `before`.
+  static void meet(event_type e, stream_type before, stream_type then) {
+    check(Driver::record(e, before), "an event could not be recorded");
+    check(Driver::wait(then, e), "a stream could not be told to wait");
   }
 };
 

@@ -27,6 +27,7 @@ struct driver {
   static constexpr char const* no_device = "this machine has no usable AMD device. FIX: use tx::cpu, or install ROCm's driver";
   using status = hipError_t;
   using stream = hipStream_t;
+  using event = hipEvent_t;
   using captured = hipGraph_t;
   using runnable = hipGraphExec_t;  // a captured run that has been made ready
   static constexpr status success = hipSuccess;
@@ -43,6 +44,9 @@ struct driver {
   static void release_on_host(void* p) { static_cast<void>(hipHostFree(p)); }
   static status make(stream* s) { return hipStreamCreateWithFlags(s, hipStreamNonBlocking); }
   static status wait(stream s) { return hipStreamSynchronize(s); }
+  static status make(event* e) { return hipEventCreateWithFlags(e, hipEventDisableTiming); }
+  static status record(event e, stream s) { return hipEventRecord(e, s); }
+  static status wait(stream s, event e) { return hipStreamWaitEvent(s, e, 0); }
   static bool is_unfinished(status s) { return s == hipErrorNotReady; }
   static status ask(stream s) { return hipStreamQuery(s); }
   static status copy(void* to, void const* from, std::size_t bytes, stream s) { return hipMemcpyAsync(to, from, bytes, hipMemcpyDeviceToDevice, s); }

@@ -89,6 +89,28 @@ class device_ranks {
     return {some, &some->devices};
   }
 
+  // On a stream of its own, in order with all that is asked for before and behind it.
+  template <class F>
+  void begin(int number, F const& f)
+    requires requires { device::beside(number, [] {}); }
+  {
+    device::beside(number, [&] {
+      beside_ = true;
+      struct back {
+        bool& of;
+        ~back() { of = false; }
+      } const restored{beside_};
+      f(*this);
+    });
+    last_begun_ = number;
+  }
+  void finish(int number)
+    requires requires { device::join(number); }
+  {
+    device::join(number);
+    if (number == last_begun_) last_begun_ = none;
+  }
+
   template <class T>
   void all_reduce(std::span<T const> from, std::span<T> to) {
     named("all_reduce", [&] {
@@ -203,6 +225,8 @@ class device_ranks {
   template <class F>
   void named(char const* what, F const& f) {
     try {
+      if constexpr (requires { device::join(0); })
+        if (!beside_ && last_begun_ != none) device::join(last_begun_);  // they share the library and the room
       f();
     } catch (error const& e) {
       throw rank_error(std::string(what) + " on rank " + std::to_string(rank()) + ": " + e.what());
@@ -286,6 +310,9 @@ class device_ranks {
   device_ranks_options const options_;
   Library library_;
   exec::bytes<Backend> room_;
+  static constexpr int none = -1;
+  int last_begun_ = none;  // that was not finished
+  bool beside_ = false;    // is it being begun?
   int const exceptions_ = std::uncaught_exceptions();
 };
 

@@ -3,7 +3,7 @@
 //   tx::dist::mpi connections;             // initializes MPI unless somebody has
 //   tx::dist::ranks all(connections);      // ranks.hpp
 //
-// MPI may be asked by one thread at a time, that of the communicator (MPI_THREAD_FUNNELED). Bytes travel while the rank waits, and as far as MPI moves them by
+// MPI may be asked by one thread at a time: that of the communicator, or that of in_background, which wants MPI_THREAD_SERIALIZED where others do with MPI_THREAD_FUNNELED. Bytes travel while the rank waits, and as far as MPI moves them by
 // itself. Where nothing arrives for longer than the patience, the ranks that are waited for are named. A rank that fails tells the others, and ends the job
 // (MPI_Abort) if they have not ended by themselves a second later.
 #pragma once
@@ -19,6 +19,7 @@
 #endif
 #include <mpi.h>
 
+#include <atomic>
 #include <chrono>
 #include <deque>
 #include <exception>
@@ -41,7 +42,7 @@ class mpi {
     if (there != 0) {
       MPI_Query_thread(&provided);
     } else {
-      check(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &provided), "begin");
+      check(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_SERIALIZED, &provided), "begin");
       ends_ = true;
     }
     if (provided < MPI_THREAD_FUNNELED) throw rank_error("MPI: this one runs in processes of one thread alone. FIX: MPI_Init_thread with MPI_THREAD_FUNNELED, or an MPI with threads");
@@ -102,8 +103,9 @@ class mpi {
       }
       if (turn % 64 != 63) continue;
       look_for_reasons();
+      if (gives_up_.load(std::memory_order_acquire)) break_off(detail::rank_named(rank_) + ": " + why_);
       std::this_thread::yield();  // ranks may be more than processors
-      if (std::chrono::steady_clock::now() - heard > options_.patience) give_up();
+      if (std::chrono::steady_clock::now() - heard > options_.patience) lose_patience();
     }
   }
 
@@ -115,6 +117,12 @@ class mpi {
 
   void fail(std::string const& why) {
     if (broken_.empty()) tell(why);
+  }
+  // From any thread: what is waited for ends with a rank_error, here and on all ranks.
+  void give_up(std::string const& why) {
+    if (gives_up_.load()) return;
+    why_ = why;
+    gives_up_.store(true, std::memory_order_release);
   }
 
  private:
@@ -198,7 +206,7 @@ class mpi {
         if (MPI_Test(&m.request, &gone, MPI_STATUS_IGNORE) != MPI_SUCCESS) break;
     }
   }
-  [[noreturn]] void give_up() {
+  [[noreturn]] void lose_patience() {
     std::string names;
     for (message const& m : open_) {
       std::string const name = std::to_string(m.other);
@@ -227,6 +235,8 @@ class mpi {
   int exceptions_ = std::uncaught_exceptions();
   std::deque<message> open_;
   ticket last_ = 0;
+  std::atomic<bool> gives_up_{false};
+  std::string why_;
   std::string broken_;
 };
 static_assert(transport<mpi>);

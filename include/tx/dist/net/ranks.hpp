@@ -39,6 +39,12 @@ class ranks {
     return some;
   }
   Transport& over() { return over_; }
+  // From any thread: ends what the rank waits for, and the others get the reason.
+  void give_up(std::string const& why)
+    requires requires(Transport& t) { t.give_up(why); }
+  {
+    over_.give_up(why);
+  }
 
   // On all ranks the sum of `from` over them; `from` may be `to`. f32 and f64, and halves, which are added in f32 and rounded once.
   template <class T>

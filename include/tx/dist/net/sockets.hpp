@@ -93,6 +93,8 @@ class sockets {
     wake();
     changed_.wait(lock, [&] { return still_; });
   }
+  // The same from any thread.
+  void give_up(std::string const& why) { fail(why); }
 
  private:
   enum class kind : std::uint32_t { data, alive, leaving, failed };
