@@ -100,14 +100,45 @@ TEST_CASE("what is begun runs in its order beside the rank, and what is finished
   CHECK_THROWS_WITH(all.all_reduce(std::span<float const>(x), std::span(x)), "broken");
 }
 
+TEST_CASE("a run that fails leaves nothing that goes on in its memory, and its ranks get an error") {
+  struct fails_late : exec::observer {
+    int calls = 0;
+    void after_kernel(exec::frame const&, exec::call const&) override {
+      if (++calls == 40) throw value_error("an observer of the test fails");
+    }
+  };
+  std::vector<std::string> told(2);
+  within(60s, [&] {
+    dist::local_group group(2);
+    try {
+      group.run([&](dist::local& rank) {
+        dist::in_background all(rank);
+        executor<wide<overlapped>, distributed<cpu, dist::in_background<dist::local>>> run{seed(3), all, {.threads = 1}};
+        fails_late watcher;
+        if (rank.rank() == 1) run.observe(watcher);
+        std::vector<float> const x(8 * 40, 0.5f);
+        try {
+          for (int s = 0; s < 50; ++s) run(x);
+        } catch (std::exception const& e) {
+          told[static_cast<std::size_t>(rank.rank())] = e.what();
+        }
+        if (rank.rank() == 1) run.end_observing(watcher);
+      });
+    } catch (std::exception const&) {
+    }
+  });
+  CHECK_THAT(told[0], Catch::Contains("rank 1"));
+  CHECK(told[1] == "an observer of the test fails");
+}
+
 TEST_CASE("a rank that ends while collectives are on their way ends them on all ranks") {
   std::string told;
   within(60s, [&] {
     dist::local_group group(2);
     try {
       group.run([&](dist::local& rank) {
-        dist::in_background all(rank);
         std::vector<float> x(100);
+        dist::in_background all(rank);
         all.begin(1, [&](auto& those) { those.all_reduce(std::span<float const>(x), std::span(x)); });
         if (rank.rank() == 0) all.barrier();
         else throw value_error("a rank of the test fails");

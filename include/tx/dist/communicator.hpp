@@ -16,6 +16,7 @@
 // One that goes on with collectives while its rank computes has two more:
 //   begin(number, f)      f(communicator) is called by and by, in the order of what was begun; what it reads and writes stays as it is until
 //   finish(number)        which waits for that. All else that is asked for meanwhile comes behind it
+//   abandon()             perhaps: ends what was begun, as the run has failed
 //
 // They act on memory of the host, or of a device (device/device_ranks.hpp), whose communicator copies and clears there: copy_elements, clear_elements.
 //

@@ -41,14 +41,23 @@ template <class Communicator, class Backend>
   requires requires { typename Communicator::backend; }
 inline constexpr bool reaches<Communicator, Backend> = std::is_same_v<typename Communicator::backend, Backend>;
 
-// Runs as the backend has them, and then until they have ended, as another rank may fail meanwhile.
+// Runs as the backend has them, and then until they have ended, as another rank may fail meanwhile. Where a run fails, nothing that it has begun goes on in its memory.
 template <class Replay>
 struct awaited {
   Replay inner{};
 
   template <class Frame, class Run>
   void operator()(Frame const& f, Run const& run) {
-    inner(f, run);
+    if constexpr (requires { f.ranks.all().abandon(); }) {
+      try {
+        inner(f, run);
+      } catch (...) {
+        f.ranks.all().abandon();
+        throw;
+      }
+    } else {
+      inner(f, run);
+    }
     if constexpr (requires { f.ranks.all().await(); }) f.ranks.all().await();
   }
 };

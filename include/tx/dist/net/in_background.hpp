@@ -67,6 +67,11 @@ class background {
     std::scoped_lock const lock(mutex_);
     return open_ == 0;
   }
+  // Until nothing touches any memory, whatever has failed.
+  void wait_until_idle() {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [&] { return open_ == 0; });
+  }
   double seconds_waited() const { return waited_.count(); }
 
  private:
@@ -131,8 +136,7 @@ class in_background {
   in_background(in_background const&) = delete;
   in_background& operator=(in_background const&) = delete;
   ~in_background() {
-    if (!owner_ || thread_->idle()) return;
-    if constexpr (requires { of_.give_up(std::string()); }) of_.give_up("it ended while collectives were on their way");
+    if (owner_) abandon();
   }
 
   int rank() const { return of_.rank(); }
@@ -153,6 +157,12 @@ class in_background {
     thread_->begin(number, [f, this] { f(of_); });
   }
   void finish(int number) { thread_->finish(number); }
+  // A run has failed: what is on its way ends, on the other ranks with an error, before the memory of the run is given back.
+  void abandon() {
+    if (thread_->idle()) return;
+    if constexpr (requires { of_.give_up(std::string()); }) of_.give_up("a run failed while collectives were on their way");
+    thread_->wait_until_idle();
+  }
 
   template <class T>
   void all_reduce(std::span<T const> from, std::span<T> to) {
