@@ -15,7 +15,7 @@ A step takes its kernels' time, the waiting of a pipeline, and the communication
 
 Bytes of a rank: parameters 4, gradients 4, states 8 for each, of which stages 1 to 3 divide the last, the last two, all (Rajbhandari et al., arXiv 1910.02054);
 values kept of a layer 34 for each of a batch's tokens and channels, or 2 where they are computed again (Korthikanti et al., arXiv 2205.05198, without the scores,
-which attention by blocks does not keep). tx runs data parallel, zero and tensor today; pipeline is here to say what it would be worth.
+which attention by blocks does not keep). tx runs all of these, but zero beside neither tensor nor pipeline.
 """
 import argparse
 import itertools
@@ -100,6 +100,14 @@ def check(path, tolerance=0.15):
             if "held" in l:
                 wrong += abs(l["planned_peak"] / l["held"] - 1) > 0.05
                 print(f"{'':14}megabytes: {l['planned_peak'] / 1e6:.0f} planned, {formula / 1e6:.0f} by formula ({ratio:.3f}), {l['held'] / 1e6:.0f} held")
+    pipelines = re.findall(r"bench_pipeline --steps.*\n +(\{.*\})\n +(\{.*\})$", text, re.M)
+    for alone, together in ((json.loads(a), json.loads(b)) for a, b in pipelines):
+        ranks, parts = together["ranks"], 8
+        predicted = alone["seconds"] / ranks * (1 + (ranks - 1) / parts)
+        ratio = predicted / together["seconds"]
+        wrong += abs(ratio - 1) > tolerance
+        lines.append(("mpi", together))
+        print(f"{ranks} ranks over {'mpi':8}{'pipeline':12}{together['seconds']:14.3f}{predicted:11.3f}{ratio:8.2f}")
     print(f"{len(lines)} runs, {wrong} of their numbers beyond {tolerance:.0%}")
     check_traces()
     if len(lines) < 8 or wrong:

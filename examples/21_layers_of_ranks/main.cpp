@@ -1,0 +1,54 @@
+// Two ranks with two of a model's four layers each, through which a batch goes in eight parts: here threads, as processes 19_ranks starts them. What each keeps of the parameters is told.
+#include <tx/backends/cpu.hpp>
+#include <tx/dist/distributed.hpp>
+#include <tx/dist/local.hpp>
+#include <tx/dist/pipeline.hpp>
+#include <tx/tx.hpp>
+
+#include <cstdio>
+#include <exception>
+#include <vector>
+
+constexpr int texts = 4, places = 6, width = 32, known = 50, parts = 8;
+
+// Nothing in it says that ranks have some of it.
+struct layer {
+  tx::nn::layer_norm<width> norm;
+  tx::nn::linear<width, 4 * width> in;
+  tx::nn::linear<4 * width, width> out;
+  constexpr auto operator()(auto const& x) const { return x + out(tx::gelu(in(norm(x)))); }
+};
+struct net {
+  tx::nn::embedding<known, width> words;
+  tx::repeat<4, layer> layers;
+  tx::nn::linear<width, known> head;
+};
+using ids = tx::tensor<tx::i32, texts, places>;  // of a part
+constexpr auto loss = [](net const& m, ids x, ids next) { return tx::cross_entropy(m.head(m.layers(m.words(x))), next); };
+
+using step = tx::train_step<net, loss, tx::adamw, tx::accumulate<parts>, tx::pipeline<2>>;
+using backend = tx::distributed<tx::cpu, tx::dist::local>;
+
+int main() try {
+  std::vector<tx::i32> x, next;
+  for (int t = 0; t < parts * texts; ++t)
+    for (int p = 0; p < places; ++p) {
+      x.push_back((t * 3 + p * 7) % known);
+      next.push_back((x.back() * 5 + 1) % known);
+    }
+  float first = 0, last = 0;
+  tx::dist::local_group two(2);
+  two.run([&](tx::dist::local& rank) {
+    tx::executor<step, backend> run{tx::seed(0), rank, {.threads = 1}};
+    for (int i = 0; i < 60; ++i) {
+      float const told = run(x, next).loss;  // both are given the whole batch, and have the same loss
+      if (rank.rank() == 0) (i == 0 ? first : last) = told;
+    }
+  });
+  std::printf("loss %.3f -> %.3f; each rank keeps %lld of %lld bytes of parameters\n", static_cast<double>(first), static_cast<double>(last), static_cast<long long>(step::memory.parameters),
+              static_cast<long long>(tx::train_step<net, loss, tx::adamw>::memory.parameters));
+  return last < first / 4 ? 0 : 1;
+} catch (std::exception const& e) {
+  std::fprintf(stderr, "21_layers_of_ranks: %s\n", e.what());
+  return 1;
+}
