@@ -77,12 +77,14 @@ constexpr auto loss_of_all = [](gives_all const& m, tensor<float, 3, 8> x) {
   return mean(last) + mean(all);
 };
 constexpr auto loss_of_nothing = [](gives_all const& m, tensor<float, 3, 8> x) { return mean(x * x) + mean(m.body(x)) * 0.0f; };
+constexpr auto loss_of_ranks = [](gives_all const& m, tensor<float, 3, 8> x) { return mean(all_reduce(m.body(x))); };
 
 }  // namespace
 
 TEST_CASE("models that ranks cannot divide by blocks are refused") {
   CHECK_THROWS_WITH((pipelines<no_repeat, loss_of_none, 2>()), Catch::Contains("pipeline: the model repeats no block that has parameters"));
   CHECK_THROWS_WITH((pipelines<gives_all, loss_of_all, 2>()), Catch::Contains("pipeline: what each repeated block gives is read behind them all"));
+  CHECK_THROWS_WITH((pipelines<gives_all, loss_of_ranks, 2>()), Catch::Contains("pipeline: the model speaks to other ranks itself"));
   CHECK_THROWS_WITH((pipelines<gives_all, loss_of_nothing, 3>()), Catch::Contains("pipeline: the ranks do not divide the blocks of a repeat"));
   CHECK_THROWS_WITH((pipelines<stacked_words, loss_of_words, 4>()), Catch::Contains("pipeline: the ranks do not divide the blocks of a repeat"));
 }

@@ -11,9 +11,11 @@ namespace tx {
 //                                    rank 0  0     1     2
 //                                    rank 1     0     1
 struct turns {
+  static constexpr int unbounded = 1 << 20;
+
   int count = 0;  // 0: the loop takes no turns, all of its iterations run one after the other
   int first = 0, per_rank = 0, every = 1;
-  int from_rank = 0, to_rank = 1 << 20;  // other ranks run none
+  int from_rank = 0, to_rank = unbounded;  // other ranks run none
 
   // The iteration's number; -1: there is none.
   constexpr std::int64_t number(std::int64_t around, std::int64_t rank) const {

@@ -77,8 +77,8 @@ class pipelining {
 
  private:
   static constexpr int last_time_of_first_rank(int ranks) { return 2 * ranks - 1; }
-  constexpr turns forward_turns(int from = 0, int to = 1 << 20) const { return {parts_, 0, 1, 2, from, to}; }
-  constexpr turns backward_turns(int from = 0, int to = 1 << 20) const { return {parts_, last_time_of_first_rank(ranks_), -1, 2, from, to}; }
+  constexpr turns forward_turns(int from = 0, int to = turns::unbounded) const { return {parts_, 0, 1, 2, from, to}; }
+  constexpr turns backward_turns(int from = 0, int to = turns::unbounded) const { return {parts_, last_time_of_first_rank(ranks_), -1, 2, from, to}; }
 
   // A leaf of a part of the model that is none of its cuts: an argument, of which each iteration sees a part of the batch, or a parameter.
   constexpr int leaf_outside(node const& n, bool& stacked) {
@@ -130,7 +130,7 @@ class pipelining {
   // ---- a part forward --------------------------------------------------------------------------------------------------
 
   constexpr void run_forward() {
-    beside_forward_ = run_beside(forward_turns());
+    run_beside();
     {
       loops::turn t(loop_, of_.before, forward_turns(0, 0), parts_);
       for (int k = 0; k < of_.carries; ++k) t.carry(came_[k]);
@@ -144,7 +144,7 @@ class pipelining {
       slots_ = parts_ < ranks_ ? parts_ : ranks_;
       loops::turn t(loop_, of_.forward, forward_turns(), slots_);
       for (int k : gives) t.carry(k);
-      t.hand_in([&](node const& n, bool& stacked) { return outside_of_blocks(n, stacked, beside_forward_); });
+      t.hand_in([&](node const& n, bool& stacked) { return outside_of_blocks(n, stacked); });
       for (int k = 0; k < of_.carries; ++k) t.becomes(t.value(k));
       for (int k = 0; k < of_.saved.size(); ++k) t.stacks(t.value(of_.carries + k));
       kept_ = t.close();
@@ -166,26 +166,24 @@ class pipelining {
       for (int k = 0; k < sums.size(); ++k) t.adds(sums[k], t.value(of_.results + of_.carries + k));
       t.close();
     }
-    swap({1 << 20, 0, 1, 2, 0, ranks_ - 2}, 1, gives, gradient_);
+    swap({turns::unbounded, 0, 1, 2, 0, ranks_ - 2}, 1, gives, gradient_);
   }
 
   // Values that blocks read beside what they hand on, of a part of the batch: carries, as each rank computes them for the part that it is at.
-  constexpr vec<int> run_beside(turns when) {
-    vec<int> values{};
-    if (of_.beside.outputs.empty()) return values;
-    for (output const& o : of_.beside.outputs) values.push_back(loop_.carry(of_.beside.info(o.value)));
-    loops::turn t(loop_, of_.beside, when, parts_);
-    for (int k : values) t.carry(k);
+  constexpr void run_beside() {
+    if (of_.beside.outputs.empty()) return;
+    for (output const& o : of_.beside.outputs) beside_.push_back(loop_.carry(of_.beside.info(o.value)));
+    loops::turn t(loop_, of_.beside, forward_turns(), parts_);
+    for (int k : beside_) t.carry(k);
     t.hand_in([&](node const& n, bool& stacked) { return leaf_outside(n, stacked); });
-    for (int k = 0; k < values.size(); ++k) t.becomes(t.value(k));
+    for (int k = 0; k < beside_.size(); ++k) t.becomes(t.value(k));
     t.close();
-    return values;
   }
-  constexpr int outside_of_blocks(node const& n, bool& stacked, vec<int> const& beside) {
+  constexpr int outside_of_blocks(node const& n, bool& stacked) {
     int const cut = cut_number(n);
     if (cut < 0) return leaf_outside(n, stacked);
     if (of_.is_parameter(cut)) return loop_.seen(own_parameter(cut - of_.cut_of_parameter(0)));
-    return cut < of_.carries ? loop_.now(came_[cut]) : loop_.now(beside[cut - of_.carries]);
+    return cut < of_.carries ? loop_.now(came_[cut]) : loop_.now(beside_[cut - of_.carries]);
   }
 
   // Two neighbours exchange: what this rank has made for the other's.
@@ -209,8 +207,6 @@ class pipelining {
   // ---- a part backward -------------------------------------------------------------------------------------------------
 
   constexpr void run_backward() {
-    vec<int> beside{};
-    if (!of_.beside_leaves.empty()) beside = run_beside(backward_turns());
     vec<int> back{}, back_beside{};  // gradients by what the blocks began with, and by values beside
     for (int k = 0; k < of_.carries; ++k) back.push_back(loop_.carry(g_.info(loop_.now(gradient_[k]))));
     for (int k = 0; k < of_.values_beside(); ++k) back_beside.push_back(by_value_beside(k) ? loop_.carry(tx::detail::gradient_info(of_.beside.info(of_.beside.outputs[k].value))) : -1);
@@ -230,7 +226,7 @@ class pipelining {
         for (int k = 0; k < of_.saved.size(); ++k)
           if (of_.saved[k] == cut) return stacked = true, kept_[k];
         if (cut >= of_.cut_of_gradient(0) && cut < of_.cut_of_parameter(0)) return loop_.now(gradient_[cut - of_.cut_of_gradient(0)]);
-        return outside_of_blocks(n, stacked, beside);
+        return outside_of_blocks(n, stacked);
       });
       for (int k = 0; k < inside.size(); ++k) {
         auto const& by = of_.backward_by[k];
@@ -242,7 +238,7 @@ class pipelining {
     }
     run_back(of_.beside_back, of_.beside_leaves, backward_turns(), back_beside, of_.carries);
     run_back(of_.before_back, of_.before_leaves, backward_turns(0, 0), back, 0);
-    swap({1 << 20, -1, 1, 2, 1, ranks_ - 1}, -1, back, came_);
+    swap({turns::unbounded, -1, 1, 2, 1, ranks_ - 1}, -1, back, came_);
   }
   constexpr bool by_value_beside(int k) const {
     for (auto const& by : of_.backward_by)
@@ -333,7 +329,7 @@ class pipelining {
   graph g_{};
   loops loop_{g_};
   int slots_ = 1;  // parts that are kept at a time
-  vec<int> came_{}, gradient_{}, results_{}, kept_{}, beside_forward_{};
+  vec<int> came_{}, gradient_{}, results_{}, kept_{}, beside_{};
   vec<sum> sums_{};
 };
 
@@ -343,6 +339,8 @@ class pipelining {
 template <class Model>
 constexpr graph pipelined(graph const& one, int ranks, int parts) {
   passes::check_results_of_parts(one);
+  for (node const& n : one.nodes)
+    if (n.op->kind == op_kind::collective) throw invalid("pipeline: the model speaks to other ranks itself, which come to that at different times. FIX: a loss without collectives");
   for (output const& o : one.outputs)
     if (o.kind == output_kind::assign) throw invalid("pipeline: the model has a state, which goes through the parts of a batch in order, and ranks are at different ones. FIX: a model without states, or the step without tx::pipeline");
   return detail::pipelining<Model>(one, ranks, parts).run();

@@ -10,8 +10,7 @@
 #pragma once
 
 #include <tx/autodiff/reverse.hpp>
-#include <tx/core/portion.hpp>
-#include <tx/dist/own_rows.hpp>
+#include <tx/dist/repeated_blocks.hpp>
 #include <tx/expr/parameter_layout.hpp>
 #include <tx/ops/mul.hpp>
 #include <tx/ops/sum.hpp>
@@ -47,53 +46,6 @@ constexpr graph part_for(graph g, vec<int> const& values) {
   g.outputs.clear();
   for (int v : values) g.outputs.push_back({v, output_kind::result, -1});
   return passes::rewrite(g, passes::detail::as_it_is{});
-}
-
-// Repeats whose blocks ranks divide: that of those with most parameters, and others of as many blocks that run beside it, as two towers of a model do.
-struct repeated_blocks {
-  vec<int> owners{};
-  int count = 0;  // that are repeated
-  int each = 0;   // that a rank has; of the last rank some, or all, may not be repeated, but stand behind the repeat
-};
-
-// Values that are made of a node's results.
-constexpr vec<char> made_of(graph const& g, int from) {
-  vec<char> made(g.size(), 0);
-  vec<vec<int>> const numbers = tx::detail::numbers_read(g);
-  made[from] = 1;
-  for (int id = from + 1; id < g.size(); ++id) {
-    for (int k = 0; k < g[id].inputs; ++k) made[id] = made[id] || made[g.input(id, k)];
-    if (g[id].op->kind == op_kind::region)
-      for (int number : numbers[run_region(g[id].at)]) made[id] = made[id] || made[number];
-  }
-  return made;
-}
-constexpr region const& body_of(graph const& g, int owner) { return g.regions[run_region(g[owner].at)]; }
-
-constexpr repeated_blocks find_blocks(graph const& g) {
-  vec<int> all{};
-  int largest = -1;
-  std::int64_t most = 0;
-  for (int id = 0; id < g.size(); ++id) {
-    if (g[id].op != &repeat_info || g[id].region != 0) continue;
-    region const& body = body_of(g, id);
-    std::int64_t elements = 0;
-    for (int k = body.carries + body.invariants; k < body.arguments.size(); ++k)
-      if (node const& n = g[g.input(id, k)]; n.op == &parameter_info) elements += n.info.count();
-    if (elements == 0 || body.carries == 0 || body.reversed) continue;
-    all.push_back(id);
-    if (elements > most) largest = id, most = elements;
-  }
-  if (largest < 0) throw invalid("pipeline: the model repeats no block that has parameters, of which each rank could have some. FIX: tx::repeat<N, Block>");
-  repeated_blocks found{};
-  found.count = body_of(g, largest).iterations;
-  found.owners.push_back(largest);
-  for (int id : all) {
-    bool beside = id != largest && body_of(g, id).iterations == found.count;
-    for (int other : found.owners) beside = beside && made_of(g, id < other ? id : other)[id < other ? other : id] == 0;
-    if (beside) found.owners.push_back(id);
-  }
-  return found;
 }
 
 // A parameter of which all ranks have all.
@@ -280,9 +232,8 @@ class stages {
       graph g = one_;
       vec<int> values{};
       for (int k = 0; k < beside_.size(); ++k) {
-        if (beside_is_stacked_[k] && rows_of_rank(blocks_.count, ranks_) != blocks_.each) throw invalid("pipeline: repeated blocks read slices of a value, and the ranks do not divide the blocks evenly. FIX: peel::none, or fewer ranks");
         g.current = 0;
-        values.push_back(beside_is_stacked_[k] ? own_rows({&g, beside_[k]}, 0, {ranks_, across::products}).id : beside_[k]);
+        values.push_back(beside_is_stacked_[k] ? own_blocks({&g, beside_[k]}, blocks_.each, ranks_).id : beside_[k]);
       }
       beside = part_for(g, values);
       both_ways(beside, [&](int k) { return cut_of_gradient(cut_beside(k)); }, beside_back, beside_leaves);

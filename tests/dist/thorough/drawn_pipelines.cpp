@@ -176,6 +176,7 @@ class network {
   var own_slices() {
     var const rows = broadcast_to(reshape(cast(iota(g, extents(Blocks), 0), dtype::f64) * 0.1 + 0.3, extents(Blocks, 1)), extents(Blocks, wide));
     int const axes[] = {0, 1};
+    if (some(2, "slices of what is made of a parameter")) return rows * broadcast_to(reshape(tanh(named(of_size(wide, 0))), extents(1, wide)), extents(Blocks, wide));
     return rows * broadcast_to(reshape(sum(x_, axes, 2) * 0.05, extents(1, wide)), extents(Blocks, wide));
   }
 
@@ -447,7 +448,7 @@ TEST_CASE("networks that nobody wrote give the same losses and gradients where r
     check_network<4>(seed, {2, 4}, sums);
   }
   CHECK(sums.programs > 1000);
-  for (char const* const feature : {"a mask beside", "a parameter beside", "slices of a value", "a block behind", "a tower beside", "parameters of two repeats", "a way around the blocks", "a second result", "two carries",
+  for (char const* const feature : {"a mask beside", "a parameter beside", "slices of a value", "slices of what is made of a parameter", "a block behind", "a tower beside", "parameters of two repeats", "a way around the blocks", "a second result", "two carries",
                                     "dropout", "a table of words", "words that are guessed", "a loop in a block", "what is frozen"}) {
     CAPTURE(feature);
     CHECK(sums.seen.contains(feature));
