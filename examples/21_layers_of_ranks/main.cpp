@@ -9,7 +9,7 @@
 #include <exception>
 #include <vector>
 
-constexpr int texts = 4, places = 6, width = 32, known = 50, parts = 8;
+constexpr int texts = 4, places = 6, width = 32, vocabulary = 50, parts = 8;
 
 // Nothing in it says that ranks have some of it.
 struct layer {
@@ -19,9 +19,9 @@ struct layer {
   constexpr auto operator()(auto const& x) const { return x + out(tx::gelu(in(norm(x)))); }
 };
 struct net {
-  tx::nn::embedding<known, width> words;
+  tx::nn::embedding<vocabulary, width> words;
   tx::repeat<4, layer> layers;
-  tx::nn::linear<width, known> head;
+  tx::nn::linear<width, vocabulary> head;
 };
 using ids = tx::tensor<tx::i32, texts, places>;  // of a part
 constexpr auto loss = [](net const& m, ids x, ids next) { return tx::cross_entropy(m.head(m.layers(m.words(x))), next); };
@@ -33,8 +33,8 @@ int main() try {
   std::vector<tx::i32> x, next;
   for (int t = 0; t < parts * texts; ++t)
     for (int p = 0; p < places; ++p) {
-      x.push_back((t * 3 + p * 7) % known);
-      next.push_back((x.back() * 5 + 1) % known);
+      x.push_back((t * 3 + p * 7) % vocabulary);
+      next.push_back((x.back() * 5 + 1) % vocabulary);
     }
   float first = 0, last = 0;
   tx::dist::local_group two(2);

@@ -11,8 +11,8 @@ template <class IsInside>
 constexpr vec<vec<int>> read_from_outside(graph const& g, IsInside is_inside) {
   vec<vec<int>> all(g.regions.size());
   auto const note = [&](int region_id, int id) {
-    for (int known : all[region_id])
-      if (known == id) return;
+    for (int already : all[region_id])
+      if (already == id) return;
     all[region_id].push_back(id);
   };
   auto const read = [&](int region_id, int id) {
