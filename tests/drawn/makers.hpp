@@ -170,6 +170,7 @@ constexpr var attended(var x, var to, int how) {
   if (packed && (given.is_bounded(2) || (given.bounds != 0 && (how & 24) != 0))) throw invalid("packed texts, of whose scores there are as many as of the longest");
   tx::attention_facts f{.causal = (how & 1) != 0 && !apart, .window = (how & 2) != 0 && !apart ? 2 : 0, .mask = (how & 4) != 0 && !packed, .bias = (how & 8) != 0, .dropout = (how & 16) != 0};
   if ((how & 32) != 0 && width % 2 == 0) f.heads = f.key_heads = 2;
+  if (how % 3 == 1) f.scale = 0.75;
   bool const twice = apart && (how & 2) != 0;
   int const key_places = places + ((how & 1) != 0 ? 1 : -1);
   f.longest = packed ? places : 0;

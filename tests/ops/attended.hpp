@@ -19,7 +19,7 @@ inline array scores_of_text(array const& all, int text, int queries, int keys) {
   return one;
 }
 
-// softmax(q k^T) v. in: q, k, v, then what `f` says; `rate` of the probabilities is dropped.
+// softmax(scale q k^T) v. in: q, k, v, then what `f` says; `rate` of the probabilities is dropped.
 inline array attended(std::vector<array> const& in, tx::attention_facts const& f, double rate) {
   array const &q = in[0], &k = in[1], &v = in[2];
   array const* const mask = f.mask ? &in[3] : nullptr;
@@ -36,6 +36,7 @@ inline array attended(std::vector<array> const& in, tx::attention_facts const& f
         for (int j = 0; j < others; ++j) {
           double s = 0;
           for (int d = 0; d < of_query; ++d) s += at(q, i, h, d) * at(k, j, shared, d);
+          s *= f.scale;
           if (bias != nullptr) s += bias->v[element_at(bias->dims, {t, h, i, j})];
           bool seen = !f.causal || j <= i + f.first;
           if (f.window != 0 && std::abs(j - i - f.first) >= f.window) seen = false;

@@ -59,6 +59,7 @@ void check(option const& o) {
 TEST_CASE("attention: values and gradients, by its rule and as products") {
   check({"plain", {.heads = 2, .key_heads = 2}});
   check({"one head", {}});
+  check({"scaled", {.heads = 2, .key_heads = 1, .scale = 0.3}});
   check({"grouped", {.heads = heads, .key_heads = key_heads}});
   check({"one key head", {.heads = heads, .key_heads = 1}});
   check({"causal", {.heads = 2, .key_heads = 1, .causal = true}, {}, keys, keys});
@@ -68,7 +69,7 @@ TEST_CASE("attention: values and gradients, by its rule and as products") {
   check({"mask", {.heads = 2, .key_heads = 2, .mask = true}});
   check({"mask and causal", {.heads = 2, .key_heads = 1, .causal = true, .mask = true}, {}, keys, keys});
   check({"dropout", {.heads = heads, .key_heads = key_heads, .dropout = true}});
-  check({"all at once", {.heads = heads, .key_heads = key_heads, .causal = true, .window = 3, .first = keys - queries, .mask = true, .dropout = true},
+  check({"all at once", {.heads = heads, .key_heads = key_heads, .causal = true, .window = 3, .first = keys - queries, .mask = true, .dropout = true, .scale = 1.7},
          make_dims({1, heads, queries, keys})});
 }
 

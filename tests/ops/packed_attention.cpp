@@ -71,6 +71,7 @@ void check(char const* name, attention_facts f, tx::shape const& bias = {}) {
 TEST_CASE("packed attention: each text gives what it gives alone") {
   check("plain", {.heads = 2, .key_heads = 2});
   check("grouped", {.heads = 4, .key_heads = 2});
+  check("scaled", {.heads = 2, .key_heads = 1, .scale = 0.4});
   check("causal", {.heads = 2, .key_heads = 1, .causal = true});
   check("window", {.heads = 2, .key_heads = 2, .window = 2});
   check("dropout", {.heads = 2, .key_heads = 2, .dropout = true});

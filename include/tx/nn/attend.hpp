@@ -9,7 +9,7 @@
 //   drop(rate)          probabilities are dropped at a rate of their own, as in dropout(x, rate), not at run.settings["dropout"]: a number, or a tensor
 //                       without extents such as tx::setting<"attention_dropout">(q, 0.1)
 // A query that sees no key has equal probabilities for all. attention_scale<head> is 1 / sqrt(head); attend_scaled takes q that has been multiplied by
-// it already, in the kernel that computes q. It is recorded as one op, ops/attention.hpp.
+// it already, or is not to be. It is recorded as one op, ops/attention.hpp.
 #pragma once
 
 #include <tx/nn/key_mask.hpp>
@@ -118,15 +118,17 @@ constexpr var recorded_attention(vec<var> in, attention_bounds const& bounds, sh
 template <int Head>
 inline constexpr double attention_scale = 1.0 / math::sqrt(static_cast<double>(Head));
 
+namespace detail {
+
 template <typed_handle Q, typed_handle K, typed_handle V, class... How>
-constexpr auto attend_scaled(Q const& q, K const& k, V const& v, How const&... how) {
+constexpr auto attended(double scale, Q const& q, K const& k, V const& v, How const&... how) {
   constexpr shape of_q = Q::dims, of_k = K::dims;
   static_assert(of_q.rank == 4 && of_k.rank == 4 && V::info == K::info && of_q.at(0) == of_k.at(0) && of_q.at(3) == of_k.at(3),
                 "tx::nn::attend: it takes q [batch, heads, queries, head], k and v [batch, key heads, keys, head]. FIX: reshape and transpose them");
   static_assert(of_q.dim[1] % of_k.dim[1] == 0, "tx::nn::attend: as many heads share each key head. FIX: a number of heads that the key heads divide");
   constexpr shape scores = extents(of_q.at(0), of_q.at(1), of_q.at(2), of_k.at(2));
-  detail::attention_bounds bounds{};
-  (detail::add_bound<scores>(bounds, how), ...);
+  attention_bounds bounds{};
+  (add_bound<scores>(bounds, how), ...);
   // [batch, heads, places, head] -> [batch, places, heads * head]
   auto const token_major = [](var x) {
     shape const s = x.dims();
@@ -135,16 +137,23 @@ constexpr auto attend_scaled(Q const& q, K const& k, V const& v, How const&... h
   attention_facts& f = bounds.facts;
   f.heads = of_q.dim[1];
   f.key_heads = of_k.dim[1];
-  static_assert(of_q.at(2) == of_k.at(2) || (!of_q.is_bounded(2) && !of_k.is_bounded(2)) || !(detail::bounds_keys<How> || ...),
+  f.scale = scale;
+  static_assert(of_q.at(2) == of_k.at(2) || (!of_q.is_bounded(2) && !of_k.is_bounded(2)) || !(bounds_keys<How> || ...),
                 "tx::nn::attend: where queries stand among keys is not known, as the numbers of both are bounded apart. FIX: one dyn<Max, Tag> for both");
   f.first = f.bounds() ? of_k.dim[2] - of_q.dim[2] : 0;
-  var const mixed = detail::recorded_attention({token_major(q), token_major(k), token_major(v)}, bounds, scores);
+  var const mixed = recorded_attention({token_major(q), token_major(k), token_major(v)}, bounds, scores);
   return tensor_of<Q::info>{mixed.g, transpose(reshape(mixed, extents(of_q.at(0), of_q.at(2), of_q.at(1), of_q.at(3))), attributes{{0, 2, 1, 3}}).id};
 }
 
+}  // namespace detail
+
+template <typed_handle Q, typed_handle K, typed_handle V, class... How>
+constexpr auto attend_scaled(Q const& q, K const& k, V const& v, How const&... how) {
+  return detail::attended(1, q, k, v, how...);
+}
 template <typed_handle Q, typed_handle K, typed_handle V, class... How>
 constexpr auto attend(Q const& q, K const& k, V const& v, How const&... how) {
-  return attend_scaled(q * attention_scale<Q::dims.last()>, k, v, how...);
+  return detail::attended(attention_scale<Q::dims.last()>, q, k, v, how...);
 }
 
 }  // namespace tx::nn

@@ -52,7 +52,8 @@ constexpr auto packed_attention(Q const& q, K const& k, V const& v, text_begins 
   bounds.facts.key_heads = of_k.dim[1] / head;
   bounds.facts.longest = queries.longest;
   bounds.facts.key_longest = keys.longest;
-  vec<var> in{q * attention_scale<head>, k, v, rising(queries.offsets, of_q, queries.longest)};
+  bounds.facts.scale = attention_scale<head>;
+  vec<var> in{q, k, v, rising(queries.offsets, of_q, queries.longest)};
   if (keys.longest != 0) in.push_back(rising(keys.offsets, of_k, keys.longest));
   var const mixed = recorded_attention(in, bounds, Scores);
   return tensor_of<Q::info>{mixed.g, mixed.id};

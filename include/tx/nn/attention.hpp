@@ -15,14 +15,13 @@ constexpr auto split_heads(X const& x) {
   return transpose<0, 2, 1, 3>(reshape<X::dims[0], X::dims[1], Heads, X::dims[2] / Heads>(x));
 }
 
-// Queries, which have not been scaled, keys and values of the same texts: [batch, seq, H] and perhaps a mask [batch, seq] -> [batch, seq, H]
+// Queries, keys and values of the same texts: [batch, seq, H] and perhaps a mask [batch, seq] -> [batch, seq, H]
 template <int Heads, typed_handle X, typed_handle... Mask>
 constexpr auto attend_to_itself(X const& queries, typed_handle auto const& keys, typed_handle auto const& values, Mask const&... mask) {
   static_assert(X::dims.rank == 3 && sizeof...(Mask) <= 1,
                 "tx::nn: attention takes a tensor [batch, seq, width] and perhaps a mask [batch, seq]. FIX: reshape<batch, seq, width>(x)");
   static_assert(X::dims[2] % Heads == 0, "tx::nn: the width is no multiple of the number of heads. FIX: change one of the two");
-  auto const scaled = queries * attention_scale<X::dims[2] / Heads>;
-  auto const mixed = attend_scaled(split_heads<Heads>(scaled), split_heads<Heads>(keys), split_heads<Heads>(values), mask...);  // [batch, heads, seq, head]
+  auto const mixed = attend(split_heads<Heads>(queries), split_heads<Heads>(keys), split_heads<Heads>(values), mask...);  // [batch, heads, seq, head]
   return reshape<X::dims[0], X::dims[1], X::dims[2]>(transpose<0, 2, 1, 3>(mixed));
 }
 // Packed texts: [tokens, H] -> [tokens, H]
@@ -34,7 +33,7 @@ constexpr auto attend_to_itself(X const& queries, typed_handle auto const& keys,
 
 }  // namespace detail
 
-// What a layer's attention is computed from, [..., H] each; queries have not been scaled.
+// What a layer's attention is computed from, [..., H] each.
 template <int Heads, typed_handle X>
 struct attention_inputs {
   static constexpr int heads = Heads;

@@ -31,7 +31,7 @@ struct multi_head_attention {
   template <typed_handle X, class... How>
   constexpr auto attend_to(X const& x, typed_handle auto const& k, typed_handle auto const& v, How const&... how) const {
     static_assert(X::dims.rank == 3, "tx::nn::multi_head_attention: it takes a tensor [batch, queries, width]. FIX: reshape<batch, queries, width>(x)");
-    auto const mixed = attend_scaled(heads_of<Heads>(q_proj(x) * attention_scale<head_width>), k, v, how...);  // [batch, heads, queries, head]
+    auto const mixed = attend(heads_of<Heads>(q_proj(x)), k, v, how...);  // [batch, heads, queries, head]
     return o_proj(reshape<X::dims[0], X::dims[1], H>(transpose<0, 2, 1, 3>(mixed)));
   }
 

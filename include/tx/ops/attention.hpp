@@ -1,6 +1,6 @@
-// Attention as one op: softmax(q k^T) v (Vaswani et al., arXiv 1706.03762), recorded whole so that a target may run it without its scores in
+// Attention as one op: softmax(scale q k^T) v (Vaswani et al., arXiv 1706.03762), recorded whole so that a target may run it without its scores in
 // memory (Dao et al., arXiv 2205.14135); for others passes/expand.hpp writes it as products. Operands are token-major, as linear layers make them:
-//   q [texts, queries, heads * head], k, v [texts, keys, key_heads * head]; q has been scaled
+//   q [texts, queries, heads * head], k, v [texts, keys, key_heads * head]
 //   mask [texts, keys], bool: keys that take part; bias [texts, heads, queries, keys], or ones, is added to the scores
 //   noise [texts, heads, queries, keys], random numbers that are drawn, and rate, one number: dropout of the probabilities
 // Results: out [texts, queries, heads * head], and of each query [texts, heads, queries] its greatest score and the logarithm of the sum of

@@ -20,6 +20,7 @@ struct attention_facts {
   bool mask = false, bias = false, dropout = false;  // which operands there are behind the values
   int longest = 0;  // if not 0, texts are packed one after the other, of at most so many tokens each: their offsets are the first of those operands
   int key_longest = 0;  // if not 0, packed keys lie apart from queries, at most so many of each text: their offsets are the second of those operands
+  double scale = 1;     // of a query's product with a key: a score is that, and its bias
 
   TX_HD constexpr bool sees(std::int64_t query, std::int64_t key) const {
     std::int64_t const ahead = key - (first + query);
@@ -41,14 +42,17 @@ struct attention_facts {
 };
 
 namespace detail {
-// Two lengths as one attribute, that of queries alone where there is no other.
-constexpr std::int64_t both_lengths(int queries, int keys) { return (static_cast<std::int64_t>(keys) << 32) | static_cast<std::uint32_t>(queries); }
-TX_HD constexpr int query_length(std::int64_t both) { return static_cast<int>(static_cast<std::uint32_t>(both)); }
-TX_HD constexpr int key_length(std::int64_t both) { return static_cast<int>(both >> 32); }
+// Two numbers as one attribute, the first alone where the second is 0.
+constexpr std::int64_t both(int first, int second) { return (static_cast<std::int64_t>(second) << 32) | static_cast<std::uint32_t>(first); }
+TX_HD constexpr int first_of(std::int64_t both) { return static_cast<int>(static_cast<std::uint32_t>(both)); }
+TX_HD constexpr int second_of(std::int64_t both) { return static_cast<int>(both >> 32); }
+// 0 where it is 1.
+TX_HD constexpr std::int64_t bits_of_scale(double scale) { return __builtin_bit_cast(std::int64_t, scale) ^ __builtin_bit_cast(std::int64_t, 1.0); }
+TX_HD constexpr double scale_of(std::int64_t bits) { return __builtin_bit_cast(double, bits ^ __builtin_bit_cast(std::int64_t, 1.0)); }
 }  // namespace detail
 
 constexpr attributes attributes_of(attention_facts const& f) {
-  return {{f.heads, f.key_heads, f.causal + 2 * f.mask + 4 * f.bias + 8 * f.dropout, f.window, f.first, detail::both_lengths(f.longest, f.key_longest)}};
+  return {{f.heads, f.key_heads, f.causal + 2 * f.mask + 4 * f.bias + 8 * f.dropout, detail::both(f.window, f.first), detail::bits_of_scale(f.scale), detail::both(f.longest, f.key_longest)}};
 }
 TX_HD constexpr attention_facts attention_facts_of(attributes const& at) {
   attention_facts f{};
@@ -58,10 +62,11 @@ TX_HD constexpr attention_facts attention_facts_of(attributes const& at) {
   f.mask = (at.v[2] & 2) != 0;
   f.bias = (at.v[2] & 4) != 0;
   f.dropout = (at.v[2] & 8) != 0;
-  f.window = static_cast<int>(at.v[3]);
-  f.first = static_cast<int>(at.v[4]);
-  f.longest = detail::query_length(at.v[5]);
-  f.key_longest = detail::key_length(at.v[5]);
+  f.window = detail::first_of(at.v[3]);
+  f.first = detail::second_of(at.v[3]);
+  f.scale = detail::scale_of(at.v[4]);
+  f.longest = detail::first_of(at.v[5]);
+  f.key_longest = detail::second_of(at.v[5]);
   return f;
 }
 

@@ -132,7 +132,7 @@ struct scores {
   TX_HD double score(place const& p, Behind const&... behind) const {
     if (!sees(p, behind...)) return masked_score;
     int at = 0;
-    double s = dot(q.data + query(p), k.data + key(p));
+    double s = f.scale * dot(q.data + query(p), k.data + key(p));
     ((s += bias_of(f, at++, behind, p)), ...);
     return f.bias && s < lowest_score ? lowest_score : s;
   }
@@ -220,7 +220,7 @@ struct attention_gradient {
         attention_parts::place const p{text, h, n - text.first_query, j};
         sum += c.slope(p, behind...) * static_cast<double>(number_of(k.data[c.s.key(p) + d]));
       }
-      d_q.data[e] = attention_parts::element<G>(sum);
+      d_q.data[e] = attention_parts::element<G>(c.s.f.scale * sum);
     }
     for (std::int64_t e = more * share / shares; e < more * (share + 1) / shares; ++e) {
       std::int64_t const d = e % c.s.head, of = e / c.s.head % c.s.f.key_heads, n = e / d_k.dims.last();
@@ -232,7 +232,7 @@ struct attention_gradient {
           to_key += c.slope(p, behind...) * static_cast<double>(number_of(q.data[c.s.query(p) + d]));
           to_value += c.probability(p, behind...) * c.s.kept(p, behind...) * static_cast<double>(number_of(d_out.data[c.s.query(p) + d]));
         }
-      d_k.data[e] = attention_parts::element<G>(to_key);
+      d_k.data[e] = attention_parts::element<G>(c.s.f.scale * to_key);
       d_v.data[e] = attention_parts::element<G>(to_value);
     }
   }

@@ -1,7 +1,7 @@
 // Attention (attention.hpp) written as products, with its gradient, for which it needs two numbers of each query of what the forward pass
 // computes: the probabilities are exp(scores - greatest - log_sum).
 //
-//   out, greatest, log_sum = attention(q, k, v)         q, k, v: [texts, places, heads * head]
+//   out, greatest, log_sum = attention(q, k, v)         q, k, v: [texts, places, heads * head]; q is multiplied by the scale first, and dq last
 //     s = matmul(Q, transpose(K)), e = exp(s - max(s))    Q, K, V: heads apart, [texts, heads, places, head]
 //     out = matmul(e / sum(e), V), greatest = max(s), log_sum = log(sum(e))
 //   dq, dk, dv = attention_gradient(dout, out, greatest, log_sum, q, k, v)
@@ -41,6 +41,7 @@ class written_attention {
   // in: q, k, v and those behind.
   constexpr written_attention(graph& to, attributes const& at, int const* in)
       : f_(attention_facts_of(at)), q_{&to, in[0]}, k_{&to, in[1]}, v_{&to, in[2]} {
+    if (f_.scale != 1) q_ = cast(cast(q_, sum_type(q_.type())) * f_.scale, q_.type());
     int next = 3;
     if (f_.packed()) {
       of_queries_ = {{&to, in[3 + f_.query_offsets_at()]}, f_.longest, q_.dims()};
@@ -82,7 +83,8 @@ class written_attention {
     var slope = p * (of_probabilities - sum_fn<-1>{}(of_probabilities * p));
     if (var const seen = sees(); seen.valid()) slope = where(seen, slope, 0.0);
     var const ds = by_key_head(rounded(slope), keys_);  // [texts, key heads, queries of a group, keys]
-    results.push_back(as_queries(matmul(ds, apart(k_, f_.key_heads))).id);
+    var const d_q = as_queries(matmul(ds, apart(k_, f_.key_heads)));
+    results.push_back((f_.scale != 1 ? d_q * f_.scale : d_q).id);
     results.push_back(as_keys(matmul(transpose(ds), by_key_head(apart(q_, f_.heads), head_))).id);
     results.push_back(as_keys(matmul(transpose(by_key_head(rounded(dropped(p)), keys_)), of_out)).id);
     if (of_bias) results.push_back(summed_to(slope, bias_.dims()).id);

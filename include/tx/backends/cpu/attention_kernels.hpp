@@ -65,6 +65,7 @@ struct attention_call {
       p.longest_keys = facts.longest_keys();
     }
     if (facts.mask) p.key_mask = data<std::uint8_t const>(first + 3 + facts.mask_at());
+    p.scale = static_cast<attention_sum<T>>(facts.scale);
     p.causal = facts.causal;
     p.window = facts.window;
     p.bias = bias();

@@ -1,6 +1,6 @@
 // The gradient of attention, with probabilities computed again from the two numbers of each query. Blocks of 64 queries go through the keys for the gradient of q,
 // then blocks of 64 keys through the queries for those of k and v: each is written once, by sums in a fixed order.
-//   slope = probability * (kept * dot(d_out, v) - dot(d_out, out)),  d_q = slope k,  d_k = slope^T q,  d_v = (probability * kept)^T d_out
+//   slope = probability * (kept * dot(d_out, v) - dot(d_out, out)),  d_q = scale * slope k,  d_k = scale * slope^T q,  d_v = (probability * kept)^T d_out
 #pragma once
 
 #include <tx/backends/cuda/attention_tile.hpp>
@@ -39,6 +39,7 @@ struct attention_query_task {
 
     int const lane = b.thread() % warp, mine = first + b.thread() / warp * 16, g = lane / 4;
     kept_probabilities const kept(p);
+    float const scale = p.scale();
     float greatest[2], log_sum[2], product[2];
     TX_UNROLL
     for (int r = 0; r < 2; ++r) {
@@ -67,7 +68,7 @@ struct attention_query_task {
         for (int e = 0; e < 4; ++e) {
           int const r = e / 2, key = j + 8 * c + lane % 4 * 2 + e % 2;
           bool const seen = key < keys.length && (!p.hides() || p.sees(t, mine + g + 8 * r, key));
-          s[c][e] = seen ? math::exp(s[c][e] - greatest[r] - log_sum[r]) * (of_probability[c][e] - product[r]) : 0;
+          s[c][e] = seen ? math::exp(scale * s[c][e] - greatest[r] - log_sum[r]) * (of_probability[c][e] - product[r]) : 0;
         }
       }
       tile::add_products(b, d_q, s, here);
@@ -80,7 +81,7 @@ struct attention_query_task {
       TX_UNROLL
       for (int c = 0; c < tile::across; ++c) {
         int const d = 8 * c + lane % 4 * 2;
-        if (d < p.head) store_own(reinterpret_cast<std::byte*>(a.d_q + (queries.first + i) * width + h * p.head + d), columns<float, 2>{{d_q[c][2 * r], d_q[c][2 * r + 1]}});
+        if (d < p.head) store_own(reinterpret_cast<std::byte*>(a.d_q + (queries.first + i) * width + h * p.head + d), columns<float, 2>{{scale * d_q[c][2 * r], scale * d_q[c][2 * r + 1]}});
       }
     }
   }
@@ -153,6 +154,7 @@ struct attention_key_task {
 
     int const lane = b.thread() % warp, mine = first + b.thread() / warp * 16, g = lane / 4;
     kept_probabilities const kept(p);
+    float const scale = p.scale();
     typename tile::wide_sums d_k = {}, d_v = {};
     for (int n = 0, h = of * group, i = 0; n < group * steps; ++n) {
       copy_queries();
@@ -170,7 +172,7 @@ struct attention_key_task {
         for (int e = 0; e < 4; ++e) {
           int const column = 8 * c + lane % 4 * 2 + e % 2, query = i + column, key = mine + g + e / 2 * 8;
           bool const there = query < queries.length && key < keys.length, seen = there && (!p.hides() || p.sees(t, query, key));
-          float const score = seen ? probability[c][e] : static_cast<float>(masked_score);
+          float const score = seen ? scale * probability[c][e] : static_cast<float>(masked_score);
           float const x = there ? math::exp(score - numbers[column] - numbers[attention_lines + column]) : 0;
           slope[c][e] = seen ? x * (slope[c][e] * k.x[e] - numbers[2 * attention_lines + column]) : 0;
           probability[c][e] = x * k.x[e];
@@ -194,7 +196,7 @@ struct attention_key_task {
         int const d = 8 * c + lane % 4 * 2;
         if (d >= p.head) continue;
         std::int64_t const to = (keys.first + j) * key_width + of * p.head + d;
-        store_own(reinterpret_cast<std::byte*>(a.d_k + to), columns<float, 2>{{d_k[c][2 * r], d_k[c][2 * r + 1]}});
+        store_own(reinterpret_cast<std::byte*>(a.d_k + to), columns<float, 2>{{scale * d_k[c][2 * r], scale * d_k[c][2 * r + 1]}});
         store_own(reinterpret_cast<std::byte*>(a.d_v + to), columns<float, 2>{{d_v[c][2 * r], d_v[c][2 * r + 1]}});
       }
     }

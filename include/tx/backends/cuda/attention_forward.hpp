@@ -35,6 +35,7 @@ struct attention_forward_task {
 
     int const lane = b.thread() % warp, mine = first + b.thread() / warp * 16, g = lane / 4;  // rows mine + g and mine + g + 8
     kept_probabilities const kept(p);
+    float const scale = p.scale();
     float most[2] = {-std::numeric_limits<float>::infinity(), -std::numeric_limits<float>::infinity()}, sum[2] = {};
     typename tile::wide_sums out = {};
     for (int j = 0; j < keys.length; j += attention_lines) {
@@ -44,6 +45,7 @@ struct attention_forward_task {
       std::byte const* const here = all_keys.at(j);
       typename tile::line_sums s = {};
       tile::add_lines(b, s, room, here);
+      tile::scale(s, scale);
       hide(p, s, t, mine + g, j + lane % 4 * 2, keys.length);
       TX_UNROLL
       for (int r = 0; r < 2; ++r) {

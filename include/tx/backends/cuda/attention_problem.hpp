@@ -40,6 +40,7 @@ struct attention_problem {
   // Number of a query's row of scores, in the numbers that are kept of each.
   TX_DEVICE std::int64_t row(std::int64_t t, int h, int i) const { return (t * f.heads + h) * queries + i; }
   TX_DEVICE bool sees(std::int64_t t, int i, int j) const { return f.sees(i, j) && (mask == nullptr || mask[t * keys + j] != 0); }
+  TX_DEVICE float scale() const { return static_cast<float>(f.scale); }
   TX_DEVICE bool hides() const { return f.causal || f.window != 0 || mask != nullptr; }
 
  private:

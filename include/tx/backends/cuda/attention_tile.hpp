@@ -40,6 +40,11 @@ struct attention_tile {
       for (int j = 0; j < attention_lines / 16; ++j) add_two(b, sums + 2 * j, a, cols.load(b, right, j, k));
     }
   }
+  static TX_DEVICE void scale(line_sums& sums, float by) {
+    TX_UNROLL
+    for (int c = 0; c < attention_lines / 8; ++c)
+      for (int e = 0; e < 4; ++e) sums[c][e] *= by;
+  }
   // sums [16, Width] += probabilities p [16, 64], rounded to halves, times the lines of `right`.
   template <class Block>
   static TX_DEVICE void add_products(Block& b, wide_sums& sums, line_sums const& p, std::byte const* right) {
