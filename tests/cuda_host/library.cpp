@@ -1,6 +1,7 @@
 // Products by a library, as a device may have one: here it computes in plain loops.
 #include "compare.hpp"
 
+#include <tx/nn/attention.hpp>
 #include <tx/nn/linear.hpp>
 #include <tx/ops/cast.hpp>
 #include <tx/ops/gelu.hpp>
@@ -13,9 +14,24 @@ namespace {
 namespace cuda = tx::backends::cuda;
 
 struct device_with_library : interpreter::host_device {
-  static inline int products = 0, rounded = 0, added = 0, rows = 0;
+  static inline int products = 0, rounded = 0, added = 0, rows = 0, of_three = 0;
 
-  static bool multiply(cuda::library_product const& p) {
+  static bool multiply(cuda::library_product const& all) {
+    of_three += all.batch == 3;
+    for (int k = 0; k < all.batch; ++k) {
+      cuda::library_product one = all;
+      one.left += k * all.next_left * tx::size_of(all.type);
+      one.right += k * all.next_right * tx::size_of(all.type);
+      one.to += k * all.next_to * tx::size_of(all.to_type);
+      if (all.added != nullptr) one.added += k * all.next_added * tx::size_of(all.to_type);
+      if (all.row != nullptr) one.row += k * all.next_row * tx::size_of(all.type);
+      multiply_one(one);
+    }
+    return true;
+  }
+
+ private:
+  static void multiply_one(cuda::library_product const& p) {
     ++products;
     rounded += p.to_type == p.type && tx::is_half(p.type);
     added += p.added != nullptr;
@@ -34,10 +50,7 @@ struct device_with_library : interpreter::host_device {
         else if (p.to_type == tx::dtype::bf16) reinterpret_cast<tx::bf16*>(p.to)[to] = tx::bf16::from(sum);
         else reinterpret_cast<tx::f16*>(p.to)[to] = tx::f16::from(sum);
       }
-    return true;
   }
-
- private:
   static float at(tx::dtype d, std::byte const* p, std::int64_t i) {
     if (d == tx::dtype::f32) return reinterpret_cast<float const*>(p)[i];
     if (d == tx::dtype::bf16) return reinterpret_cast<tx::bf16 const*>(p)[i].widen();
@@ -83,6 +96,34 @@ TEST_CASE("A step whose products are a library's, with what follows them") {
   CHECK(device_with_library::products > of_floats);
   CHECK(device_with_library::rounded > 0);
   CHECK(device_with_library::rows >= 2);  // the bias of the first layer, in each type of halves
+}
+
+namespace {
+
+// Two layers of attention, whose products are all large enough for a library.
+struct attending {
+  struct layer {
+    tx::nn::self_attention<512, 8> attention;
+    tx::nn::linear<512, 512> out;
+    constexpr auto operator()(auto const& x) const { return x + out(attention(x)); }
+  };
+  tx::repeat<2, layer> layers;
+};
+constexpr auto attending_loss = [](attending const& m, t<float, 2, 32, 512> x) {
+  auto const y = m.layers(x);
+  return tx::mean(y * y);
+};
+
+}  // namespace
+
+TEST_CASE("Queries, keys and values are one product of a library, forward and by their weights, and one backward") {
+  using step = tx::train_step<attending, attending_loss, descent, tx::mixed<tx::bf16>>;
+  int const before = device_with_library::products, threes = device_with_library::of_three;
+  auto const x = numbers<float>(2 * 32 * 512, -1, 1);
+  CHECK(distance(outcome<step, with_library>(1, x), outcome<typename one_by_one<step>::type, tx::reference>(1, x)) < 2e-2);
+  CHECK(device_with_library::of_three - threes == 2 * 2);  // of two layers: forward, and the weights' gradients
+  // Of a layer: three and out forward; of out's gradient one by each side; one by x of q, k and v, and three by their weights.
+  CHECK(device_with_library::products - before == 2 * (4 + 2 + 4));
 }
 
 TEST_CASE("A library adds a product to a value") {

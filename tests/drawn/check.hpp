@@ -14,6 +14,6 @@ struct verdict {
 verdict check(program const& p, totals& sums);
 
 // What is wrong with the plans of a graph of fixed extents, whose leaves are words.hpp's; empty if nothing is.
-std::string wrong_with(graph const& g, dtype type = dtype::f64);
+std::string wrong_with(graph const& g, dtype type = dtype::f64, totals* sums = nullptr);
 
 }  // namespace drawn

@@ -32,6 +32,7 @@ struct variant {
 constexpr tx::target with_library = [] {
   tx::target to = tx::cuda_target;
   to.kernel.ends_product = [](tx::passes::product_shape const& p) { return (p.rows + p.cols + p.depth) % 3 != 0; };
+  to.starts_together = [](tx::exec::kernel_sig const&, tx::exec::row_buffers const&, tx::exec::call const&) { return 3; };
   return to;
 }();
 
@@ -95,6 +96,12 @@ constexpr tx::target rounds_ahead = [] {
   to.rounds_ahead = true;
   return to;
 }();
+// And products of one value lie side by side.
+constexpr tx::target makes_neighbours = [] {
+  tx::target to = rounds_ahead;
+  to.makes_neighbours = true;
+  return to;
+}();
 static int halves_handed_in(graph const& g) {
   int halves = 0;
   for (int i = 0; i < g.size(); ++i) halves += g[i].op == &tx::argument_info && tx::is_half(g.info(i).type);
@@ -125,9 +132,13 @@ static void check_plans_of(graph const& g, recorded const& r, std::vector<expect
       if (group.nodes.size() > v.to.kernel.nodes || group.nodes.size() + group.reads.size() > v.to.kernel.values)
         throw std::runtime_error(std::string(v.name) + ": a kernel of more than the target allows");
       if (group.ends) {
+        auto const is = [&](int k, tx::op_info const& op) { return seen.nodes[group.nodes[k]].op == &op; };
+        int const count = group.nodes.size();
+        bool const adds_row = count == 4 && is(1, tx::cast_info) && is(2, tx::add_info) && is(3, tx::cast_info), stores_sum = count == 3 && is(1, tx::add_info) && is(2, tx::copy_info);
+        int const first = group.nodes[adds_row ? 2 : 1];
         bool reads_head = false;
-        for (int k = 0; k < seen.nodes[group.nodes[1]].inputs; ++k) reads_head = reads_head || seen.fused.where.of[seen.nodes.input(group.nodes[1], k)].base == group.head;
-        if (group.nodes.size() > 2 || !reads_head) throw std::runtime_error(std::string(v.name) + ": more than an end behind a product");
+        for (int k = 0; k < seen.nodes[first].inputs; ++k) reads_head = reads_head || seen.fused.where.of[seen.nodes.input(first, k)].base == group.head;
+        if ((count > 2 && !adds_row && !stores_sum) || !reads_head) throw std::runtime_error(std::string(v.name) + ": more than an end behind a product");
       }
       if (group.head >= 0 && !v.to.kernel.epilogues) throw std::runtime_error(std::string(v.name) + ": a product with an epilogue");
     }
@@ -153,6 +164,11 @@ void check_plans(recorded const& r, std::vector<expectation> const& runs, totals
   bool attends = false;
   for (int i = 0; i < r.g.size(); ++i) attends = attends || r.g[i].op == &tx::attention_info;
   if (attends) check_plans_of(tx::exec::optimise(r.g, attends_whole), r, runs, sums);
+  graph const beside = tx::exec::optimise(r.g, makes_neighbours);
+  bool joins = false;
+  for (int i = 0; i < beside.size(); ++i) joins = joins || beside[i].op == &tx::join_info;
+  sums.joined += joins;
+  if (joins) check_plans_of(beside, r, runs, sums);
   graph const ahead = tx::exec::optimise(r.g, rounds_ahead);
   if (halves_handed_in(ahead) == halves_handed_in(plain)) return;  // no loop rounds what it sees of a parameter
   ++sums.hoisted;

@@ -18,6 +18,7 @@ struct outcome {
 struct totals {
   std::int64_t kernels = 0, arena = 0;  // calls that were made, and bytes of arenas, of all plans
   std::int64_t handed = 0;              // values of which plans hold a band at a time
+  int joined = 0;                       // programs in which products lie side by side
   int hoisted = 0;                      // programs in which a loop rounds slices of a parameter
   int programs = 0, walks = 0, banded = 0, unfinished = 0, slopes = 0;
   std::map<std::string, int> planned;   // nodes of optimised graphs, by op

@@ -5,6 +5,7 @@
 #include <tx/ops/cast.hpp>
 #include <tx/ops/embedding.hpp>
 #include <tx/ops/iota.hpp>
+#include <tx/ops/join.hpp>
 #include <tx/ops/min.hpp>
 #include <tx/ops/prod.hpp>
 #include <tx/ops/random.hpp>
@@ -38,6 +39,14 @@ void iota(tx::node const& n, values& out) {
     out[e] = static_cast<double>(e / inner % static_cast<std::size_t>(n.info.dims.dim[n.at.v[0]]));
 }
 
+// An operand of a join, which begins at `first` along the axis.
+void join(values const& in, tx::shape const& from, tx::node const& n, std::int64_t first, values& out) {
+  auto const axis = static_cast<int>(n.at.v[0]);
+  std::int64_t inner = 1;
+  for (int a = axis + 1; a < from.rank; ++a) inner *= from.dim[a];
+  std::int64_t const own = from.dim[axis] * inner, all = n.info.dims.dim[axis] * inner;
+  for (std::int64_t e = 0; e < static_cast<std::int64_t>(in.size()); ++e) out[static_cast<std::size_t>(e / own * all + first * inner + e % own)] = in[static_cast<std::size_t>(e)];
+}
 void view(tx::node const& n, values const& in, tx::shape const& from, values& out) {
   tx::strided s = tx::passes::dense(from);
   if (!n.op->restride(s, from, n.info.dims, n.at)) throw std::runtime_error("evaluator: a view of a dense value");
@@ -148,6 +157,10 @@ void evaluator::compute(int id, tx::node const& n) {
       break;
     case tx::op_kind::collective: whole(n, {{out.data(), n.info.dims}}); break;
     case tx::op_kind::gather_all:
+      if (n.op == &tx::join_info) {
+        for (int k = 0; k < n.inputs; ++k) join(in(k), in_dims(k), n, tx::detail::first_along(g_, id, k), out);
+        break;
+      }
       for (int k = 0; k < n.inputs; ++k)
         std::copy(in(k).begin(), in(k).end(), out.begin() + g_.numbers[static_cast<int>(n.at.v[0]) + k]);
       break;

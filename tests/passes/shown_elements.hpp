@@ -3,7 +3,7 @@
 
 #include <tx/graph/graph.hpp>
 #include <tx/graph/leaf.hpp>
-#include <tx/ops/gather_all.hpp>
+#include <tx/ops/join.hpp>
 #include <tx/passes/storage.hpp>
 
 #include <algorithm>
@@ -53,6 +53,7 @@ class shown_elements_of {
     if (n.op->kind == tx::op_kind::view && moved_[id] == 0) return of(g_.input(id, 0), iteration, through_view(n, index));
     if (n.op == &tx::argument_info) return of_argument(n, iteration, index);
     if (n.op == &tx::result_info && !g_.is_result_of_op(id)) return of_result(n, iteration, index);
+    if (n.op == &tx::join_info) return of_joined(id, iteration, index);
     if (n.op->kind == tx::op_kind::gather_all) return of_block_made_of(n, iteration, index);
     return own(id, iteration, index);
   }
@@ -94,6 +95,17 @@ class shown_elements_of {
     if (k < body.carries) return of(value, outside * body.iterations + (body.reversed ? 0 : body.iterations - 1), index);
     std::int64_t const count = g_.info(value).count();
     return of(value, outside * body.iterations + static_cast<int>(index / count), index % count);
+  }
+  element_number of_joined(int id, int iteration, std::int64_t index) const {
+    tx::shape const& all = g_.info(id).dims;
+    int const axis = tx::detail::joined_along(g_, id);
+    std::int64_t inner = 1;
+    for (int a = axis + 1; a < all.rank; ++a) inner *= all.dim[a];
+    std::int64_t const place = index / inner % all.dim[axis], outer = index / inner / all.dim[axis];
+    int k = g_[id].inputs - 1;
+    while (tx::detail::first_along(g_, id, k) > place) --k;
+    std::int64_t const extent = g_.info(g_.input(id, k)).dims.dim[axis];
+    return of(g_.input(id, k), iteration, (outer * extent + place - tx::detail::first_along(g_, id, k)) * inner + index % inner);
   }
   element_number of_block_made_of(tx::node const& n, int iteration, std::int64_t index) const {
     for (int k = 0; k < n.inputs; ++k) {

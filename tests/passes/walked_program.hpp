@@ -29,6 +29,9 @@ class walked_program {
   void region(tx::exec::frame& f, tx::exec::loop const& l) const {
     for (int k = 0; k < l.count; ++k) {
       tx::exec::instruction const& s = p_.instructions[static_cast<std::size_t>(l.first + k)];
+      for (int last = s.together; last > 1; --last)  // what starts together may run in any order, as in this one
+        call(f, p_.calls[static_cast<std::size_t>(p_.instructions[static_cast<std::size_t>(l.first + k + last - 1)].index)]);
+      if (s.together == 0) continue;
       if (s.kind == tx::exec::instruction_kind::call)
         call(f, p_.calls[static_cast<std::size_t>(s.index)]);
       else

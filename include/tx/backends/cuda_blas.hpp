@@ -6,7 +6,13 @@
 
 namespace tx {
 
-struct cuda_blas : backends::cuda::backend<backends::cuda::gpu_with_blas> {
+struct cuda_blas : backends::cuda::backend<backends::cuda::gpu_with_blas<false>> {
+  static constexpr tx::target const& target = cuda_blas_target;
+};
+
+// Whose products of floats round both sides to 11 bits, as PyTorch does with torch.backends.cuda.matmul.allow_tf32: several times as fast on units for matrices.
+// Products that the library is not asked for are as exact as ever.
+struct cuda_blas_tf32 : backends::cuda::backend<backends::cuda::gpu_with_blas<true>> {
   static constexpr tx::target const& target = cuda_blas_target;
 };
 

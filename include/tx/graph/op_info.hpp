@@ -17,7 +17,7 @@ enum class op_kind : std::uint8_t {
   view,         // moves no element: reshape, transpose, broadcast, slice
   product,      // [..., M, K] x [..., K, N] -> [..., M, N]
   whole,        // partitioned_rule<&info> sees whole dense operands; may have several results
-  gather_all,   // lays its inputs end to end in one flat block
+  gather_all,   // lays its inputs end to end, in one flat block or along an axis: planned in place
   region,       // runs a region; results are read through `result` nodes
   result,       // one result of a region node, or of an op with several
   collective,   // acts on all ranks

@@ -39,10 +39,12 @@ TX_COLD std::vector<kernel_cost> costs_of(device_rates const& on) {
   exec::program_tables const tables = exec::tables_of<typename Step::template program<To>>();
   std::vector<kernel_cost> all;
   for (exec::call const& c : tables.calls) all.push_back(detail::cost_of<To>(tables, c, on));
+  for (exec::instruction const& s : tables.instructions)
+    if (s.kind == exec::instruction_kind::call && s.together == 0) all[static_cast<std::size_t>(s.index)].starts_alone = false;
   return all;
 }
 
-// Sums over the calls of a run.
+// Sums over the calls of a run. Calls that start together count as one.
 struct run_cost {
   std::int64_t calls = 0;
   double matrix_flops = 0, other_flops = 0, least_bytes = 0, moved_bytes = 0, seconds = 0;
@@ -51,7 +53,7 @@ TX_COLD inline run_cost total_of(std::vector<kernel_cost> const& all) {
   run_cost sum;
   for (kernel_cost const& k : all) {
     auto const runs = static_cast<double>(k.runs);
-    sum.calls += k.runs;
+    sum.calls += k.starts_alone ? k.runs : 0;
     sum.matrix_flops += runs * k.matrix_flops;
     sum.other_flops += runs * k.other_flops;
     sum.least_bytes += runs * k.least_bytes;

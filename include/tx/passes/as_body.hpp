@@ -106,7 +106,7 @@ class body_of_graph {
     }
     if (n.op == &repeat_info) at = of_region(run_region(at) + first_);
     if (n.op->random) at = of_random(random_stream(at), shard, random_own_rows(at), random_all_rows(at));
-    if (n.op->kind == op_kind::gather_all) at = of_gathered(first_number(at) + numbers_, gathered_rows(at));
+    if (n.op == &gather_all_info) at = of_gathered(first_number(at) + numbers_, gathered_rows(at));
     g_.current = first_ + n.region;
     g_.when = n.when;
     g_.site = n.site;

@@ -8,7 +8,7 @@
 #pragma once
 
 #include <tx/ops/copy.hpp>
-#include <tx/ops/gather_all.hpp>
+#include <tx/ops/join.hpp>
 #include <tx/passes/continued_carry.hpp>
 #include <tx/passes/storage_order.hpp>
 
@@ -59,8 +59,11 @@ class storage_assigner {
     for (int k = 0; k < n.inputs; ++k) in_.push_back(map_[from_.input(n, k)]);
     op_kind const kind = n.op->kind;
     if (n.op == &repeat_info) store_region(n);
-    if (kind == op_kind::gather_all)
+    if (n.op == &join_info) {
+      for (int k = 0; k < n.inputs; ++k) in_[k] = joined_here(in_[k], n.region, joined_strides(from_, i, k));
+    } else if (kind == op_kind::gather_all) {
       for (int& value : in_) value = computed_here(through_dense(to_, value), value, n.region, false);
+    }
     if (kind == op_kind::view && needs_dense(n)) in_[0] = copy(in_[0], n.region);
     if (kind == op_kind::product)  // strides will do, but elements have to be there
       for (int& value : in_)
@@ -124,6 +127,11 @@ class storage_assigner {
   // where it is wanted. Else a copy of `shown`, which shows it.
   constexpr int computed_here(int value, int shown, int region_id, bool any_order) {
     return takes_place(value, region_id, any_order) ? value : copy(shown, region_id);
+  }
+  // The same where it is joined with others: `order` has the strides of all of them.
+  constexpr int joined_here(int value, int region_id, strided const& order) {
+    bool const lies_so = same_steps(where_.of[value].at, order, to_.info(value).dims);
+    return lies_so && takes_place(value, region_id, true) ? value : copy(value, region_id, order);
   }
   // A view of each element of its base once, in whatever order.
   constexpr bool shows_all(int value) const {
@@ -261,10 +269,11 @@ class storage_assigner {
     taken_.push_back(0);
     where_.of.push_back(locate(where_.of.size(), order));
   }
-  constexpr int copy(int value, int region_id) {
+  constexpr int copy(int value, int region_id) { return copy(value, region_id, dense(to_.info(value).dims)); }
+  constexpr int copy(int value, int region_id, strided const& order) {
     int const saved = to_.current;
     to_.current = region_id;
-    int const c = emit(&copy_info, vec<int>{value}, of_copy(++copies_), to_.info(value), dense(to_.info(value).dims));
+    int const c = emit(&copy_info, vec<int>{value}, of_copy(++copies_), to_.info(value), order);
     to_.current = saved;
     return c;
   }
@@ -333,7 +342,7 @@ class storage_assigner {
         places[where_.of[body_of(i).results[result_number(n.at)]].base] = {place_kind::slice, i, 0};
       } else if (n.op->kind == op_kind::gather_all) {
         for (int k = 0; k < n.inputs; ++k)
-          places[to_.input(n, k)] = {place_kind::within, i, to_.numbers[first_number(n.at) + k]};
+          places[to_.input(n, k)] = {place_kind::within, i, n.op == &join_info ? first_joined(i, k) : to_.numbers[first_number(n.at) + k]};
       }
     }
     for (output const& o : to_.outputs)
@@ -348,6 +357,11 @@ class storage_assigner {
         l.root = p.target;
       }
     }
+  }
+
+  // The first element of operand k of a join, among all.
+  constexpr std::int64_t first_joined(int id, int k) const {
+    return tx::detail::first_along(to_, id, k) * static_cast<std::int64_t>(dense(to_.info(id).dims).stride[tx::detail::joined_along(to_, id)]);
   }
 
   graph const& from_;

@@ -35,7 +35,7 @@ class fuser : public fusion_rules {
     for (int i = 0, end = g_.size(); i < end; ++i)
       if (is_number(i)) place(i);
     for (int i = 0, end = g_.size(); i < end; ++i)
-      if (out.group_of[i] < 0 && is_rounded_ahead(i)) place(i);
+      if (out.group_of[i] < 0 && is_rounded_ahead(i)) g_[i].op == &join_info ? alone(i) : place(i);
     for (int i = 0, end = g_.size(); i < end; ++i)
       if (out.group_of[i] < 0) visit(i);
   }
@@ -82,8 +82,13 @@ class fuser : public fusion_rules {
     return true;
   }
 
-  // Parameters that a target rounds ahead are there before what reads them: a library adds a row of them to a product.
+  // Parameters that a target rounds ahead, and joins of such, are there before what reads them: a library adds a row of them to a product.
   constexpr bool is_rounded_ahead(int id) const {
+    bool joined = g_[id].op == &join_info;
+    for (int k = 0; joined && k < g_[id].inputs; ++k) joined = is_rounded_ahead(g_.input(id, k));
+    return joined || is_rounded_parameter(id);
+  }
+  constexpr bool is_rounded_parameter(int id) const {
     return limits_.ends_product != nullptr && g_[id].op == &cast_info && is_half(g_.info(id).type) && g_[base_of(g_.input(id, 0))].op == &parameter_info;
   }
 
@@ -163,11 +168,12 @@ class fuser : public fusion_rules {
     return false;
   }
 
-  // The later of a group and the last one that reads the same operand; a number is no reason to be one kernel.
+  // The later of a group and the last one that reads the same operand, or another result of the op that made it; a number is no reason to be one kernel.
   constexpr int later_sibling(int sibling, int operand) const {
     int const base = base_of(operand);
-    return g_.info(base).count() > 1 && last_reader_[base] > sibling ? last_reader_[base] : sibling;
+    return g_.info(base).count() > 1 && last_reader_[maker_of(base)] > sibling ? last_reader_[maker_of(base)] : sibling;
   }
+  constexpr int maker_of(int base) const { return g_.is_result_of_op(base) ? g_.input(base, 0) : base; }
 
   constexpr void place(int id) {
     if (!is_space_op(id)) {
@@ -236,7 +242,7 @@ class fuser : public fusion_rules {
     for (int k = 0; k < read_counts_.back(); ++k) gr.reads.pop_back();
     read_counts_.pop_back();
     for (int k = inputs_of(id) - 1; k >= 0; --k) {
-      last_reader_[base_of(g_.input(id, k))] = readers_before_.back();
+      last_reader_[maker_of(base_of(g_.input(id, k)))] = readers_before_.back();
       readers_before_.pop_back();
     }
   }
@@ -327,8 +333,9 @@ class fuser : public fusion_rules {
     int reads = 0;
     for (int k = 0, inputs = inputs_of(id); k < inputs; ++k) {
       int const base = base_of(g_.input(id, k));
-      readers_before_.push_back(last_reader_[base]);
-      if (gr.fusible) last_reader_[base] = at;
+      int& last = last_reader_[maker_of(base)];
+      readers_before_.push_back(last);
+      if (gr.fusible) last = at;
       if (out.group_of[base] == at) continue;
       gr.reads.push_back(base);
       ++reads;
@@ -337,7 +344,7 @@ class fuser : public fusion_rules {
   }
 
   bool enabled_;
-  vec<int> last_reader_{};   // base -> the last fusible group that reads it
+  vec<int> last_reader_{};   // base, or the op that makes it with others -> the last fusible group that reads it
   vec<char> waiting_{};
   vec<int> waiting_list_{};       // those, in order, and some that wait no longer
   vec<char> is_output_{};

@@ -7,6 +7,7 @@
 
 #include <tx/ops/add.hpp>
 #include <tx/ops/cast.hpp>
+#include <tx/ops/copy.hpp>
 #include <tx/passes/groups.hpp>
 
 namespace tx::passes::detail {
@@ -102,14 +103,14 @@ class fusion_rules {
   // What a library does as it stores a product's results: it rounds them to the halves of the sides, or adds them to another value of their type and shape, or
   // adds a row of halves to each and rounds the sums. Each value in between has no other reader.
   //
-  //   {p, cast<bf16>(p)}, {p, p + x} or {p, r = cast<f32>(broadcast(bias)), y = p + r, cast<bf16>(y)}
+  //   {p, cast<bf16>(p)}, {p, p + x}, which may be stored over a carry, or {p, r = cast<f32>(broadcast(bias)), y = p + r, cast<bf16>(y)}
   constexpr bool ends_with(int id, group const& gr) const {
     int const already = gr.nodes.size();
     if (already == 1) {
       if (is_widened_row(id, gr) || adds_widened_row(id, gr)) return true;
       return is_only_reader(id, gr.head) && (rounds(id, gr.head) || (g_[id].op == &add_info && adds_elements(id, gr.head, g_.input(id, 0), g_.input(id, 1))));
     }
-    if (already == 2) return adds_widened_row(id, gr);
+    if (already == 2) return adds_widened_row(id, gr) || stores_sum(id, gr.nodes[1]);
     return already == 3 && g_[gr.nodes[2]].op == &add_info && rounds(id, gr.head, gr.nodes[2]);
   }
   // Is `value` rounded by a node to the halves that the product `head` is of?
@@ -121,7 +122,7 @@ class fusion_rules {
   constexpr bool is_widened_row(int id, group const& gr) const {
     if (g_[id].op != &cast_info || g_.info(id).type != g_.info(gr.head).type || g_.info(g_.input(id, 0)).type != g_.info(g_.input(gr.head, 0)).type) return false;
     int row = g_.input(id, 0);
-    while (g_[row].op->kind == op_kind::view && !out.where.moved[row]) row = g_.input(row, 0);
+    while (g_[row].op->kind == op_kind::view && !out.where.moved[row] && g_.info(row).count() != gr.cols) row = g_.input(row, 0);
     return is_half(g_.info(row).type) && gr.cols > 1 && g_.info(row).dims.bounds == 0 && g_.info(row).count() == gr.cols && g_.info(row).dims.last() == gr.cols &&
            g_[row].op->kind != op_kind::index && g_[row].op->kind != op_kind::constant;
   }
@@ -135,6 +136,7 @@ class fusion_rules {
       if (g_[i].op == &cast_info && rounds(i, gr.head, id)) rounding = i;
     return rounding >= 0 && is_only_reader(rounding, id);
   }
+  constexpr bool stores_sum(int id, int sum) const { return g_[id].op == &copy_info && g_[sum].op == &add_info && base_of(g_.input(id, 0)) == sum && is_only_reader(id, sum); }
   constexpr bool is_only_reader(int id, int value) const {
     int readers = 0;
     for (int i = 0; i < g_.size(); ++i) {

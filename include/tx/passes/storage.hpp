@@ -9,7 +9,7 @@
 namespace tx::passes {
 
 // Where a value is put. own: in a buffer of its own; carry: over argument node `target`; slice: in the stacked value of result node
-// `target`, per iteration; within: at element `offset` of gather_all node `target`; replace: over leaf `target`.
+// `target`, per iteration; within: at element `offset` of gather_all or join node `target`; replace: over leaf `target`.
 enum class place_kind : std::uint8_t { own, carry, slice, within, replace };
 
 struct placement {

@@ -3,8 +3,10 @@
 //   q = matmul(x, w)                 [batch, token, head, d]
 //   p = transpose<0, 2, 1, 3>(q)     [batch, head, token, d], read by a product
 // q is stored as p has it, so p's reader finds dense matrices. Rows stay whole: the axis whose elements are neighbours does too.
+// What is joined with others is stored at the strides of all of them.
 #pragma once
 
+#include <tx/ops/join.hpp>
 #include <tx/passes/storage.hpp>
 
 namespace tx::passes {
@@ -27,6 +29,15 @@ constexpr bool reader_order(graph const& g, int source, int reader, strided& sto
   return true;
 }
 
+// Of operand k of a join.
+constexpr strided joined_strides(graph const& g, int join, int k) {
+  strided s = dense(g.info(join).dims);
+  shape const& own = g.info(g.input(join, k)).dims;
+  for (int a = 0; a < own.rank; ++a)
+    if (own.dim[a] == 1) s.stride[a] = {};
+  return s;
+}
+
 }  // namespace detail
 
 constexpr vec<strided> storage_order(graph const& g) {
@@ -34,6 +45,11 @@ constexpr vec<strided> storage_order(graph const& g) {
   order.reserve(g.size());
   for (int i = 0, end = g.size(); i < end; ++i) order.push_back(dense(g.info(i).dims));
   vec<char> chosen(g.size(), 0);
+  for (int i = 0, end = g.size(); i < end; ++i)
+    for (int k = 0; g[i].op == &join_info && k < g[i].inputs; ++k) {
+      order[g.input(i, k)] = detail::joined_strides(g, i, k);
+      chosen[g.input(i, k)] = 1;
+    }
   for (int i = 0, end = g.size(); i < end; ++i) {
     node const& n = g[i];
     if (n.op->kind != op_kind::view) continue;

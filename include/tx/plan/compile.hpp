@@ -5,6 +5,8 @@
 #include <tx/passes/bands.hpp>
 #include <tx/passes/expand.hpp>
 #include <tx/passes/hoist.hpp>
+#include <tx/passes/neighbours.hpp>
+#include <tx/passes/rounded_carries.hpp>
 #include <tx/plan/compile_options.hpp>
 #include <tx/plan/lower.hpp>
 
@@ -16,7 +18,8 @@ namespace exec {
 constexpr graph optimise(graph const& recorded, target const& to) {
   verify(recorded);
   graph g = passes::expand(recorded, to.runs_attention);
-  if (to.rounds_ahead) g = passes::hoist(static_cast<graph&&>(g));
+  if (to.rounds_ahead) g = passes::rounded_carries(passes::hoist(static_cast<graph&&>(g)));
+  if (to.makes_neighbours) g = passes::neighbours(static_cast<graph&&>(g));
   verify(g);
   return g;
 }

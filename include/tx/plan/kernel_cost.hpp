@@ -21,6 +21,7 @@ struct device_rates {
 struct kernel_cost {
   std::string name;
   std::int64_t runs = 0;
+  bool starts_alone = true;  // not together with a call before it
   double matrix_flops = 0;  // on units for matrices, of one call
   double other_flops = 0;
   double least_bytes = 0;   // every operand and result once
@@ -31,7 +32,7 @@ struct kernel_cost {
   double seconds() const {  // of all its calls
     double const arithmetic = matrix_flops / on.half_flops + other_flops / on.float_flops, memory = (moved_bytes - behind_bytes) / on.bytes;
     double const behind = behind_bytes > 0 ? on.launch + behind_bytes / on.bytes : 0;
-    return static_cast<double>(runs) * (on.launch + (arithmetic > memory ? arithmetic : memory) + behind);
+    return static_cast<double>(runs) * ((starts_alone ? on.launch : 0) + (arithmetic > memory ? arithmetic : memory) + behind);
   }
 };
 

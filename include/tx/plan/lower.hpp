@@ -5,6 +5,7 @@
 #include <tx/ops/iota.hpp>
 #include <tx/plan/arena.hpp>
 #include <tx/plan/range_checks.hpp>
+#include <tx/plan/together.hpp>
 
 namespace tx::exec {
 
@@ -26,6 +27,7 @@ class lowerer {
     arena.run(scratch_);
     if (seen_ != nullptr) tell(arena);
     emit_steps();
+    calls_together(out_, g_, to_, [&](int kernel) { return kernels_.kept_by(kernel); }, [&](int call) { return scratch_[call].bytes; }).find();
     return static_cast<lowered&&>(out_);
   }
 
@@ -129,7 +131,7 @@ class lowerer {
     op_kind const kind = gr.head >= 0 ? g_[gr.head].op->kind : op_kind::elementwise;
     if (kind == op_kind::region) return;
     if (kind == op_kind::gather_all) {
-      zero_gaps(gr.head);
+      if (g_[gr.head].op == &gather_all_info) zero_gaps(gr.head);
       return;
     }
     if (!gr.fusible) {

@@ -73,14 +73,19 @@ class kernel_table {
     kernel_sig const& k = out_.kernels[c.kernel];
     if (k.kind == kernel_kind::whole && to_.whole_scratch != nullptr) return to_.whole_scratch(*k.op, c, &out_.operands[c.first]);
     if (k.kind != kernel_kind::fused && k.kind != kernel_kind::gemm) return 0;
-    if (c.kernel >= needs_.size()) needs_.resize(c.kernel + 1, -1);
-    if (needs_[c.kernel] < 0) {
-      needs_[c.kernel] = buffers_.size();
-      buffers_.push_back(analyse(sig_view{out_, k}));
-    }
-    std::int64_t bytes = to_.row_scratch(buffers_[needs_[c.kernel]], c);
-    if (k.kind == kernel_kind::gemm) bytes += to_.product_scratch(buffers_[needs_[c.kernel]], c, out_.operands[c.first], out_.operands[c.first + 1]);
+    row_buffers const kept = kept_by(c.kernel);
+    std::int64_t bytes = to_.row_scratch(kept, c);
+    if (k.kind == kernel_kind::gemm) bytes += to_.product_scratch(kept, c, out_.operands[c.first], out_.operands[c.first + 1]);
     return bytes;
+  }
+  // Of a fused group, or of what follows a product.
+  constexpr row_buffers kept_by(int kernel) {
+    if (kernel >= needs_.size()) needs_.resize(kernel + 1, -1);
+    if (needs_[kernel] < 0) {
+      needs_[kernel] = buffers_.size();
+      buffers_.push_back(analyse(sig_view{out_, out_.kernels[kernel]}));
+    }
+    return buffers_[needs_[kernel]];
   }
 
  private:

@@ -91,6 +91,7 @@ enum class instruction_kind : std::uint8_t { call, loop };
 struct instruction {
   instruction_kind kind = instruction_kind::call;
   int index = 0;  // of the call, or of the region to run
+  int together = 1;  // calls: so many, from this one on, may be started as one (plan/together.hpp); 0: this one with those before it
 };
 
 struct loop {

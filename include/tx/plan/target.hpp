@@ -28,6 +28,10 @@ struct target {
   // all gradients are made before the first update, which then is one kernel for each group of parameters.
   bool rounds_ahead = false;
   bool gathers_gradients = false;
+  // Products of one value are started together, so weights and results of such lie side by side (passes/neighbours.hpp).
+  bool makes_neighbours = false;
+  // How many calls of a kernel are started together at most, a row kernel's or a product's (plan/together.hpp); null: one.
+  int (*starts_together)(exec::kernel_sig const&, exec::row_buffers const& kept, exec::call const&) = nullptr;
   bool has_own_memory = false;  // to which a run's arguments and scalars are copied
   // Words behind those scalars by which the parts of a kernel that run at once count how many of them are done: 0 between kernels.
   std::int64_t counter_words = 0;

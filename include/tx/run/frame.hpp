@@ -113,6 +113,12 @@ void for_each_iteration(Frame& f, loop const& l, Body body) {
   f.iteration = around;
 }
 
+// One of several calls of a kernel that are started together.
+struct started_call {
+  call const* of;
+  operand_ref const* operands;
+};
+
 // A backend of several ranks has its own, with the communicator.
 template <class Backend>
 concept ranked = requires { typename Backend::communicator; };

@@ -4,6 +4,8 @@
 #include <tx/plan/program.hpp>
 #include <tx/run/observer.hpp>
 
+#include <span>
+
 namespace tx::exec {
 
 template <class Kernel>
@@ -35,6 +37,18 @@ __attribute__((noinline)) void run_call_in_extents(Frame& f, call const& c, oper
   if (f.observed) tell_after(f, c);
 }
 
+// A kernel that starts several calls of it together.
+template <class Kernel, class Frame>
+concept starts_together = requires(Frame const& f, std::span<started_call const> calls) { Kernel::run_together(f, calls); };
+template <class Kernel, class Frame, std::size_t Count>
+__attribute__((noinline)) void run_calls_together(Frame& f, started_call const (&calls)[Count]) {
+  if (f.observed) {  // observers are told of each
+    for (started_call const& s : calls) run_call<Kernel>(f, *s.of, s.operands);
+  } else {
+    Kernel::run_together(f, std::span<started_call const>(calls));
+  }
+}
+
 template <class Program, class Backend>
 struct runner {
   using frame = typename frame_type<Backend>::type;
@@ -54,16 +68,35 @@ struct runner {
     void operator()() const { body<Region>(f, std::make_integer_sequence<int, Program::loops[Region].count>{}); }
   };
 
+  template <int Call>
+  using kernel_called = typename Backend::template kernel<kernel_of<Program, Program::calls[Call].kernel>>;
+
+  template <int Call>
+  static void one_call(frame& f) {
+    using own = kernel_called<Call>;
+    static_assert(backend_kernel<own>::value);
+    operand_ref const* const operands = &Program::operands.items[Program::calls[Call].first];
+    if constexpr (Program::varies) run_call_in_extents<own>(f, Program::calls[Call], operands, Program::varying.items);
+    else run_call<own>(f, Program::calls[Call], operands);
+  }
+  // Instruction First + K for each K.
+  template <int First, int... K>
+  static void together(frame& f, std::integer_sequence<int, K...>) {
+    using own = kernel_called<Program::instructions[First].index>;
+    if constexpr (starts_together<own, frame>) {
+      static constexpr started_call calls[] = {{&Program::calls.items[Program::instructions[First + K].index], &Program::operands.items[Program::calls[Program::instructions[First + K].index].first]}...};
+      run_calls_together<own>(f, calls);
+    } else {
+      (one_call<Program::instructions[First + K].index>(f), ...);
+    }
+  }
+
   template <int Instruction>
   static void one(frame& f) {
     constexpr instruction s = Program::instructions[Instruction];
     if constexpr (s.kind == instruction_kind::call) {
-      constexpr int kernel = Program::calls[s.index].kernel;
-      using own = typename Backend::template kernel<kernel_of<Program, kernel>>;
-      static_assert(backend_kernel<own>::value);
-      operand_ref const* const operands = &Program::operands.items[Program::calls[s.index].first];
-      if constexpr (Program::varies) run_call_in_extents<own>(f, Program::calls[s.index], operands, Program::varying.items);
-      else run_call<own>(f, Program::calls[s.index], operands);
+      if constexpr (s.together == 1) one_call<s.index>(f);
+      else if constexpr (s.together > 1) together<Instruction>(f, std::make_integer_sequence<int, s.together>{});
     } else {
       for_each_iteration(f, Program::loops[s.index], whole_body<s.index>{f});
     }

@@ -11,8 +11,9 @@
 
 enum cublasStatus_t { CUBLAS_STATUS_SUCCESS = 0, CUBLAS_STATUS_INVALID_VALUE = 7 };
 enum cublasOperation_t { CUBLAS_OP_N = 0, CUBLAS_OP_T = 1 };
-enum cublasComputeType_t { CUBLAS_COMPUTE_32F = 68 };
-enum cublasLtMatmulDescAttributes_t { CUBLASLT_MATMUL_DESC_TRANSA = 3, CUBLASLT_MATMUL_DESC_TRANSB = 4, CUBLASLT_MATMUL_DESC_EPILOGUE = 7, CUBLASLT_MATMUL_DESC_BIAS_POINTER = 8 };
+enum cublasComputeType_t { CUBLAS_COMPUTE_32F = 68, CUBLAS_COMPUTE_32F_FAST_TF32 = 77 };
+enum cublasLtMatmulDescAttributes_t { CUBLASLT_MATMUL_DESC_TRANSA = 3, CUBLASLT_MATMUL_DESC_TRANSB = 4, CUBLASLT_MATMUL_DESC_EPILOGUE = 7, CUBLASLT_MATMUL_DESC_BIAS_POINTER = 8, CUBLASLT_MATMUL_DESC_BIAS_BATCH_STRIDE = 10 };
+enum cublasLtMatrixLayoutAttribute_t { CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT = 5, CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET = 6 };
 enum cublasLtEpilogue_t { CUBLASLT_EPILOGUE_DEFAULT = 1, CUBLASLT_EPILOGUE_BIAS = 4 };
 enum cublasLtMatmulPreferenceAttributes_t {
   CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES = 1,
@@ -23,14 +24,18 @@ enum cublasLtMatmulPreferenceAttributes_t {
 };
 struct cublasLtContext {};
 struct cublasLtMatmulDescOpaque_t {
+  cublasComputeType_t compute = CUBLAS_COMPUTE_32F;
   cublasOperation_t turned[2] = {CUBLAS_OP_N, CUBLAS_OP_N};
   cublasLtEpilogue_t epilogue = CUBLASLT_EPILOGUE_DEFAULT;
   void const* bias = nullptr;
+  std::int64_t next_bias = 0;
 };
 struct cublasLtMatrixLayoutOpaque_t {
   cudaDataType type;
   std::uint64_t rows, cols;
   std::int64_t apart;
+  std::int32_t batch = 1;
+  std::int64_t next = 0;
 };
 struct cublasLtMatmulPreferenceOpaque_t {};
 struct cublasLtMatmulAlgo_t {
@@ -51,9 +56,11 @@ struct matrix {
   cudaDataType type;
   std::int64_t apart;
   bool turned;
+  std::int64_t next;  // elements to the next product's
+  bool rounded = false;  // floats, to 11 bits
 };
-// to = a b + added, each [rows, depth] x [depth, cols], and to each column the `rows` elements of `bias`, where there are any: started on a stream, by product.cu.
-cudaError_t start_product(matrix a, matrix b, matrix added, void const* bias, matrix to, std::int64_t rows, std::int64_t cols, std::int64_t depth, cudaStream_t stream);
+// to = a b + added, each [rows, depth] x [depth, cols], and to each column the `rows` elements of `bias`, where there are any: `batch` of them, started on a stream, by product.cu.
+cudaError_t start_product(matrix a, matrix b, matrix added, matrix bias, matrix to, std::int64_t rows, std::int64_t cols, std::int64_t depth, int batch, cudaStream_t stream);
 
 }  // namespace stands_for_cublaslt
 
@@ -63,8 +70,8 @@ inline cublasStatus_t cublasLtCreate(cublasLtHandle_t* handle) {
   *handle = &one;
   return CUBLAS_STATUS_SUCCESS;
 }
-inline cublasStatus_t cublasLtMatmulDescCreate(cublasLtMatmulDesc_t* to, cublasComputeType_t, cudaDataType) {
-  *to = new cublasLtMatmulDescOpaque_t;
+inline cublasStatus_t cublasLtMatmulDescCreate(cublasLtMatmulDesc_t* to, cublasComputeType_t compute, cudaDataType) {
+  *to = new cublasLtMatmulDescOpaque_t{compute};
   return CUBLAS_STATUS_SUCCESS;
 }
 inline cublasStatus_t cublasLtMatmulDescSetAttribute(cublasLtMatmulDesc_t to, cublasLtMatmulDescAttributes_t which, void const* value, std::size_t bytes) {
@@ -75,11 +82,18 @@ inline cublasStatus_t cublasLtMatmulDescSetAttribute(cublasLtMatmulDesc_t to, cu
   };
   if (which == CUBLASLT_MATMUL_DESC_EPILOGUE) return set(&to->epilogue, sizeof to->epilogue);
   if (which == CUBLASLT_MATMUL_DESC_BIAS_POINTER) return set(&to->bias, sizeof to->bias);
+  if (which == CUBLASLT_MATMUL_DESC_BIAS_BATCH_STRIDE) return set(&to->next_bias, sizeof to->next_bias);
   return set(&to->turned[which == CUBLASLT_MATMUL_DESC_TRANSB], sizeof to->turned[0]);
 }
 inline cublasStatus_t cublasLtMatrixLayoutCreate(cublasLtMatrixLayout_t* to, cudaDataType type, std::uint64_t rows, std::uint64_t cols, std::int64_t apart) {
   if (apart < static_cast<std::int64_t>(rows)) return CUBLAS_STATUS_INVALID_VALUE;
   *to = new cublasLtMatrixLayoutOpaque_t{type, rows, cols, apart};
+  return CUBLAS_STATUS_SUCCESS;
+}
+inline cublasStatus_t cublasLtMatrixLayoutSetAttribute(cublasLtMatrixLayout_t to, cublasLtMatrixLayoutAttribute_t which, void const* value, std::size_t bytes) {
+  bool const counts = which == CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT;
+  if (bytes != (counts ? sizeof to->batch : sizeof to->next)) return CUBLAS_STATUS_INVALID_VALUE;
+  std::memcpy(counts ? static_cast<void*>(&to->batch) : &to->next, value, bytes);
   return CUBLAS_STATUS_SUCCESS;
 }
 inline cublasStatus_t cublasLtMatmulPreferenceCreate(cublasLtMatmulPreference_t* to) {
@@ -106,7 +120,11 @@ inline cublasStatus_t cublasLtMatmul(cublasLtHandle_t, cublasLtMatmulDesc_t prod
   if (adds && (c_layout->rows != rows || c_layout->cols != cols)) return CUBLAS_STATUS_INVALID_VALUE;
   bool const biased = product->epilogue == CUBLASLT_EPILOGUE_BIAS;
   if (biased && product->bias == nullptr) return CUBLAS_STATUS_INVALID_VALUE;
-  auto const status = stands_for_cublaslt::start_product({a, a_layout->type, a_layout->apart, a_turned}, {b, b_layout->type, b_layout->apart, b_turned}, {adds ? c : nullptr, c_layout->type, c_layout->apart, false}, biased ? product->bias : nullptr, {d, d_layout->type, d_layout->apart, false},
-                                                           static_cast<std::int64_t>(rows), static_cast<std::int64_t>(cols), static_cast<std::int64_t>(depth), stream);
+  if (a_layout->batch != d_layout->batch || b_layout->batch != d_layout->batch || (adds && c_layout->batch != d_layout->batch)) return CUBLAS_STATUS_INVALID_VALUE;
+  bool const rounded = product->compute == CUBLAS_COMPUTE_32F_FAST_TF32;
+  auto const status = stands_for_cublaslt::start_product({a, a_layout->type, a_layout->apart, a_turned, a_layout->next, rounded}, {b, b_layout->type, b_layout->apart, b_turned, b_layout->next, rounded},
+                                                         {adds ? c : nullptr, c_layout->type, c_layout->apart, false, c_layout->next},
+                                                         {biased ? product->bias : nullptr, d_layout->type, static_cast<std::int64_t>(rows), false, product->next_bias}, {d, d_layout->type, d_layout->apart, false, d_layout->next},
+                                                         static_cast<std::int64_t>(rows), static_cast<std::int64_t>(cols), static_cast<std::int64_t>(depth), d_layout->batch, stream);
   return status == cudaSuccess ? CUBLAS_STATUS_SUCCESS : CUBLAS_STATUS_INVALID_VALUE;
 }

@@ -6,31 +6,49 @@
 
 #include <cublasLt.h>
 
+#include <compare>
 #include <map>
-#include <tuple>
 
 namespace tx::backends::cuda {
 
+// Tf32: products of floats are of floats rounded to 11 bits (https://docs.nvidia.com/cuda/cublas/#cublascomputetype-t), on units for matrices.
+template <bool Tf32>
 struct gpu_with_blas : gpu {
   // Matrices lie by columns there: what is asked for is the product's transpose, the right side first.
   static bool multiply(library_product const& p) {
     bool const right_turned = p.right_col != 1, left_turned = p.left_col != 1;
     if ((right_turned && p.right_row != 1) || (left_turned && p.left_row != 1)) return false;
-    std::int64_t const right_apart = right_turned ? p.right_col : p.right_row, left_apart = left_turned ? p.left_col : p.left_row;
-    std::int64_t const added_apart = p.added != nullptr ? p.added_apart : p.apart;
-    plan const* const way = plan_of({p.type, p.to_type, p.rows, p.cols, p.depth, right_turned, right_apart, left_turned, left_apart, p.apart, added_apart, p.row != nullptr, aligned(p)});
+    bool const adds = p.added != nullptr;
+    plan const* const way = plan_of({.type = p.type, .to_type = p.to_type, .rows = p.rows, .cols = p.cols, .depth = p.depth,
+                                     .right = {right_turned, right_turned ? p.right_col : p.right_row, p.next_right}, .left = {left_turned, left_turned ? p.left_col : p.left_row, p.next_left},
+                                     .added = {false, adds ? p.added_apart : p.apart, adds ? p.next_added : p.next_to}, .to = {false, p.apart, p.next_to}, .adds_row = p.row != nullptr,
+                                     .next_row = p.next_row, .batch = p.batch, .alignment = aligned(p)});
     if (way == nullptr) return false;
     float const one = 1, zero = 0;
-    bool const adds = p.added != nullptr;
     if (p.row != nullptr) must(cublasLtMatmulDescSetAttribute(way->product, CUBLASLT_MATMUL_DESC_BIAS_POINTER, &p.row, sizeof p.row), "a product's description");
-    must(cublasLtMatmul(library(), way->product, &one, p.right, way->right, p.left, way->left, adds ? &one : &zero, adds ? p.added : p.to, added_apart == p.apart ? way->to : way->added, p.to,
+    must(cublasLtMatmul(library(), way->product, &one, p.right, way->right, p.left, way->left, adds ? &one : &zero, adds ? p.added : p.to, adds ? way->added : way->to, p.to,
                         way->to, &way->algorithm, p.workspace, static_cast<std::size_t>(library_workspace), stream()),
          "a product could not be started");
     return true;
   }
 
  private:
-  using shape_key = std::tuple<dtype, dtype, std::int64_t, std::int64_t, std::int64_t, bool, std::int64_t, bool, std::int64_t, std::int64_t, std::int64_t, bool, int>;
+  // How the rows of a side, or of results, lie, and where the next product's are.
+  struct matrix_key {
+    bool turned;
+    std::int64_t apart, next;
+    auto operator<=>(matrix_key const&) const = default;
+  };
+  struct shape_key {
+    dtype type, to_type;
+    std::int64_t rows, cols, depth;
+    matrix_key right, left, added, to;
+    bool adds_row;
+    std::int64_t next_row;
+    std::int32_t batch;
+    int alignment;
+    auto operator<=>(shape_key const&) const = default;
+  };
 
   // How products of one shape are computed, asked for once.
   struct plan {
@@ -54,7 +72,8 @@ struct gpu_with_blas : gpu {
   }
   // The multiple of bytes, up to 16, that all matrices begin at.
   static int aligned(library_product const& p) {
-    auto const all = reinterpret_cast<std::uintptr_t>(p.left) | reinterpret_cast<std::uintptr_t>(p.right) | reinterpret_cast<std::uintptr_t>(p.to) | reinterpret_cast<std::uintptr_t>(p.added) | reinterpret_cast<std::uintptr_t>(p.row) | 16u;
+    std::int64_t const next = ((p.next_left | p.next_right | p.next_row) * size_of(p.type)) | ((p.next_to | p.next_added) * size_of(p.to_type));
+    auto const all = static_cast<std::uintptr_t>(next) | reinterpret_cast<std::uintptr_t>(p.left) | reinterpret_cast<std::uintptr_t>(p.right) | reinterpret_cast<std::uintptr_t>(p.to) | reinterpret_cast<std::uintptr_t>(p.added) | reinterpret_cast<std::uintptr_t>(p.row) | 16u;
     return static_cast<int>(all & (~all + 1));
   }
 
@@ -67,27 +86,30 @@ struct gpu_with_blas : gpu {
     return way.found ? &way : nullptr;
   }
   static plan find(shape_key const& key) {
-    auto const [type, to_type, rows, cols, depth, right_turned, right_apart, left_turned, left_apart, apart, added_apart, adds_row, alignment] = key;
     cublasOperation_t const turned = CUBLAS_OP_T, straight = CUBLAS_OP_N;
     plan way;
-    must(cublasLtMatmulDescCreate(&way.product, CUBLAS_COMPUTE_32F, CUDA_R_32F), "a product's description");
-    must(cublasLtMatmulDescSetAttribute(way.product, CUBLASLT_MATMUL_DESC_TRANSA, right_turned ? &turned : &straight, sizeof turned), "a product's description");
-    must(cublasLtMatmulDescSetAttribute(way.product, CUBLASLT_MATMUL_DESC_TRANSB, left_turned ? &turned : &straight, sizeof turned), "a product's description");
+    auto const describe = [&](cublasLtMatmulDescAttributes_t what, auto const& as) { must(cublasLtMatmulDescSetAttribute(way.product, what, &as, sizeof as), "a product's description"); };
+    must(cublasLtMatmulDescCreate(&way.product, Tf32 && key.type == dtype::f32 ? CUBLAS_COMPUTE_32F_FAST_TF32 : CUBLAS_COMPUTE_32F, CUDA_R_32F), "a product's description");
+    describe(CUBLASLT_MATMUL_DESC_TRANSA, key.right.turned ? turned : straight);
+    describe(CUBLASLT_MATMUL_DESC_TRANSB, key.left.turned ? turned : straight);
     // Its results are columns there, so a row of them is what every column is added: the library's bias, of the type of the results.
-    cublasLtEpilogue_t const epilogue = CUBLASLT_EPILOGUE_BIAS;
-    if (adds_row) must(cublasLtMatmulDescSetAttribute(way.product, CUBLASLT_MATMUL_DESC_EPILOGUE, &epilogue, sizeof epilogue), "a product's description");
-    auto const layout = [](cublasLtMatrixLayout_t& to, cudaDataType_t t, std::int64_t lines, std::int64_t columns, std::int64_t from_column_to_column) {
-      must(cublasLtMatrixLayoutCreate(&to, t, static_cast<std::uint64_t>(lines), static_cast<std::uint64_t>(columns), from_column_to_column), "a matrix");
+    if (key.adds_row) describe(CUBLASLT_MATMUL_DESC_EPILOGUE, CUBLASLT_EPILOGUE_BIAS);
+    if (key.adds_row && key.batch > 1) describe(CUBLASLT_MATMUL_DESC_BIAS_BATCH_STRIDE, key.next_row);
+    auto const layout = [&](cublasLtMatrixLayout_t& to, dtype t, std::int64_t lines, std::int64_t columns, matrix_key const& m) {
+      must(cublasLtMatrixLayoutCreate(&to, named(t), static_cast<std::uint64_t>(m.turned ? columns : lines), static_cast<std::uint64_t>(m.turned ? lines : columns), m.apart), "a matrix");
+      if (key.batch == 1) return;
+      must(cublasLtMatrixLayoutSetAttribute(to, CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT, &key.batch, sizeof key.batch), "matrices of a batch");
+      must(cublasLtMatrixLayoutSetAttribute(to, CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET, &m.next, sizeof m.next), "matrices of a batch");
     };
-    layout(way.right, named(type), right_turned ? depth : cols, right_turned ? cols : depth, right_apart);
-    layout(way.left, named(type), left_turned ? rows : depth, left_turned ? depth : rows, left_apart);
-    layout(way.added, named(to_type), cols, rows, added_apart);
-    layout(way.to, named(to_type), cols, rows, apart);
+    layout(way.right, key.type, key.cols, key.depth, key.right);
+    layout(way.left, key.type, key.depth, key.rows, key.left);
+    layout(way.added, key.to_type, key.cols, key.rows, key.added);
+    layout(way.to, key.to_type, key.cols, key.rows, key.to);
 
     cublasLtMatmulPreference_t preference = nullptr;
     must(cublasLtMatmulPreferenceCreate(&preference), "a preference");
     auto const bytes = static_cast<std::size_t>(library_workspace);
-    auto const least = static_cast<std::uint32_t>(alignment);
+    auto const least = static_cast<std::uint32_t>(key.alignment);
     must(cublasLtMatmulPreferenceSetAttribute(preference, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, &bytes, sizeof bytes), "a preference");
     for (auto const attribute : {CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES})
       must(cublasLtMatmulPreferenceSetAttribute(preference, attribute, &least, sizeof least), "a preference");

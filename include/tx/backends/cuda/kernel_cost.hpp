@@ -40,6 +40,7 @@ bool ends_with_product(Kernel const& k) {
   auto const rounds = [&](std::size_t let) { return is(let, "cast") && is_half(k.lets[let].type) && k.lets[let].type == k.sig.type; };
   switch (k.lets.size()) {
     case 0: return true;
+    case 2: if (!is(1, "copy")) return false; [[fallthrough]];
     case 1: return rounds(0) || (is(0, "add") && k.in(k.lets[0].operand[0] + k.lets[0].operand[1]).how == exec::access::contiguous);
     case 3: return is(0, "cast") && k.in(k.lets[0].operand[0]).type == k.sig.type && is(1, "add") && rounds(2);
     default: return false;

@@ -1,13 +1,16 @@
 // The kernels of a device backend: each call becomes launches of tasks. `Device` launches them; see vocabulary.hpp.
 #pragma once
 
+#include <tx/backends/cuda/library.hpp>
 #include <tx/backends/cuda/product_task.hpp>
 #include <tx/backends/cuda/row_cut.hpp>
 #include <tx/backends/cuda/row_task.hpp>
+#include <tx/backends/cuda/together_task.hpp>
 #include <tx/core/error.hpp>
 
-#include <concepts>
+#include <span>
 #include <string>
+#include <vector>
 
 namespace tx::backends::cuda {
 
@@ -42,26 +45,55 @@ typename row_task<F>::arguments row_arguments(exec::frame const& f, exec::call c
   return a;
 }
 
-// Rows [first, last) of a fused group; `product`: where its head's rows lie, from `first` on.
-template <class Device, class F>
-void launch_rows(exec::frame const& f, exec::call const& c, exec::operand_ref const* operands, std::int64_t first, std::int64_t last,
-                 std::byte const* product = nullptr, bool product_rounded = false) {
-  using task = row_task<F>;
-  if (!task::sums && first == last) return;
+// Rows [first, last) of a fused group, cut as `cut` has it.
+template <class F>
+typename row_task<F>::arguments arguments_of_rows(exec::frame const& f, exec::call const& c, exec::operand_ref const* operands, std::int64_t first, std::int64_t last, row_cut const& cut) {
   if (c.rows > most_rows) throw shape_error("cuda: a kernel over " + std::to_string(c.rows) + " rows. FIX: up to 2147483647, as parts of a batch: tx::accumulate<parts>");
-  row_cut const cut = cut_rows(row_facts_of<F>, last - first, c.cols);
   auto a = row_arguments<F>(f, c, operands);
   a.first = first;
   a.last = last;
   a.piece = cut.piece;
-  a.product = product;
-  a.product_rounded = product_rounded;
   a.team_size = cut.team_size;
   a.teams = cut.teams;
   a.pieces = cut.pieces;
   a.stash_in_shared = cut.stash_in_shared;
   a.sums_in_shared = cut.sums_in_shared;
+  return a;
+}
+
+// `product`: where its head's rows lie, from `first` on.
+template <class Device, class F>
+void launch_rows(exec::frame const& f, exec::call const& c, exec::operand_ref const* operands, std::int64_t first, std::int64_t last,
+                 std::byte const* product = nullptr, bool product_rounded = false) {
+  using task = row_task<F>;
+  if (!task::sums && first == last) return;
+  row_cut const cut = cut_rows(row_facts_of<F>, last - first, c.cols);
+  auto a = arguments_of_rows<F>(f, c, operands, first, last, cut);
+  a.product = product;
+  a.product_rounded = product_rounded;
   Device::template launch<task>(cut.blocks * cut.pieces, cut.teams * cut.team_size, cut.shared_bytes, a);
+}
+
+// Calls of a group of single elements, which share nothing, as few launches.
+template <class Device, class F>
+void launch_together(exec::frame const& f, std::span<exec::started_call const> calls) {
+  using task = together_task<row_task<F>>;
+  typename task::arguments all{};
+  int threads = warp;
+  auto const launch = [&] {
+    if (all.count > 0) Device::template launch<task>(all.end[all.count - 1], threads, combine_bytes, all);
+    all.count = 0;
+    threads = warp;
+  };
+  for (exec::started_call const& s : calls) {
+    if (s.of->rows == 0) continue;
+    row_cut const cut = cut_rows(row_facts_of<F>, s.of->rows, s.of->cols);
+    all.part[all.count] = arguments_of_rows<F>(f, *s.of, s.operands, 0, s.of->rows, cut);
+    all.end[all.count] = (all.count > 0 ? all.end[all.count - 1] : 0) + cut.blocks * cut.pieces;
+    if (threads < cut.teams * cut.team_size) threads = cut.teams * cut.team_size;
+    if (++all.count == task::most) launch();
+  }
+  launch();
 }
 
 }  // namespace detail
@@ -69,32 +101,16 @@ void launch_rows(exec::frame const& f, exec::call const& c, exec::operand_ref co
 template <class Device, class Signature>
 struct kernel;
 
-// A product of single matrices, as a library is asked for it: to [rows, cols] = left [rows, depth] * right [depth, cols]. Distances are in elements.
-struct library_product {
-  dtype type;     // of both sides
-  dtype to_type;  // of results: that of their sums, or of the sides
-  std::int64_t rows, cols, depth;
-  std::byte const* left;
-  std::int64_t left_row, left_col;
-  std::byte const* right;
-  std::int64_t right_row, right_col;
-  std::byte* to;
-  std::int64_t apart;    // from row to row of the results, whose columns lie side by side
-  std::byte* workspace;  // library_workspace bytes
-  std::byte const* added = nullptr;  // results of sums' type that the product is added to, where there are any
-  std::int64_t added_apart = 0;      // from row to row
-  std::byte const* row = nullptr;    // `cols` halves that are added to each row of results before those are rounded to such, where there are any
-};
-// A device may have a library: multiply(p) starts the product, or says that it cannot.
-template <class Device>
-concept has_library = requires(library_product const& p) { { Device::multiply(p) } -> std::same_as<bool>; };
-
 template <class Device, bool Exact, class Ins, class Lets, class Outs>
 struct kernel<Device, exec::fused<Exact, Ins, Lets, Outs>> {
   using body = exec::fused<Exact, Ins, Lets, Outs>;
 
   static void run(exec::frame const& f, exec::call const& c, exec::operand_ref const* operands) {
     detail::launch_rows<Device, body>(f, c, operands, f.first_row(c), f.end_row(c));
+  }
+  static void run_together(exec::frame const& f, std::span<exec::started_call const> calls) {
+    if constexpr (exec::row_sweeps_of<body>.by_element) detail::launch_together<Device, body>(f, calls);
+    else for (exec::started_call const& s : calls) run(f, *s.of, s.operands);
   }
 };
 
@@ -138,53 +154,69 @@ struct kernel<Device, exec::gemm<D, Epilogue>> {
       detail::launch_rows<Device, Epilogue>(f, c, others, f.first_row(c), f.end_row(c), a.to.at);
     }
   }
+  static void run_together(exec::frame const& f, std::span<exec::started_call const> calls) {
+    if constexpr (has_library<Device>)
+      if (by_library_in_one(f, calls)) return;
+    for (exec::started_call const& s : calls) run(f, *s.of, s.operands);
+  }
 
  private:
+  static constexpr dtype to_type = detail::type_of_product<Epilogue>;
+  static constexpr bool rounds = is_half(D) && to_type == D;  // what is handed on is of halves
+
+  // Of a product that the library takes; its results go to scratch.
+  static library_product asked(exec::frame const& f, exec::call const& c, exec::operand_ref const* operands) {
+    std::byte* const scratch = f.scratch(c) + row_scratch(sweeping, c);
+    return {D, rounds ? D : sum_type(D), c.rows, c.cols, c.depth, f.at<std::byte>(operands[0]), operands[0].row, operands[0].col, f.at<std::byte>(operands[1]), operands[1].row, operands[1].col,
+            scratch + library_workspace, c.cols, scratch};
+  }
+  // Does the library do all of it, straight to where it belongs? `p` is told what follows the product.
+  static bool is_all(library_product& p, exec::frame const& f, exec::call const& c, exec::operand_ref const* others) {
+    exec::operand_ref const& output = others[types::inputs - 1];
+    auto const goes_to_output = [&] {
+      p.to = f.at<std::byte>(output);
+      p.apart = output.stride[0];
+      return true;
+    };
+    if (types::outputs != 1 || output.col != 1 || output.rank != 1) return false;
+    if constexpr (types::lets == 0 || (types::lets == 1 && rounds)) return output.type == p.to_type && goes_to_output();
+    if constexpr (constexpr int v = detail::row_added_to_product<Epilogue>; v > 0) {
+      exec::operand_ref const& row = others[v - 1];
+      bool const same_everywhere = row.rank == 0 || (row.rank == 1 && (row.stride[0] == 0 || c.rows == 1));
+      if (output.type != D || row.col != 1 || !same_everywhere) return false;
+      p.to_type = D;
+      p.row = f.at<std::byte>(row);
+      return goes_to_output();
+    }
+    if constexpr (constexpr int v = detail::added_to_product<Epilogue>; v > 0) {
+      exec::operand_ref const& more = others[v - 1];
+      if (more.col != 1 || more.rank != 1 || more.stride[0] < c.cols) return false;  // a row of its own for each row of results: a bias has none
+      p.added = f.at<std::byte>(more);
+      p.added_apart = more.stride[0];
+      return goes_to_output();
+    }
+    return false;
+  }
   // Where the library takes the product: straight to where it belongs, else to scratch, from which rows go on.
   static bool by_library(exec::frame const& f, exec::call const& c, exec::operand_ref const* operands) {
     exec::operand_ref const* const others = operands + 2;
     if (!takes_product(D, c) || f.band_count > 0) return false;
-    std::byte* const scratch = f.scratch(c) + row_scratch(sweeping, c);
-    std::byte* const results = scratch + library_workspace;
-    constexpr dtype to_type = detail::type_of_product<Epilogue>;
-    library_product p{D, sum_type(D), c.rows, c.cols, c.depth, f.at<std::byte>(operands[0]), operands[0].row, operands[0].col, f.at<std::byte>(operands[1]), operands[1].row, operands[1].col,
-                      results, c.cols, scratch};
-    constexpr bool rounds = is_half(D) && to_type == D;  // what is handed on is of halves
-    if constexpr (rounds) p.to_type = D;
-    if constexpr (types::outputs == 1 && (types::lets == 0 || (types::lets == 1 && rounds))) {  // nothing else is made of it
-      exec::operand_ref const& output = others[types::inputs - 1];
-      if (output.type == p.to_type && output.col == 1 && output.rank == 1) {
-        p.to = f.at<std::byte>(output);
-        p.apart = output.stride[0];
-        return Device::multiply(p);
-      }
-    }
-    if constexpr (constexpr int v = detail::row_added_to_product<Epilogue>; v > 0) {
-      exec::operand_ref const &row = others[v - 1], &output = others[types::inputs - 1];
-      bool const same_everywhere = row.rank == 0 || (row.rank == 1 && (row.stride[0] == 0 || c.rows == 1));
-      if (output.type == D && output.col == 1 && output.rank == 1 && row.col == 1 && same_everywhere) {
-        p.to_type = D;
-        p.to = f.at<std::byte>(output);
-        p.apart = output.stride[0];
-        p.row = f.at<std::byte>(row);
-        return Device::multiply(p);
-      }
-    }
-    if constexpr (constexpr int v = detail::added_to_product<Epilogue>; v > 0) {
-      exec::operand_ref const &more = others[v - 1], &output = others[types::inputs - 1];
-      // A row of its own for each row of results: a bias has none.
-      if (output.col == 1 && output.rank == 1 && more.col == 1 && more.rank == 1 && more.stride[0] >= c.cols) {
-        p.to = f.at<std::byte>(output);
-        p.apart = output.stride[0];
-        p.added = f.at<std::byte>(more);
-        p.added_apart = more.stride[0];
-        return Device::multiply(p);
-      }
-    }
+    library_product p = asked(f, c, operands);
+    std::byte* const results = p.to;
+    if (is_all(p, f, c, others)) return Device::multiply(p);
     if (sweeping.by_element && !epilogue_follows(D, c)) return false;
     if (!Device::multiply(p)) return false;
     detail::launch_rows<Device, Epilogue>(f, c, others, f.first_row(c), f.end_row(c), results, rounds);
     return true;
+  }
+  static bool by_library_in_one(exec::frame const& f, std::span<exec::started_call const> calls) {
+    std::vector<library_product> all;
+    for (exec::started_call const& s : calls) {
+      if (!takes_product(D, *s.of)) return false;
+      all.push_back(asked(f, *s.of, s.operands));
+      if (!is_all(all.back(), f, *s.of, s.operands + 2)) return false;
+    }
+    return as_batch(all) && Device::multiply(all[0]);
   }
 
   template <class Task>

@@ -4,6 +4,7 @@
 #include <tx/backends/cuda/registers.hpp>
 #include <tx/ops/add.hpp>
 #include <tx/ops/cast.hpp>
+#include <tx/ops/copy.hpp>
 #include <tx/plan/signature.hpp>
 
 #include <tuple>
@@ -97,6 +98,10 @@ inline constexpr int added_to_product<exec::fused<Exact, exec::ins<In...>, exec:
   if (Value != static_cast<int>(sizeof...(In)) || A >= Value || B >= Value || (A == 0) == (B == 0)) return -1;
   return inputs[A + B].how == access::contiguous && inputs[A + B].type == D && inputs[0].type == D ? A + B : -1;
 }();
+// The sum may be stored where a carry is, which says so by a copy.
+template <bool Exact, class In, class Add, dtype D, bool Costly, int Sum, int Value>
+inline constexpr int added_to_product<exec::fused<Exact, In, exec::lets<Add, exec::let<rules::copy, D, exec::form::map, Costly, Sum>>, exec::outs<exec::out<Value, D, exec::form::map, false>>>> =
+    Sum == In::count && Value == Sum + 1 ? added_to_product<exec::fused<Exact, In, exec::lets<Add>, exec::outs<exec::out<Sum, D, exec::form::map, false>>>> : -1;
 
 // Where all that is made of a product is its sum with a row of halves, widened, and that sum's rounding: the row's number among the inputs; else -1.
 template <class F>

@@ -102,6 +102,10 @@ constexpr std::int64_t whole_scratch(op_info const& op, exec::call const&, exec:
   return exec::aligned(queries);
 }
 
+// Rows of single elements are started together whatever they are of; products, where a library takes them.
+inline constexpr int most_together = 32;
+constexpr int rows_together(exec::kernel_sig const& k, exec::row_buffers const& kept, exec::call const&) { return k.kind == exec::kernel_kind::fused && kept.by_element ? most_together : 1; }
+
 // With a library of products. It takes single ones of floats that are worth a call; an epilogue follows as a kernel of its own over all results,
 // which pays where the depth is great.
 inline constexpr std::int64_t library_workspace = 32 << 20;  // bytes of scratch
@@ -126,6 +130,11 @@ constexpr std::int64_t library_scratch(exec::row_buffers const& kept, exec::call
   return takes_product(left.type, one) && with > own ? with : own;
 }
 
+constexpr int library_together(exec::kernel_sig const& k, exec::row_buffers const& kept, exec::call const& c) {
+  if (k.kind != exec::kernel_kind::gemm) return rows_together(k, kept, c);
+  return epilogue_follows(k.type, c) || (k.lets == 0 && takes_product(k.type, c)) ? most_together : 1;
+}
+
 }  // namespace tx::backends::cuda
 
 namespace tx {
@@ -141,6 +150,7 @@ inline constexpr target cuda_target{
     .whole_scratch = backends::cuda::whole_scratch,
     .rounds_ahead = true,
     .gathers_gradients = true,
+    .starts_together = backends::cuda::rows_together,
     .has_own_memory = true,
     .counter_words = backends::cuda::counter_words,
 };
@@ -152,6 +162,7 @@ inline constexpr target hip_target = [] {
   t.product_scratch = backends::cuda::product_scratch<false>;
   t.runs_attention = nullptr;
   t.whole_scratch = nullptr;
+  t.starts_together = nullptr;  // what a kernel may be given there has not been measured
   return t;
 }();
 
@@ -160,6 +171,8 @@ inline constexpr target cuda_blas_target = [] {
   t.name = "cuda_blas";
   t.kernel.ends_product = backends::cuda::ends_product;
   t.product_scratch = backends::cuda::library_scratch;
+  t.makes_neighbours = true;
+  t.starts_together = backends::cuda::library_together;
   return t;
 }();
 

@@ -1,0 +1,133 @@
+// Drawn networks in which products read one value, as those of queries, keys and values do: what passes/neighbours.hpp lays side by side, in every plan.
+#include "check.hpp"
+
+#include <catch2/catch.hpp>
+
+#include <random>
+
+namespace {
+
+using namespace drawn;
+using namespace drawn::words;
+
+constexpr int rows = 6, width = 8;
+
+shape of(std::initializer_list<int> extents) {
+  shape s{};
+  for (int e : extents) s.dim[s.rank++] = e;
+  return s;
+}
+
+class network {
+ public:
+  explicit network(unsigned seed) : numbers_(seed) {
+    var x = input(g, 0, dtype::f32, of({rows, width}));
+    bool const repeats = one_in(4, 3);
+    if (repeats) {
+      layers_ = 2 + one_in(2);
+      repeated body(g, layers_, false);
+      body_ = &body;
+      var const carried = body.carry(x);
+      body.enter();
+      var const next = layer(carried);
+      if (one_in(2)) body.stack(next * 0.5);
+      body.leave();
+      body.next(next);
+      body.close();
+      body_ = nullptr;
+      x = body.result(0);
+    }
+    if (!repeats || one_in(3)) x = layer(x);  // the last one by itself
+    g.outputs.push_back({total(x * x).id, tx::output_kind::result, -1});
+  }
+  // A step that trains it, whose products multiply halves.
+  graph step() {
+    finish end{};
+    end.halves = 1 + one_in(3);
+    end.mode = one_in(3) ? training::clipped : training::at_once;
+    end.optimizer = one_in(2) ? 0 : 2;
+    end.recomputes = one_in(4);
+    return finished(g, end);
+  }
+
+ private:
+  bool one_in(int n, int of_them = 1) { return static_cast<int>(numbers_() % static_cast<unsigned>(n)) < of_them; }
+  int below(int n) { return static_cast<int>(numbers_() % static_cast<unsigned>(n)); }
+
+  // [n, m] or [n], a slice of such in a loop.
+  var weight(shape dims) {
+    shape all = dims;
+    if (body_ != nullptr) {
+      all.rank = dims.rank + 1;
+      all.dim[0] = layers_;
+      for (int a = 0; a < dims.rank; ++a) all.dim[a + 1] = dims.dim[a];
+    }
+    int const here = g.current;
+    g.current = 0;
+    var const w = weights(g, next_element_, next_number_++, dtype::f32, all);
+    next_element_ += static_cast<int>(all.count());
+    g.current = here;
+    return body_ != nullptr ? body_->slices(w) : w;
+  }
+  static var turned(var w) { return transpose(w, attributes{{1, 0}}); }
+
+  // Products of x, with and without biases, in any order of their weights, and what else may read x or them.
+  var layer(var x) {
+    vec<var> w{}, b{}, y{};
+    int const products = 2 + below(3);
+    int const biases = below(3);  // none, all, or some
+    for (int k = 0; k < products; ++k) {
+      bool const other_shape = one_in(8);
+      w.push_back(weight(of({other_shape ? 16 : width, width})));
+      b.push_back(weight(of({other_shape ? 16 : width})));
+    }
+    int const first = below(products);
+    for (int n = 0; n < products; ++n) {
+      int const k = (first + n) % products;
+      var const by = one_in(10) ? w[(k + 1) % products] : w[k];  // one weight twice
+      bool const square = by.dims().dim[0] == width;
+      var z = matmul(one_in(12) ? x * 0.5 : x, square && one_in(12) ? by : turned(by));
+      if (biases == 1 || (biases == 2 && one_in(2))) {
+        var const bias = b[k].dims().last() == z.dims().last() ? b[k] : b[(k + 1) % products];
+        if (bias.dims().last() == z.dims().last()) z = z + broadcast_to(bias, z.dims());
+      }
+      y.push_back(z);
+    }
+    var sum = x * 0.25;
+    for (int k = 0; k < y.size(); ++k) {
+      var z = y[k];
+      if (z.dims().last() != width) z = slice(z, 1, below(2) * width, width, 1);
+      if (one_in(2)) z = tanh(z);
+      if (one_in(4)) z = z * 0.5 + tanh(y[k].dims().last() == width ? y[k] : z);
+      if (k > 0 && one_in(3) && y[k - 1].dims() == y[k].dims()) z = matmul(matmul(y[k], turned(y[k - 1])) * 0.1, z);  // [rows, rows] x [rows, width]
+      sum = sum + z * 0.3;
+    }
+    return sum;
+  }
+
+  graph g{};
+  std::mt19937 numbers_;
+  repeated* body_ = nullptr;
+  int layers_ = 1, next_element_ = 0, next_number_ = 0;
+};
+
+}  // namespace
+
+TEST_CASE("drawn products of one value, side by side") {
+  int joins = 0, networks = 0;
+  for (unsigned seed = 1; seed <= 120; ++seed) {
+    CAPTURE(seed);
+    graph g{};
+    try {
+      g = network(seed).step();
+    } catch (tx::invalid const& e) {
+      FAIL(e.what());
+    }
+    totals sums;
+    REQUIRE(wrong_with(g, dtype::f32, &sums) == "");
+    joins += sums.joined;
+    ++networks;
+  }
+  CAPTURE(joins, networks);
+  CHECK(joins > networks / 2);
+}
