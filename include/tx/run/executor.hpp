@@ -12,36 +12,17 @@
 #include <tx/run/replay.hpp>
 #include <tx/run/results.hpp>
 #include <tx/run/run.hpp>
+#include <tx/run/run_options.hpp>
 #include <tx/run/same_beginning.hpp>
-#include <tx/run/staging.hpp>
 #include <tx/run/settings.hpp>
+#include <tx/run/staging.hpp>
+#include <tx/run/step_facts.hpp>
+#include <tx/run/under_way.hpp>
 
 #include <array>
 #include <ranges>
 
 namespace tx {
-
-namespace exec {
-
-// Does a program update parameters, and so count their steps?
-template <class Step>
-inline constexpr bool trains = requires { typename Step::optimizer; };
-// Runs of an update.
-template <class Step>
-inline constexpr int runs_of_update = 1;
-template <class Step>
-  requires requires { Step::options.runs; }
-inline constexpr int runs_of_update<Step> = Step::options.runs;
-template <class Step>
-inline constexpr char step_tag = 0;  // its address is the step's alone
-
-}  // namespace exec
-
-struct run_options {
-  int threads = 0;  // 0: as many as the machine runs at once; 1: the caller's alone
-  int block = 0;    // of the shared ones that a program without training takes as parameters; k: state k - 1, see train/averaged.hpp
-  std::span<std::byte> arena{};  // memory of the caller's, for as long as the executor, for all but parameters and states; none: its own
-};
 
 template <class Step, class Backend>
 class executor {
@@ -112,11 +93,21 @@ class executor {
   // Runs the program on one contiguous range or view (run/view.hpp) per argument of the step. Results stay valid until the next run.
   template <class... A>
   result operator()(A const&... a) {
+    under_way_.check_none();
+    start(a...);
+    return finish();
+  }
+  // Starts a run and does not wait for it, where a device computes. finish() hands back what the first computed that was started and has not been handed back;
+  // it stays valid until the run after the next. Two may be under way:
+  //   for (run.start(batch(0)); more(); print(run.finish().loss)) run.start(next_batch());  // which is made while the device is at the run before
+  template <class... A>
+  void start(A const&... a) {
     static_assert(exec::as_many_ranges<sizeof...(A), std::tuple_size_v<arguments>>::value);
     static_assert((exec::range_or_view<A> && ...),
                   "tx::executor: an argument is no contiguous range of elements. FIX: a std::vector, std::array or std::span; of a std::vector<bool>, which packs bits, a copy in an array of bool; "
                   "of a pointer std::span(p, count), of a number std::array{x}");
-    return [&]<int... K>(std::integer_sequence<int, K...> all) -> result {
+    under_way_.check_room();
+    [&]<int... K>(std::integer_sequence<int, K...> all) {
       if constexpr (program::varies) {
         told_.reset(program::bound_of);
         (tell_view<K>(a), ...);
@@ -126,9 +117,16 @@ class executor {
         told_.check_least();
         frame_.extents = told_.extents();
       }
-      return run(all, argument<K>(a)...);
+      run(all, argument<K>(a)...);
     }(std::make_integer_sequence<int, sizeof...(A)>{});
   }
+  result finish() {
+    auto const run = under_way_.take();
+    staging_.await(run.turn);
+    return exec::results_of<result>(run.extents, [&](int k) { return staging_.result(run.turn, k, arena_.data()); });
+  }
+  // Runs whose results have not been taken.
+  int under_way() const { return under_way_.count(); }
 
   // Steps that the parameters have been trained for; programs that do not train count their own runs.
   std::int64_t steps_run() const { return exec::trains<Step> ? parameters_->steps : runs_; }
@@ -315,7 +313,9 @@ class executor {
   }
 
   template <int... K, class... A>
-  result run(std::integer_sequence<int, K...>, A const&... a) {
+  void run(std::integer_sequence<int, K...>, A const&... a) {
+    int const turn = under_way_.next_turn();
+    staging_.begin(turn, arena_.data(), under_way_.count() > 0);
     (bind<K>(std::span(a)), ...);
     for (exec::range_check const& c : program::checks) {
       [[maybe_unused]] int k = 0;
@@ -336,6 +336,7 @@ class executor {
     frame_.base[exec::base_scalars] = staging_.scalars(reinterpret_cast<std::byte*>(scalars_.data()), sizeof scalars_);
     frame_.key = philox_key::from(parameters_->seed.value);
     frame_.step = staging_.step(steps_run());
+    staging_.send();
     frame_.observers = observers_;
     frame_.observed = !observers_.empty();
     static_cast<exec::loop_position&>(frame_) = {};  // an exception may have left a run in the middle of a loop
@@ -344,7 +345,8 @@ class executor {
     replay_(frame_, [this] { exec::runner<program, Backend>::run(frame_); });
     if constexpr (exec::trains<Step>) ++parameters_->steps;
     else ++runs_;
-    return results();
+    staging_.fetch(arena_.data());
+    under_way_.started(turn, frame_.extents);
   }
 
   template <int K, class T, std::size_t N>
@@ -375,10 +377,6 @@ class executor {
     return program::replaces_leaves && meets(parameters_->block(0), block::bytes_for(parameters_->states()));
   }
 
-  result results() {
-    return exec::results_of<result>(frame_.extents, [&](int k) { return staging_.result(k, arena_.data() + program::results[k].offset); });
-  }
-
   std::shared_ptr<block> parameters_;
   exec::bytes<Backend> arena_;
   [[no_unique_address]] exec::staging<Step, Backend> staging_;
@@ -391,6 +389,7 @@ class executor {
   std::int64_t shard_ = 0;  // of the whole batch: the first that this rank has
   std::int64_t runs_ = 0;  // of a program that does not train
   int block_ = 0;          // that it takes as parameters
+  exec::runs_under_way under_way_;
   bool reads_only_ = false;
   bool begins_ = true;  // or goes on from elsewhere: ranks compare what they have before the next run
   exec::view_copies<static_cast<int>(std::tuple_size_v<arguments>)> copies_{};

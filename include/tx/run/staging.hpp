@@ -1,4 +1,5 @@
-// What crosses between the host and a backend's memory in a run: arguments and scalars in, results out.
+// What crosses between the host and a backend's memory in a run: arguments and scalars in, results out. Two runs may be under way whose results nobody has
+// taken yet; each has a turn, 0 or 1.
 #pragma once
 
 #include <tx/plan/plan.hpp>
@@ -6,59 +7,142 @@
 #include <tx/run/parameter_memory.hpp>
 #include <tx/run/staged.hpp>
 
+#include <cstring>
 #include <vector>
 
 namespace tx::exec {
 
-// Memory that the host reaches: everything is used where it lies.
+inline constexpr int most_under_way = 2;
+
+// Where each result lies in a copy of all, and how long that is.
+template <class Program>
+inline constexpr auto result_offsets = [] {
+  auto const& results = Program::results;
+  fixed<std::int64_t, results.size() + 1> at{};
+  for (int k = 0; k < results.size(); ++k) at[k + 1] = at[k] + aligned(results[k].info.bytes());
+  return at;
+}();
+
+// Memory that the host reaches: everything is used where it lies. Results that nobody has taken are copied before another run writes over them.
 template <class Step, class Backend>
 class staging {
+  using program = typename Step::template program<Backend::target>;
+  static constexpr auto const& offsets = result_offsets<program>;
+
  public:
+  void begin(int turn, std::byte const* arena, bool other_is_under_way) {
+    if (other_is_under_way) keep(kept_[1 - turn], arena);
+    kept_[turn].clear();
+  }
   std::byte* argument(int, std::byte const* values, std::size_t) { return const_cast<std::byte*>(values); }
   std::byte* scalars(std::byte* values, std::size_t) { return values; }
   std::uint32_t step(std::int64_t steps) { return static_cast<std::uint32_t>(steps); }
-  std::byte const* result(int, std::byte const* value) { return value; }
+  void send() {}
+  void fetch(std::byte const*) {}
+  void await(int) {}
+  std::byte const* result(int turn, int k, std::byte const* arena) const { return kept_[turn].empty() ? arena + program::results[k].offset : kept_[turn].data() + offsets[k]; }
+
+ private:
+  static void keep(std::vector<std::byte>& to, std::byte const* arena) {
+    to.resize(static_cast<std::size_t>(offsets[program::results.size()]));
+    for (int k = 0; k < program::results.size(); ++k) std::memcpy(to.data() + offsets[k], arena + program::results[k].offset, static_cast<std::size_t>(program::results[k].info.bytes()));
+  }
+
+  std::vector<std::byte> kept_[most_under_way];  // results of a turn, where they lie in the arena no more
 };
 
-// A place beside the arena for every argument, one for the scalars, and a copy of the results on the host.
+// A backend whose device copies by itself, to and from memory of the host that it reaches: upload_later and download_later are in order with all that is
+// started, and a `moment` that is noted behind them can be waited for.
+template <class Backend>
+concept copies_later = requires(std::byte* device, std::byte* host, std::int64_t count, typename Backend::moment& m) {
+  Backend::allocate_on_host(count);
+  Backend::upload_later(device, host, count);
+  Backend::download_later(host, device, count);
+  m.note();
+  m.wait();
+};
+
+// Of another one: the host waits in each copy.
+template <class Backend>
+struct copying {
+  static constexpr bool later = false;
+  struct memory {
+    static std::byte* allocate(std::int64_t count) { return static_cast<std::byte*>(::operator new(static_cast<std::size_t>(count), std::align_val_t{memory_alignment})); }
+    static void release(std::byte* p, std::int64_t) { ::operator delete(p, std::align_val_t{memory_alignment}); }
+  };
+  struct moment {
+    void note() {}
+    void wait() {}
+  };
+};
+template <copies_later Backend>
+struct copying<Backend> {
+  static constexpr bool later = true;
+  using memory = host_memory<Backend>;
+  using moment = typename Backend::moment;
+};
+
+// A place beside the arena for every argument, one for the scalars, and a copy of the results on the host. What is sent is put together on the host first, so that
+// it is one copy, and the host waits for the end of a run alone, when its results are wanted.
 template <class Step, remote Backend>
 class staging<Step, Backend> {
   using program = typename Step::template program<Backend::target>;
   using places = staged<typename Step::arguments>;
-  static constexpr auto result_offsets = [] {
-    auto const& results = program::results;
-    fixed<std::int64_t, results.size() + 1> at{};
-    for (int k = 0; k < results.size(); ++k) at[k + 1] = at[k] + aligned(results[k].info.bytes());
-    return at;
-  }();
+  using copies = copying<Backend>;
+  static constexpr auto const& offsets = result_offsets<program>;
+  static constexpr std::int64_t sent = places::scalars + scalars_and_step, fetched = offsets[program::results.size()];  // bytes
 
  public:
-  staging() : device_(places::bytes_on(Backend::target)), results_(static_cast<std::size_t>(result_offsets[program::results.size()])) {
+  staging() : device_(places::bytes_on(Backend::target)) {
     if constexpr (Backend::target.counter_words > 0) Backend::clear(device_.data() + places::scalars + scalars_and_step, Backend::target.counter_bytes());
   }
 
-  std::byte* argument(int k, std::byte const* values, std::size_t bytes) { return sent(places::offsets[k], values, bytes); }
-  std::byte* scalars(std::byte const* values, std::size_t bytes) { return sent(places::scalars, values, bytes); }
+  void begin(int turn, std::byte const*, bool) {
+    turn_ = turn;
+    if (own().host.data() != nullptr) return;
+    own().host = bytes<typename copies::memory>(aligned(sent) + fetched);
+    std::memset(own().host.data(), 0, static_cast<std::size_t>(own().host.size()));
+  }
+  std::byte* argument(int k, std::byte const* values, std::size_t count) { return put(places::offsets[k], values, count); }
+  std::byte* scalars(std::byte const* values, std::size_t count) { return put(places::scalars, values, count); }
   // What the frame has of it.
   std::uint32_t step(std::int64_t steps) {
     auto const now = static_cast<std::uint32_t>(steps);
-    sent(places::scalars + scalar_bytes, reinterpret_cast<std::byte const*>(&now), sizeof now);
+    put(places::scalars + scalar_bytes, reinterpret_cast<std::byte const*>(&now), sizeof now);
     return 0;
   }
-  std::byte const* result(int k, std::byte const* value) {
-    std::byte* const to = results_.data() + result_offsets[k];
-    Backend::download(to, value, program::results[k].info.bytes());
-    return to;
+  void send() {
+    if constexpr (copies::later) Backend::upload_later(device_.data(), own().host.data(), sent);
+    else Backend::upload(device_.data(), own().host.data(), sent);
   }
+  void fetch(std::byte const* arena) {
+    for (int k = 0; k < program::results.size(); ++k) {
+      std::byte* const to = own().results() + offsets[k];
+      std::byte const* const from = arena + program::results[k].offset;
+      if constexpr (copies::later) Backend::download_later(to, from, program::results[k].info.bytes());
+      else Backend::download(to, from, program::results[k].info.bytes());
+    }
+    own().end.note();
+  }
+  void await(int turn) { turns_[turn].end.wait(); }
+  std::byte const* result(int turn, int k, std::byte const*) const { return turns_[turn].results() + offsets[k]; }
 
  private:
-  std::byte* sent(std::int64_t offset, std::byte const* values, std::size_t bytes) {
-    if (bytes != 0) Backend::upload(device_.data() + offset, values, static_cast<std::int64_t>(bytes));
+  struct one {
+    bytes<typename copies::memory> host;  // arguments, scalars and the step as the device has them, then results; made when it is first needed
+    typename copies::moment end{};
+    std::byte* results() const { return host.data() + aligned(sent); }
+  };
+
+  one& own() { return turns_[turn_]; }
+  std::byte* put(std::int64_t offset, std::byte const* values, std::size_t count) {
+    if (count != 0) std::memcpy(own().host.data() + offset, values, count);
     return device_.data() + offset;
   }
 
   bytes<Backend> device_;
-  std::vector<std::byte> results_;
+  one turns_[most_under_way];
+  int turn_ = 0;
 };
 
 }  // namespace tx::exec

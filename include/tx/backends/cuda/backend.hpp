@@ -39,12 +39,38 @@ struct backend {
   }
   static auto stream() { return Device::stream(); }
 
+  // A moment of the stream. One that nothing was noted of has come.
+  class moment {
+   public:
+    moment() = default;
+    moment(moment const&) = delete;
+    moment& operator=(moment const&) = delete;
+    ~moment() {
+      if (noted_) driver::destroy(event_);
+    }
+    void note() {
+      if (!noted_) Device::check(driver::make(&event_), "an event could not be made");
+      noted_ = true;
+      Device::check(driver::record(event_, stream()), "an event could not be recorded");
+    }
+    void wait() {
+      if (noted_) Device::check(driver::wait(event_), "computing on the device, or copying from it");
+    }
+
+   private:
+    typename driver::event event_{};
+    bool noted_ = false;
+  };
+
   // The host does not reach the device's memory.
   static void clear(std::byte* to, std::int64_t count) { Device::clear(to, count); }
   static void upload(std::byte* to, std::byte const* from, std::int64_t count) {
     Device::check(driver::upload(to, from, static_cast<std::size_t>(count), stream()), "copying to the device");
     Device::check(driver::wait(stream()), "copying to the device");
   }
+  // From and to memory of allocate_on_host, in order with what is started.
+  static void upload_later(std::byte* to, std::byte const* from, std::int64_t count) { Device::check(driver::upload(to, from, static_cast<std::size_t>(count), stream()), "copying to the device"); }
+  static void download_later(std::byte* to, std::byte const* from, std::int64_t count) { Device::check(driver::download(to, from, static_cast<std::size_t>(count), stream()), "copying from the device"); }
   static void download(std::byte* to, std::byte const* from, std::int64_t count) {
     Device::check(driver::download(to, from, static_cast<std::size_t>(count), stream()), "copying from the device");
     Device::check(driver::wait(stream()), "computing on the device, or copying from it");

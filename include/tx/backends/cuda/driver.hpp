@@ -43,6 +43,8 @@ struct driver {
   static status make(stream* s) { return cudaStreamCreateWithFlags(s, cudaStreamNonBlocking); }
   static status wait(stream s) { return cudaStreamSynchronize(s); }
   static status make(event* e) { return cudaEventCreateWithFlags(e, cudaEventDisableTiming); }
+  static void destroy(event e) { cudaEventDestroy(e); }
+  static status wait(event e) { return cudaEventSynchronize(e); }
   static status record(event e, stream s) { return cudaEventRecord(e, s); }
   static status wait(stream s, event e) { return cudaStreamWaitEvent(s, e, 0); }
   static bool is_unfinished(status s) { return s == cudaErrorNotReady; }

@@ -45,6 +45,8 @@ struct driver {
   static status make(stream* s) { return hipStreamCreateWithFlags(s, hipStreamNonBlocking); }
   static status wait(stream s) { return hipStreamSynchronize(s); }
   static status make(event* e) { return hipEventCreateWithFlags(e, hipEventDisableTiming); }
+  static void destroy(event e) { static_cast<void>(hipEventDestroy(e)); }
+  static status wait(event e) { return hipEventSynchronize(e); }
   static status record(event e, stream s) { return hipEventRecord(e, s); }
   static status wait(stream s, event e) { return hipStreamWaitEvent(s, e, 0); }
   static bool is_unfinished(status s) { return s == hipErrorNotReady; }
