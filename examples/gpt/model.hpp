@@ -1,6 +1,7 @@
-// A causal language model of bytes: GPT-2's network (Radford et al., Language Models are Unsupervised Multitask Learners, 2019), small. Its numbers
-// are compiled in; a model of another size is another `config`.
+// A causal language model of bytes: GPT-2's network (Radford et al., Language Models are Unsupervised Multitask Learners, 2019), small.
 #pragma once
+
+#include "config.hpp"
 
 #include <tx/expr/repeat.hpp>
 #include <tx/expr/state.hpp>
@@ -12,11 +13,6 @@
 #include <tx/ops/update_at.hpp>
 
 namespace gpt {
-
-struct config {
-  static constexpr int bytes = 256, context = 256, hidden = 128, heads = 4, layers = 4, ffn = 4 * hidden;
-  using layer_norm_epsilon = std::ratio<1, 100'000>;
-};
 
 // Keys and values of all places of one text, [1, heads, context, head] each, while it is written byte by byte; nothing for training.
 struct no_cache {};

@@ -1,16 +1,13 @@
 #include "../command_line/options.hpp"
 #include "../command_line/processes.hpp"
 #include "commands.hpp"
+#include "engine.hpp"
 #include "texts.hpp"
 
-#include <tx/backends/cpu.hpp>
-#include <tx/dist/data_parallel.hpp>
-#include <tx/dist/distributed.hpp>
 #include <tx/io/parameters.hpp>
 #include <tx/io/standard_streams.hpp>
 #include <tx/train/loop/loop.hpp>
 #include <tx/train/loop/run_folder.hpp>
-#include <tx/tx.hpp>
 
 #include <numbers>
 #include <optional>
@@ -20,18 +17,15 @@ namespace {
 
 using command_line::help_text, command_line::option, command_line::options;
 
-constexpr int batch = 16, dev_batches = 16;
-using step = tx::train_step<network<>, loss<batch>, tx::adamw, tx::clip_gradient, tx::mixed<tx::bf16>, tx::data_parallel<>>;
-using foretell = tx::function<loss<batch>, network<>>;
-using backend = tx::distributed<tx::cpu, command_line::processes::communicator>;  // a process by itself is one rank of one
+constexpr int dev_batches = 16;
 
 // Bits that the model needs for each byte of the dev text.
-double bits_per_byte(tx::executor<foretell, backend>& run, texts const& dev) {
+double bits_per_byte(trainer& run, texts const& dev) {
   std::vector<tx::i32> bytes(batch * (config::context + 1));
   double sum = 0;
   for (int k = 0; k < dev_batches; ++k) {
     dev.draw(0, k, bytes);
-    sum += static_cast<double>(run(bytes).value);
+    sum += run.foretell(bytes);
   }
   return sum / dev_batches / std::numbers::ln2;
 }
@@ -45,15 +39,10 @@ std::vector<option> train_options() {
           {"rate", "R", "learning rate at its highest (default: 0.002)"},
           {"seed", "S", "same seed, options and text: same model, bit by bit (default: 1)"},
           {"save-every", "N", "steps between checkpoints (default: 200)"},
+          {"device", "cpu|cuda|hip", "what computes; devices if the program is compiled for them (default: cpu)"},
           {"threads", "N", "(default: as many as the machine runs at once)"},
           {"resume", "", "go on from the newest checkpoint in DIR, with the same options and text"},
           {"help", "", "print this"}};
-}
-
-// Of a run whose length is given in seconds, the number of steps is another once it is known.
-template <class Run>
-void set_schedule(Run& run, std::int64_t steps) {
-  run.settings.schedule = {.shape = tx::decay_shape::cosine, .warmup = std::min<std::int64_t>(50, steps / 10), .total = steps, .end = 0.05};
 }
 
 // A piece of the text is a function of the seed and the step, so all there is to save is which text it was.
@@ -75,15 +64,14 @@ void train_model(options const& given, command_line::processes& all_of_us) {
   auto const seed = static_cast<std::uint64_t>(given.integer("seed", 1, 0));
   bool const resume = given.has("resume");
   if (all_of_us.several() && given.has("seconds")) throw tx::value_error("--seconds: processes have clocks of their own, and all take the same steps. FIX: --steps");
+  int const threads = all_of_us.threads(static_cast<int>(given.integer("threads", 0, 0, 1024)));
+  auto const made = make_trainer({seed, threads, given.has("device") ? given.text("device") : "cpu"}, all_of_us);
+  trainer& run = *made;
   std::optional<tx::train::run_folder> folder;
   if (all_of_us.first())
     folder.emplace(out, tx::train::run_folder_options{.what = resume ? tx::train::existing::resume : tx::train::existing::refuse, .refusal = "is there already. FIX: another --out, or --resume"});
 
-  int const threads = all_of_us.threads(static_cast<int>(given.integer("threads", 0, 0, 1024)));
-  tx::executor<step, backend> run{tx::seed(seed), all_of_us.all(), {.threads = threads}};
-  tx::executor<foretell, backend> foretells{run, {.threads = threads}};
   double const rate = given.number("rate", 2e-3, 0, 1);
-  run.settings["learning_rate"] = static_cast<float>(rate);
   place where{text.identity()};
   tx::train::loop_options o{.resume = resume, .checkpoints = {.folder = checkpoints_in(out), .every = save_every}, .report = {.loss = "bits/byte"},
                             .common = {{"--rate", std::to_string(rate)}, {"--seed", std::to_string(seed)}}, .resume_by = "--resume"};
@@ -93,15 +81,15 @@ void train_model(options const& given, command_line::processes& all_of_us) {
 
   std::vector<tx::i32> bytes(batch * (config::context + 1));
   loop.run(all, [&](tx::train::moment const& now) -> tx::train::step_told {
-    set_schedule(run, now.steps);
     text.draw(run.seed(), now.step, bytes, static_cast<std::uint32_t>(batch * all_of_us.number()));
-    return {static_cast<double>(run(bytes).loss) / std::numbers::ln2, {{"bytes", static_cast<double>(batch * config::context * all_of_us.count())}}};
+    return {run.train(bytes, {rate, now.steps}) / std::numbers::ln2, {{"bytes", static_cast<double>(batch * config::context * all_of_us.count())}}};
   });
   auto const result = loop.finish();
   if (!all_of_us.first()) return;
-  tx::io::save_parameters(weights_in(out), run.tensors());
+  auto learned = run.read();
+  tx::io::save_parameters(weights_in(out), run.tensors_of(learned));
   char line[160];
-  std::snprintf(line, sizeof line, "%.3f bits for each byte of a text it has not seen; %.1f s%s\n", bits_per_byte(foretells, dev), result.seconds,
+  std::snprintf(line, sizeof line, "%.3f bits for each byte of a text it has not seen; %.1f s%s\n", bits_per_byte(run, dev), result.seconds,
                 all_of_us.communication_in(result.seconds).c_str());
   tx::io::print(line);
 }

@@ -2,6 +2,8 @@
 // what cannot be done is refused before anything is written.
 #include "../../examples/command_line/options.cpp"
 #include "../../examples/command_line/processes.cpp"
+#include "../../examples/gpt/devices.cpp"
+#include "../../examples/gpt/engine.cpp"
 #include "../../examples/gpt/generate.cpp"
 #include "../../examples/gpt/train.cpp"
 
@@ -46,11 +48,10 @@ TEST_CASE("a cache changes nothing of what is foretold, and training resumes bit
   folder const here;
   here.train("whole", {"--steps", "4", "--save-every", "2"});
 
-  gpt::with_cache byte_by_byte(here / "whole", 2);
-  gpt::without_cache whole(here / "whole", 1);
+  auto const byte_by_byte = gpt::make_writer({.threads = 2}, gpt::weights_in(here / "whole"), false), whole = gpt::make_writer({.threads = 1}, gpt::weights_in(here / "whole"), true);
   std::string text = "li";  // two bytes are read at once
   for (int k = 0; k < 40; ++k) {
-    auto const a = byte_by_byte.behind(text), b = whole.behind(text);
+    auto const a = byte_by_byte->behind(text), b = whole->behind(text);
     REQUIRE(a.size() == 256);
     for (std::size_t j = 0; j < 256; ++j) REQUIRE(a[j] == Approx(b[j]).margin(1e-5));
     text += static_cast<char>('a' + k % 26);
@@ -109,6 +110,8 @@ TEST_CASE("what a language model cannot do is refused", "[gpt]") {
   CHECK_THROWS_WITH(here.train(".", {}), Catch::Contains("is there already"));
   std::ofstream(here / "short") << "too short";
   CHECK_THROWS_WITH(gpt::train_command(words{"--text", here / "short", "--dev", here / "text", "--out", here / "new"}), Catch::Contains("9 bytes"));
+  CHECK_THROWS_WITH(here.train("new", {"--device", "cuda"}), Catch::Contains("--device cuda: this program is not compiled for it"));
+  refused({"--model", "nowhere", "--prompt", "a", "--device", "abacus"}, "--device abacus");
   CHECK(!std::filesystem::exists(here / "new"));
 }
 
