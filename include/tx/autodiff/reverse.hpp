@@ -295,9 +295,9 @@ class reverse_walk final : public vjp_context {
 }  // namespace detail
 
 // Appends the gradients of a scalar with respect to leaves, all in the region that nodes go to; returns their ids, -1 where the loss does
-// not depend on one. Nodes marked in `again` are not kept by repeated blocks.
+// not depend on one. Nodes marked in `again` are not kept by repeated blocks. times: a number that all of them are multiplied by from the start; not valid: 1.
 // An op without a gradient is noted in graph::no_gradient, which program<> reports with its name and shape.
-constexpr vec<int> gradients(graph& g, int loss, vec<int> const& leaves, vec<char> const& again = {}) {
+constexpr vec<int> gradients(graph& g, int loss, vec<int> const& leaves, vec<char> const& again = {}, var times = {}) {
   if (g.info(loss).count() != 1 || !is_float(g.info(loss).type))
     throw invalid("a loss must be a floating-point scalar. FIX: reduce it, e.g. with mean(x)");
   g.when = step_phase::backward;
@@ -305,7 +305,7 @@ constexpr vec<int> gradients(graph& g, int loss, vec<int> const& leaves, vec<cha
   detail::reverse_walk walk(g, active, nullptr, g.current, g.current);
   walk.compute_again(again);
   value_info const scalar = g.info(loss);  // a copy: the table of nodes grows
-  walk.add(loss, broadcast_to(constant(g, scalar.type, 1), scalar.dims));
+  walk.add(loss, broadcast_to(times.valid() ? cast(times, scalar.type) : constant(g, scalar.type, 1), scalar.dims));
   walk.run(loss);
   vec<int> out{};
   for (int leaf : leaves) {

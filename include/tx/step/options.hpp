@@ -40,6 +40,7 @@ struct step_options {
   compile_options compile{};
   bool clips = false;
   bool tells_norm = false;
+  bool scales_loss = false;       // gradients are those of a multiple of it; steps whose gradients are not finite are skipped
   bool mixes = false;
   dtype half = dtype::bf16;
   std::int64_t activations = -1;  // bytes; -1: no budget

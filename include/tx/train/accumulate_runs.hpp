@@ -22,7 +22,7 @@ namespace tx::detail {
 // Where a run stands among those of its update.
 struct place_among_runs {
   var update;  // the update's number, from 1: a scalar of f32
-  var last;    // a scalar bool: is this the run that updates? Not valid: every run is
+  var last;    // a scalar bool: does this run update? Not valid: every run does
 };
 
 constexpr place_among_runs place_of_run(graph& g, int runs) {

@@ -27,11 +27,11 @@ constexpr void no_parameter(graph const& g) {
   if (g.no_gradient.op == nullptr) throw invalid("the loss depends on no parameter that is trained. FIX: use the model it is given, by ops with a gradient, which comparisons, argmax and integers have not; of several results the loss is the first");
 }
 
-// Gradients of the first result become outputs.
+// Gradients of the first result, times a number perhaps, become outputs.
 template <class Model>
-constexpr void differentiate(graph& g, vec<char> const& again) {
+constexpr void differentiate(graph& g, vec<char> const& again, var times = {}) {
   vec<int> const leaves = parameter_leaves<Model>(g);
-  vec<int> const found = gradients(g, g.outputs[0].value, leaves, again);
+  vec<int> const found = gradients(g, g.outputs[0].value, leaves, again, times);
   vec<int> trained{};
   for (int k = 0; k < leaves.size(); ++k) {
     if (found[k] < 0) continue;

@@ -1,4 +1,4 @@
-// clip_gradient, gradient_norm, recompute<Bytes>, accumulate<N>, accumulate_runs<N>, layer_decay<patterns...>, offload: what a train_step can be told beyond its loss and
+// clip_gradient, gradient_norm, loss_scale, recompute<Bytes>, accumulate<N>, accumulate_runs<N>, layer_decay<patterns...>, offload: what a train_step can be told beyond its loss and
 // optimizer; step/program_options.hpp and dist/data_parallel.hpp have more. An option is a type, in any order; step/options.hpp says how to add one.
 #pragma once
 
@@ -13,6 +13,10 @@ struct clip_gradient {};
 // A step hands back the norm of the gradient, before it is clipped, as `gradient_norm` beside the loss; of the mean over shards or
 // parts. Where nothing else needs all gradients together, this does not either: each leaves its sum of squares.
 struct gradient_norm {};
+
+// Gradients are those of run.settings["loss_scale"] times the loss, and divided by that again, for products of f16, which lose what is small; a step whose
+// gradients are not finite changes nothing. It hands back the norm as gradient_norm does, of which loss_scaler makes the next scale. See loss_scale.hpp.
+struct loss_scale {};
 
 // step::memory.activations is at most Bytes: products of repeated blocks are computed again in the backward pass as far as that
 // takes, those first that free most for their work. step::memory.recomputed_flops is what it costs; below the smallest plan there is,
@@ -58,6 +62,10 @@ struct step_option<clip_gradient> {
 template <>
 struct step_option<gradient_norm> {
   static constexpr void set(step_options& o) { o.tells_norm = true; }
+};
+template <>
+struct step_option<loss_scale> {
+  static constexpr void set(step_options& o) { o.scales_loss = o.tells_norm = true; }
 };
 template <>
 struct step_option<offload> {

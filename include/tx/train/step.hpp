@@ -12,6 +12,7 @@
 #include <tx/train/accumulate_runs.hpp>
 #include <tx/train/adamw.hpp>
 #include <tx/train/clip.hpp>
+#include <tx/train/loss_scale.hpp>
 #include <tx/train/recorded.hpp>
 #include <tx/train/recorded_identity.hpp>
 
@@ -85,6 +86,7 @@ struct train_step {
                 "tx::tensor_parallel: ranks keep the part of a parameter that they use, which zero and adasum would divide again. FIX: data_parallel beside it, without these");
   static_assert(options.stages == 1 || (options.tensor_ranks == 1 && division.zero == 0 && division.combine == nullptr && !options.decays_by_layer && options.activations < 0),
                 "tx::pipeline: ranks have blocks of their own, which tensor_parallel, zero and adasum would divide again; and layer_decay and recompute are not known to it. FIX: accumulate and data_parallel beside it, without these");
+  static_assert(options.stages == 1 || !options.scales_loss, "tx::pipeline: gradients of a multiple of the loss are not known to it. FIX: mixed<bf16>, which needs none, and no loss_scale");
   static_assert(options.stages == 1 || states.only_elements(),
                 "tx::pipeline: the optimizer keeps a state per row, column or tensor, and ranks keep those of their blocks. FIX: one with a number for each element, as tx::adamw or tx::lamb");
   static_assert(division.zero == 0 || (division.given && division.ranks != any_ranks), "tx::zero: ranks divide states among them, and how many there are is not known. FIX: data_parallel<N> beside it");
@@ -109,8 +111,9 @@ struct train_step {
       dist::divide_products(g, options.tensor_ranks);
       if constexpr (states.divides_parameters()) dist::divide_parameters(g, facts, options.tensor_ranks > 1);
       again = detail::recomputed_within<Model>(g, activations);
-      detail::differentiate<Model>(g, again.again);
+      detail::differentiate<Model>(g, again.again, options.scales_loss ? detail::loss_scale_of(g) : var{});
       if (g.no_gradient.op != nullptr) return again;
+      if constexpr (options.scales_loss) detail::unscale_gradients(g);
       if constexpr (states.divides_parameters()) dist::gather_parameters(g);
     }
 
@@ -118,7 +121,7 @@ struct train_step {
     // first update, as clipped ones do; but with ranks and shards a norm is that of the tensors, whoever has what of them, and what ranks divide is tensors too.
     constexpr auto small = [](int group) { return detail::updates_together<Model, Optimizer>(options, group); };
     bool const by_tensor = states.divides_parameters() || division.zero > 0 || (division.given && (options.clips || options.tells_norm));
-    auto const ready_together = [&](int group) { return (options.clips && !division.given && !by_tensor) || (to.gathers_gradients && !by_tensor) || small(group); };
+    auto const ready_together = [&](int group) { return ((options.clips || options.scales_loss) && !division.given && !by_tensor) || (to.gathers_gradients && !by_tensor) || small(group); };
     if constexpr (parts > 1 && options.stages == 1) {
       g.outputs = detail::gathered<Model>(g, g.outputs, [&](int group) { return division.combine == nullptr && small(group); });
       g = detail::averaged_over_parts(g, parts);
@@ -140,13 +143,15 @@ struct train_step {
       if constexpr (division.zero == 1) detail::keep_own_rows(g, facts);  // as the sums over runs are divided
       detail::add_to_earlier_runs(g, options.runs, Optimizer::states, facts);
     }
+    var finite{};
     if constexpr (options.clips || options.tells_norm) {
       var const norm = detail::norm_of_gradients(g, division.given, facts);
       if (options.tells_norm) g.outputs.push_back(output{norm.id, output_kind::result, -1});
       if (options.clips) detail::clip(g, norm);
+      if (options.scales_loss) finite = detail::is_finite(norm);
     }
 
-    detail::update_parameters<Model, Optimizer>(g, options, facts);
+    detail::update_parameters<Model, Optimizer>(g, options, facts, finite);
     passes::sink(g);
     if constexpr (states.divides_parameters()) dist::keep_in_portions(g, facts);
     if constexpr (options.overlaps > 0) dist::overlap(g, options.overlaps);

@@ -12,6 +12,7 @@
 #include <tx/ops/broadcast.hpp>
 #include <tx/ops/cast.hpp>
 #include <tx/ops/constant.hpp>
+#include <tx/ops/logical_and.hpp>
 #include <tx/train/accumulate_runs.hpp>
 #include <tx/dist/gradient_facts.hpp>
 #include <tx/train/gradients.hpp>
@@ -35,6 +36,7 @@ struct updated_leaf {
   var share{};             // of the group's rate, a number or one for each block of a repeat; not valid: all of it
   state_starts starts{};
   int runs = 1;            // of which the last one updates
+  var finite{};            // a scalar bool: are all gradients? Else nothing is updated. Not valid: nobody has looked
   int divided_axis = -1;   // of which each of these ranks updates a portion; -1: all of them update all
   dividing_ranks ranks = 1;
   tensor_portion portion{}; // of a parameter of which no rank has more
@@ -63,7 +65,8 @@ constexpr void append_update(graph& g, var leaf, var gradient, updated_leaf cons
   u.rate = scalar_of(scalar::group_rates, 2 * of.group);
   if (of.share.valid()) u.rate = u.rate * cast(of.share, leaf.type());
   u.decay = scalar_of(scalar::group_rates, 2 * of.group + 1);
-  place_among_runs const place = place_of_run(g, of.runs);
+  place_among_runs place = place_of_run(g, of.runs);
+  if (of.finite.valid()) place.last = place.last.valid() ? logical_and(place.last, of.finite) : of.finite;
   u.step = cast(place.update, leaf.type());
   if (sees_whole_tensors<Optimizer>) u.own_rank = of.own_rank;
   u.portion = divided ? tensor_portion{of.divided_axis, of.ranks, leaf.dims().dim[of.divided_axis]} : of.portion;
@@ -112,9 +115,9 @@ constexpr state_starts starts_of_states(int entry, std::int64_t first) {
   return starts;
 }
 
-// Uses up all gradients. Parameters that the loss does not depend on are updated too: they decay.
+// Uses up all gradients, where they are finite. Parameters that the loss does not depend on are updated too: they decay.
 template <class Model, class Optimizer>
-constexpr void update_parameters(graph& g, step_options const& options, gradient_facts<Model> const& facts) {
+constexpr void update_parameters(graph& g, step_options const& options, gradient_facts<Model> const& facts, var finite = {}) {
   using of_model = layout<Model>;
   declare_learning_rate(g);
   layer_shares<Model> const shares(g, options);
@@ -134,7 +137,7 @@ constexpr void update_parameters(graph& g, step_options const& options, gradient
     bool const has_rows = facts.divides_parameters() && axis >= 0;  // of a parameter that is divided there is no more
     if (has_rows) leaf = emit_leaf(g, block_info, facts.kept(what.info, k), of_block(0, first));
     append_update<Optimizer>(g, leaf, gradient,
-                             {facts.first_state(what), e.group, e.rank, shares.of(g, leaf, k), starts_of_states<Model, Optimizer>(k, first), options.runs, has_rows ? -1 : axis, facts.ranks(),
+                             {facts.first_state(what), e.group, e.rank, shares.of(g, leaf, k), starts_of_states<Model, Optimizer>(k, first), options.runs, finite, has_rows ? -1 : axis, facts.ranks(),
                               has_rows && axis >= what.info.dims.rank - e.rank ? tensor_portion{axis, facts.ranks(), facts.rows(what)} : tensor_portion{}});
     std::int64_t const count = what.info.count();
     updated[k] = {updated[k].count == 0 || first < updated[k].first ? first : updated[k].first, updated[k].count + count};
@@ -150,7 +153,7 @@ constexpr void update_parameters(graph& g, step_options const& options, gradient
       if (group.first != block_first(g[leaf].at) || group.count != g.info(leaf).count()) continue;
       node const what = g[leaf];
       if (!apart)
-        append_update<Optimizer>(g, {&g, leaf}, gradient, {.first = facts.first_state(what), .group = k, .runs = options.runs, .divided_axis = facts.divided_axis(what), .ranks = facts.ranks()});
+        append_update<Optimizer>(g, {&g, leaf}, gradient, {.first = facts.first_state(what), .group = k, .runs = options.runs, .finite = finite, .divided_axis = facts.divided_axis(what), .ranks = facts.ranks()});
       for (int e = 0; e < of_model::entries.size(); ++e) {
         layout_entry const& entry = of_model::entries[e];
         if (entry.group != k) continue;
