@@ -200,3 +200,17 @@ TEST_CASE("one element of an axis that a reshape made of parts of two others") {
   result(slice(tx::reshape(leaf(g, {4, 5}), of({2, 5, 2})), 2, 0, 1, 1));
   CHECK(wrong_with(finished(g, finish{.narrows = true})) == "");
 }
+
+TEST_CASE("a part of a sum over rows is not copied with what was copied before there was a sum") {
+  graph g{};
+  auto const strips = [](var x) { return reshape(slice(x, 1, 4, 4, 1), of({16})); };  // a copy, as they do not lie side by side
+  var const early = strips(leaf(g, {4, 12}));
+  int const axes[] = {0};
+  var const terms = leaf(g, {5, 4, 12}, 1) * broadcast_to(total(early), of({5, 4, 12}));
+  var const late = strips(reshape(sum(terms, axes, 1), of({4, 12})));
+  result(late * early);
+  result(total(late));
+  result(total(early));
+  result(terms);  // so that the memory of both is no other value's
+  CHECK(wrong_with(g) == "");
+}

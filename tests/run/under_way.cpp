@@ -104,7 +104,7 @@ TEST_CASE("tensors of runs under way have their own extents and elements", "[bou
   CHECK(elements(first) == std::vector<float>{2, 4, 6, 8, 10, 12});
   auto const second = run.finish();
   CHECK(elements(second) == std::vector<float>{14, 16});
-  CHECK(elements(first) == std::vector<float>{2, 4, 6, 8, 10, 12});  // until the run after the next
+  CHECK(elements(first) == std::vector<float>{2, 4, 6, 8, 10, 12});  // until the next start
 }
 
 TEST_CASE("what is started and taken in another order is refused") {
@@ -118,6 +118,35 @@ TEST_CASE("what is started and taken in another order is refused") {
   run.finish();
   run.finish();
   CHECK_NOTHROW(run(batch(2)));
+}
+
+namespace {
+
+// Stops runs in the middle.
+struct breaking : tx::exec::observer {
+  bool breaks = false;
+  void before_kernel(tx::exec::frame const&, tx::exec::call const&) override {}
+  void after_kernel(tx::exec::frame const&, tx::exec::call const&) override {
+    if (breaks) throw tx::value_error("stopped");
+  }
+};
+
+}  // namespace
+
+TEST_CASE("a run that fails in the middle leaves the results of the one before as they were") {
+  constexpr auto both = [](tx::tensor<float, rows, width> x) { return x * 2.0; };
+  tx::executor<tx::function<both>, tx::cpu> run;
+  breaking stop;
+  run.observe(stop);
+  run.start(batch(1));
+  stop.breaks = true;
+  CHECK_THROWS_WITH(run.start(batch(50)), "stopped");
+  stop.breaks = false;
+  run.start(batch(7));
+  auto const first = run.finish();
+  CHECK(elements(first)[0] == 2);
+  CHECK(elements(run.finish())[0] == 14);
+  run.end_observing(stop);
 }
 
 TEST_CASE("a run that is refused leaves those under way as they are") {

@@ -39,6 +39,16 @@ constexpr auto loss = [](net const& m, tx::tensor<float, Rows, width> x) {
 template <int Rows, class Optimizer, class... Options>
 using step = tx::train_step<net, loss<Rows>, Optimizer, Options...>;
 
+// Of many rows of the flat block.
+struct wide_block {
+  tx::nn::linear<128, 128> inner;
+  constexpr auto operator()(auto const& x) const { return x + tx::tanh(inner(x)); }
+};
+struct wide_net {
+  tx::repeat<3, wide_block> blocks;
+};
+constexpr auto wide_loss = [](wide_net const& m, tx::tensor<float, 8, 128> x) { return tx::mean(m.blocks(x)); };
+
 // So small that halves of its gradients are nothing, or a few bits.
 constexpr auto small_loss = [](net const& m, tx::tensor<float, rows, width> x) { return loss<rows>(m, x) * 1e-6; };
 
@@ -120,6 +130,12 @@ TEST_CASE("a step whose gradients are not finite changes nothing, and the next o
   };
   check(std::type_identity<step<rows, tx::adamw, tx::loss_scale, tx::mixed<tx::f16>>>{});
   check(std::type_identity<step<rows, tx::adamw, tx::loss_scale, tx::mixed<tx::f16>, tx::clip_gradient>>{});
+}
+
+TEST_CASE("gradients of a multiple need no more memory than those that are clipped") {
+  auto const gradients = []<class... Options>(std::type_identity<std::tuple<Options...>>) { return tx::train_step<wide_net, wide_loss, tx::adamw, Options...>::memory.gradients; };
+  CHECK(1.0 * gradients(std::type_identity<std::tuple<tx::loss_scale>>{}) <= 1.03 * gradients(std::type_identity<std::tuple<tx::clip_gradient>>{}));
+  CHECK(1.0 * gradients(std::type_identity<std::tuple<tx::loss_scale, tx::accumulate<4>>>{}) <= 1.03 * gradients(std::type_identity<std::tuple<tx::clip_gradient, tx::accumulate<4>>>{}));
 }
 
 TEST_CASE("a scale falls where steps are skipped, and rises where they are not") {

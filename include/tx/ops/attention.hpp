@@ -96,8 +96,9 @@ constexpr bool attention_can_narrow(selection const& part, attributes const& at)
   return !f.packed() && part.axis == 1 && (part.step == exactly(1) || !f.bounds());
 }
 constexpr value_info attention_gradient_infer_result(value_info const* in, int, attributes const& at, int k) {
-  value_info const& like = in[k < 3 ? 4 + k : 7 + attention_facts_of(at).bias_at()];
-  return {sum_type(like.type), like.dims};
+  attention_facts const f = attention_facts_of(at);
+  value_info const& like = in[k < 3 ? 4 + k : 7 + f.bias_at()];
+  return {f.rounds && k < 3 ? like.type : sum_type(like.type), like.dims};
 }
 constexpr value_info attention_gradient_infer(value_info const* in, int count, attributes const& at) {
   check_attention(in + 4, count - 4, at);
@@ -118,7 +119,7 @@ inline constexpr op_info attention_info{.name = "attention",
                                         .can_narrow = detail::attention_can_narrow,
                                         .multiplied = 3,
                                         .draws = true};
-// Operands: the gradient of out, out, the two numbers of each query, then those of attention. Results: the gradients of q, k and v, of f32 where those are halves.
+// Operands: the gradient of out, out, the two numbers of each query, then those of attention. Results: the gradients of q, k and v, of f32 where those are halves, unless its facts say that they are rounded.
 inline constexpr op_info attention_gradient_info{.name = "attention_gradient",
                                                  .kind = op_kind::whole,
                                                  .arity = -1,

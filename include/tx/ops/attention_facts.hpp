@@ -20,6 +20,7 @@ struct attention_facts {
   bool mask = false, bias = false, dropout = false;  // which operands there are behind the values
   int longest = 0;  // if not 0, texts are packed one after the other, of at most so many tokens each: their offsets are the first of those operands
   int key_longest = 0;  // if not 0, packed keys lie apart from queries, at most so many of each text: their offsets are the second of those operands
+  bool rounds = false;  // of the gradient: those of q, k and v are halves as these are, not f32
   double scale = 1;     // of a query's product with a key: a score is that, and its bias
 
   TX_HD constexpr bool sees(std::int64_t query, std::int64_t key) const {
@@ -52,7 +53,7 @@ TX_HD constexpr double scale_of(std::int64_t bits) { return __builtin_bit_cast(d
 }  // namespace detail
 
 constexpr attributes attributes_of(attention_facts const& f) {
-  return {{f.heads, f.key_heads, f.causal + 2 * f.mask + 4 * f.bias + 8 * f.dropout, detail::both(f.window, f.first), detail::bits_of_scale(f.scale), detail::both(f.longest, f.key_longest)}};
+  return {{f.heads, f.key_heads, f.causal + 2 * f.mask + 4 * f.bias + 8 * f.dropout + 16 * f.rounds, detail::both(f.window, f.first), detail::bits_of_scale(f.scale), detail::both(f.longest, f.key_longest)}};
 }
 TX_HD constexpr attention_facts attention_facts_of(attributes const& at) {
   attention_facts f{};
@@ -62,6 +63,7 @@ TX_HD constexpr attention_facts attention_facts_of(attributes const& at) {
   f.mask = (at.v[2] & 2) != 0;
   f.bias = (at.v[2] & 4) != 0;
   f.dropout = (at.v[2] & 8) != 0;
+  f.rounds = (at.v[2] & 16) != 0;
   f.window = detail::first_of(at.v[3]);
   f.first = detail::second_of(at.v[3]);
   f.scale = detail::scale_of(at.v[4]);

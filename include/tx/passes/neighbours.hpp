@@ -194,7 +194,7 @@ class neighbour_finder {
   constexpr void join_results(vec<int> const& values) {
     if (!alike(values) || !fills_transactions(g_.info(values[0])) || g_.info(values[0]).dims.rank < 1) return;
     for (int v : values)  // as their readers want them they would not lie side by side
-      if (!same_steps(order_[v], dense(g_.info(v).dims), g_.info(v).dims)) return;
+      if (joined_before(v) || !same_steps(order_[v], dense(g_.info(v).dims), g_.info(v).dims)) return;
     vec<int> stacked{};
     bool handed_out = false;
     for (int v : values) {

@@ -63,7 +63,7 @@ class carry_rounder {
     for (int id = 0, end = g_.size(); id < end; ++id) {  // who rounds the last one has it already
       if (g_[id].region != parent || g_[id].op != &result_info || g_.input(id, 0) != owner || result_number(g_[id].at) != k) continue;
       for (int reader = 0; reader < end; ++reader)
-        if (rounds(reader, id) && g_[reader].region == parent) {
+        if (rounds(reader, id) && g_.info(reader) == info && g_[reader].region == parent) {
           at(parent, g_[reader]);
           replace(reader, g_.emit(&result_info, &owner, 1, of_result(g_.regions[r].carries - 1), info));
         }

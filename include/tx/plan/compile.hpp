@@ -7,6 +7,7 @@
 #include <tx/passes/hoist.hpp>
 #include <tx/passes/neighbours.hpp>
 #include <tx/passes/rounded_carries.hpp>
+#include <tx/passes/rounded_gradients.hpp>
 #include <tx/plan/compile_options.hpp>
 #include <tx/plan/lower.hpp>
 
@@ -19,6 +20,7 @@ constexpr graph optimise(graph const& recorded, target const& to) {
   verify(recorded);
   graph g = passes::expand(recorded, to.runs_attention);
   if (to.rounds_ahead) g = passes::rounded_carries(passes::hoist(static_cast<graph&&>(g)));
+  if (to.kernel.ends_product != nullptr) g = passes::rounded_gradients(g, to.kernel.ends_product);
   if (to.makes_neighbours) g = passes::neighbours(static_cast<graph&&>(g));
   verify(g);
   return g;

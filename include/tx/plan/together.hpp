@@ -116,7 +116,9 @@ class calls_together {
       if (stride > greatest && extent > 1) greatest = stride, times = extent;
     };
     for (int a = 0; a < r.rank; ++a) along(r.extent[a], r.stride[a]);
-    if (kind == kernel_kind::gemm && operand < 2) {
+    if (is_column_sum(c, operand)) {
+      along(of.cols, 1);
+    } else if (kind == kernel_kind::gemm && operand < 2) {
       along(operand == 0 ? (of.batch > 0 ? of.rows / of.batch : 0) : of.depth, r.row);
       along(operand == 0 ? of.depth : of.cols, r.col);
     } else {
@@ -128,6 +130,13 @@ class calls_together {
     f.pieces = times;
     f.apart = greatest * size;
     return f;
+  }
+
+  // A sum over rows has no row of its own, but all columns.
+  constexpr bool is_column_sum(int c, int operand) const {
+    kernel_sig const& k = l_.kernels[l_.calls[c].kernel];
+    int const out = operand - (l_.calls[c].operands - k.outs);
+    return out >= 0 && l_.outs[k.first_out + out].shape == form::col_reduce && !l_.outs[k.first_out + out].per_row;
   }
 
   constexpr bool overlap(footprint const& a, footprint const& b) const {

@@ -97,8 +97,8 @@ class executor {
     start(a...);
     return finish();
   }
-  // Starts a run and does not wait for it, where a device computes. finish() hands back what the first computed that was started and has not been handed back;
-  // it stays valid until the run after the next. Two may be under way:
+  // Starts a run and does not wait for it, where a device computes. finish() hands back what the first computed that was started and has not been handed back,
+  // valid until the next start. Two may be under way:
   //   for (run.start(batch(0)); more(); print(run.finish().loss)) run.start(next_batch());  // which is made while the device is at the run before
   template <class... A>
   void start(A const&... a) {

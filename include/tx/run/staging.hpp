@@ -31,7 +31,7 @@ class staging {
 
  public:
   void begin(int turn, std::byte const* arena, bool other_is_under_way) {
-    if (other_is_under_way) keep(kept_[1 - turn], arena);
+    if (other_is_under_way && kept_[1 - turn].empty()) keep(kept_[1 - turn], arena);
     kept_[turn].clear();
   }
   std::byte* argument(int, std::byte const* values, std::size_t) { return const_cast<std::byte*>(values); }
@@ -99,6 +99,8 @@ class staging<Step, Backend> {
 
   void begin(int turn, std::byte const*, bool) {
     turn_ = turn;
+    if (own().sending) own().end.wait();  // for a run that failed behind that
+    own().sending = false;
     if (own().host.data() != nullptr) return;
     own().host = bytes<typename copies::memory>(aligned(sent) + fetched);
     std::memset(own().host.data(), 0, static_cast<std::size_t>(own().host.size()));
@@ -114,6 +116,8 @@ class staging<Step, Backend> {
   void send() {
     if constexpr (copies::later) Backend::upload_later(device_.data(), own().host.data(), sent);
     else Backend::upload(device_.data(), own().host.data(), sent);
+    own().end.note();
+    own().sending = true;
   }
   void fetch(std::byte const* arena) {
     for (int k = 0; k < program::results.size(); ++k) {
@@ -123,6 +127,7 @@ class staging<Step, Backend> {
       else Backend::download(to, from, program::results[k].info.bytes());
     }
     own().end.note();
+    own().sending = false;
   }
   void await(int turn) { turns_[turn].end.wait(); }
   std::byte const* result(int turn, int k, std::byte const*) const { return turns_[turn].results() + offsets[k]; }
@@ -130,7 +135,8 @@ class staging<Step, Backend> {
  private:
   struct one {
     bytes<typename copies::memory> host;  // arguments, scalars and the step as the device has them, then results; made when it is first needed
-    typename copies::moment end{};
+    typename copies::moment end{};  // of its run, or of what was sent for it
+    bool sending = false;           // and nothing has been noted behind that
     std::byte* results() const { return host.data() + aligned(sent); }
   };
 

@@ -3,16 +3,20 @@
 // their norm where it computes, and waits for nobody. bf16 needs none of that, as it reaches as far as f32 does.
 //
 //   before   gradients of the loss; parameters p', states s'
-//   after    gradients of loss * scale, times 1 / scale; where(norm < infinity, p', p), where(norm < infinity, s', s)
+//   after    gradients of loss * scale, times 1 / scale, or 0 where they are not finite; where(norm < infinity, p', p), where(norm < infinity, s', s)
 //
-// The multiple is run.settings["loss_scale"], 65,536 at first. A power of two changes no bit of what does not leave the range.
+// The multiple is run.settings["loss_scale"], 65,536 at first. A power of two changes no bit of what does not leave the range. What parts of a batch and ranks add up, and
+// send as halves perhaps, are gradients of the multiple: they are divided behind that. A skipped step counts as one, in schedules and in Adam's correction of its means too.
 #pragma once
 
 #include <tx/expr/setting.hpp>
+#include <tx/ops/broadcast.hpp>
 #include <tx/ops/cast.hpp>
+#include <tx/ops/constant.hpp>
 #include <tx/ops/div.hpp>
 #include <tx/ops/less.hpp>
 #include <tx/ops/mul.hpp>
+#include <tx/ops/where.hpp>
 #include <tx/train/gradients.hpp>
 
 #include <cmath>
@@ -26,11 +30,17 @@ namespace detail {
 constexpr bool is_loss_scale(float scale) { return scale > 0 && scale < std::numeric_limits<float>::infinity(); }
 constexpr var loss_scale_of(graph& g) { return named_number(g, declared_setting{"loss_scale", 65536.0f, is_loss_scale, "a finite number above 0, best a power of two"}); }
 
-// Of gradients of loss * scale.
+// Of loss * scale.
+constexpr var unscaled(graph& g, var x) {
+  g.when = step_phase::update;
+  return x * cast(1.0 / loss_scale_of(g), x.type());
+}
 constexpr void unscale_gradients(graph& g) {
-  g.when = step_phase::backward;
-  var const share = 1.0 / loss_scale_of(g);
-  for_each_gradient(g, [&](var gradient, int) { return gradient * cast(share, gradient.type()); });
+  for_each_gradient(g, [&](var gradient, int) { return unscaled(g, gradient); });
+}
+// Gradients are nothing where they are not finite: so no update is computed, and kept, before that is known.
+constexpr void wait_for(graph& g, var finite) {
+  for_each_gradient(g, [&](var gradient, int) { return where(finite, gradient, broadcast_to(constant(g, gradient.type(), 0), gradient.dims())); });
 }
 constexpr var is_finite(var norm) { return less(norm, std::numeric_limits<double>::infinity()); }
 
@@ -44,6 +54,8 @@ namespace train {
 //   tx::train::loss_scaler scale;
 //   auto const r = run(x, y);
 //   if (!scale(run, r.gradient_norm)) ++skipped;
+//
+// With accumulate_runs<N> it is asked behind each N-th run alone, as the sum has the infinity of each of its runs; with runs that are started ahead, of results in their order.
 struct loss_scaler {
   int interval = 2000;   // steps without a skipped one before it is doubled
   float least = 1, most = 0x1p24f;

@@ -113,7 +113,6 @@ struct train_step {
       again = detail::recomputed_within<Model>(g, activations);
       detail::differentiate<Model>(g, again.again, options.scales_loss ? detail::loss_scale_of(g) : var{});
       if (g.no_gradient.op != nullptr) return again;
-      if constexpr (options.scales_loss) detail::unscale_gradients(g);
       if constexpr (states.divides_parameters()) dist::gather_parameters(g);
     }
 
@@ -140,15 +139,21 @@ struct train_step {
     }
 
     if constexpr (options.runs > 1) {
+      if constexpr (options.scales_loss) detail::unscale_gradients(g);  // other runs may have had another scale
       if constexpr (division.zero == 1) detail::keep_own_rows(g, facts);  // as the sums over runs are divided
       detail::add_to_earlier_runs(g, options.runs, Optimizer::states, facts);
     }
     var finite{};
     if constexpr (options.clips || options.tells_norm) {
-      var const norm = detail::norm_of_gradients(g, division.given, facts);
+      var norm = detail::norm_of_gradients(g, division.given, facts);
+      if constexpr (options.scales_loss && options.runs == 1) norm = detail::unscaled(g, norm);
       if (options.tells_norm) g.outputs.push_back(output{norm.id, output_kind::result, -1});
+      if constexpr (options.scales_loss) {
+        finite = detail::is_finite(norm);
+        detail::wait_for(g, finite);
+        if constexpr (options.runs == 1) detail::unscale_gradients(g);  // behind the norm, as part of the update: so they exist once
+      }
       if (options.clips) detail::clip(g, norm);
-      if (options.scales_loss) finite = detail::is_finite(norm);
     }
 
     detail::update_parameters<Model, Optimizer>(g, options, facts, finite);

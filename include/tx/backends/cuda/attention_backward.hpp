@@ -12,7 +12,7 @@ struct attention_gradient_arguments {
   std::byte const *d_out = nullptr, *out = nullptr;
   float const *greatest = nullptr, *log_sum = nullptr;
   float* product = nullptr;  // scratch: of each query dot(d_out, out)
-  float *d_q = nullptr, *d_k = nullptr, *d_v = nullptr;
+  std::byte *d_q = nullptr, *d_k = nullptr, *d_v = nullptr;  // of f32, or of halves
 };
 
 template <dtype D, int Width>
@@ -81,7 +81,7 @@ struct attention_query_task {
       TX_UNROLL
       for (int c = 0; c < tile::across; ++c) {
         int const d = 8 * c + lane % 4 * 2;
-        if (d < p.head) store_own(reinterpret_cast<std::byte*>(a.d_q + (queries.first + i) * width + h * p.head + d), columns<float, 2>{{scale * d_q[c][2 * r], scale * d_q[c][2 * r + 1]}});
+        if (d < p.head) tile::store(a.d_q, (queries.first + i) * width + h * p.head + d, p.f.rounds, scale * d_q[c][2 * r], scale * d_q[c][2 * r + 1]);
       }
     }
   }
@@ -196,8 +196,8 @@ struct attention_key_task {
         int const d = 8 * c + lane % 4 * 2;
         if (d >= p.head) continue;
         std::int64_t const to = (keys.first + j) * key_width + of * p.head + d;
-        store_own(reinterpret_cast<std::byte*>(a.d_k + to), columns<float, 2>{{scale * d_k[c][2 * r], scale * d_k[c][2 * r + 1]}});
-        store_own(reinterpret_cast<std::byte*>(a.d_v + to), columns<float, 2>{{d_v[c][2 * r], d_v[c][2 * r + 1]}});
+        tile::store(a.d_k, to, p.f.rounds, scale * d_k[c][2 * r], scale * d_k[c][2 * r + 1]);
+        tile::store(a.d_v, to, p.f.rounds, d_v[c][2 * r], d_v[c][2 * r + 1]);
       }
     }
   }

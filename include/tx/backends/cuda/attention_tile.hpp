@@ -58,6 +58,12 @@ struct attention_tile {
     }
   }
 
+  // Two neighbouring elements of a result, from number `at` on, as halves or as floats.
+  static TX_DEVICE void store(std::byte* to, std::int64_t at, bool rounded, float low, float high) {
+    if (!rounded) return store_own(to + 4 * at, columns<float, 2>{{low, high}});
+    std::uint32_t const bits = two(low, high);
+    __builtin_memcpy(to + 2 * at, &bits, 4);
+  }
   static TX_DEVICE std::uint32_t two(float low, float high) {
     element_t<D> const x[2] = {element_t<D>::from(low), element_t<D>::from(high)};
     std::uint32_t bits = 0;

@@ -78,19 +78,17 @@ void launch_rows(exec::frame const& f, exec::call const& c, exec::operand_ref co
 template <class Device, class F>
 void launch_together(exec::frame const& f, std::span<exec::started_call const> calls) {
   using task = together_task<row_task<F>>;
+  static_assert(!row_task<F>::sums && row_task<F>::stashes == 0);  // so that each block has most_threads, whatever the rows
   typename task::arguments all{};
-  int threads = warp;
   auto const launch = [&] {
-    if (all.count > 0) Device::template launch<task>(all.end[all.count - 1], threads, combine_bytes, all);
+    if (all.count > 0) Device::template launch<task>(all.end[all.count - 1], most_threads, combine_bytes, all);
     all.count = 0;
-    threads = warp;
   };
   for (exec::started_call const& s : calls) {
     if (s.of->rows == 0) continue;
     row_cut const cut = cut_rows(row_facts_of<F>, s.of->rows, s.of->cols);
     all.part[all.count] = arguments_of_rows<F>(f, *s.of, s.operands, 0, s.of->rows, cut);
     all.end[all.count] = (all.count > 0 ? all.end[all.count - 1] : 0) + cut.blocks * cut.pieces;
-    if (threads < cut.teams * cut.team_size) threads = cut.teams * cut.team_size;
     if (++all.count == task::most) launch();
   }
   launch();
@@ -155,9 +153,8 @@ struct kernel<Device, exec::gemm<D, Epilogue>> {
     }
   }
   static void run_together(exec::frame const& f, std::span<exec::started_call const> calls) {
-    if constexpr (has_library<Device>)
-      if (by_library_in_one(f, calls)) return;
-    for (exec::started_call const& s : calls) run(f, *s.of, s.operands);
+    if constexpr (has_library<Device>) by_library_together(f, calls);
+    else for (exec::started_call const& s : calls) run(f, *s.of, s.operands);
   }
 
  private:
@@ -209,14 +206,25 @@ struct kernel<Device, exec::gemm<D, Epilogue>> {
     detail::launch_rows<Device, Epilogue>(f, c, others, f.first_row(c), f.end_row(c), results, rounds);
     return true;
   }
-  static bool by_library_in_one(exec::frame const& f, std::span<exec::started_call const> calls) {
+  // Neighbours among them, which are alike and at equal distances, in one call of the library each; what is none of such by itself.
+  static void by_library_together(exec::frame const& f, std::span<exec::started_call const> calls) {
     std::vector<library_product> all;
     for (exec::started_call const& s : calls) {
-      if (!takes_product(D, *s.of)) return false;
-      all.push_back(asked(f, *s.of, s.operands));
-      if (!is_all(all.back(), f, *s.of, s.operands + 2)) return false;
+      if (takes_product(D, *s.of)) {
+        library_product p = asked(f, *s.of, s.operands);
+        if (is_all(p, f, *s.of, s.operands + 2)) {
+          all.push_back(p);
+          continue;
+        }
+      }
+      run(f, *s.of, s.operands);
     }
-    return as_batch(all) && Device::multiply(all[0]);
+    for (batch_of_products const& b : batches(all)) {
+      if (b.product.batch > 1 && Device::multiply(b.product)) continue;
+      for (int k = 0; k < b.product.batch; ++k)
+        for (exec::started_call const& s : calls)  // that has these results
+          if (f.at<std::byte>(s.operands[s.of->operands - 1]) == all[static_cast<std::size_t>(b.first + k)].to) run(f, *s.of, s.operands);
+    }
   }
 
   template <class Task>

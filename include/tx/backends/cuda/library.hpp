@@ -32,37 +32,49 @@ struct library_product {
 template <class Device>
 concept has_library = requires(library_product const& p) { { Device::multiply(p) } -> std::same_as<bool>; };
 
+// Some of a list of products, from number `first` on, as one.
+struct batch_of_products {
+  int first;
+  library_product product;
+};
+
 namespace detail {
 
-// Elements of so many bytes from the first to the second of `all`, if it is as many from each to the next; below 0: it is not, or what lies there is not for a library.
-inline std::int64_t distance_in(std::vector<library_product> const& all, std::byte const* library_product::*at, std::int64_t size) {
-  std::int64_t const bytes = all[1].*at - all[0].*at;
-  for (std::size_t k = 2; k < all.size(); ++k)
-    if (all[k].*at - all[k - 1].*at != bytes) return -1;
-  return bytes % size == 0 ? bytes / size : -1;
+inline bool are_alike(library_product const& a, library_product const& b) {
+  return a.rows == b.rows && a.cols == b.cols && a.depth == b.depth && a.to_type == b.to_type && a.left_row == b.left_row && a.left_col == b.left_col && a.right_row == b.right_row &&
+         a.right_col == b.right_col && a.apart == b.apart && a.added_apart == b.added_apart && (a.added != nullptr) == (b.added != nullptr) && (a.row != nullptr) == (b.row != nullptr);
+}
+// Is `b` as far behind `a` as a batch that begins with `p` has its products from each other? Where it has one so far, it learns that, if a library can do with it.
+inline bool goes_on(library_product& p, library_product const& a, library_product const& b) {
+  if (!are_alike(a, b)) return false;
+  std::int64_t const size = size_of(p.type), to_size = size_of(p.to_type);
+  bool fits = true;
+  auto const apart = [&](std::byte const* from, std::byte const* to, std::int64_t of) {
+    fits = fits && to >= from && (to - from) % of == 0;
+    return (to - from) / of;
+  };
+  std::int64_t const left = apart(a.left, b.left, size), right = apart(a.right, b.right, size), to = apart(a.to, b.to, to_size), added = apart(a.added, b.added, to_size), row = apart(a.row, b.row, size);
+  if (!fits || to == 0) return false;
+  if (p.batch > 1) return left == p.next_left && right == p.next_right && to == p.next_to && added == p.next_added && row == p.next_row;
+  p.next_left = left;
+  p.next_right = right;
+  p.next_to = to;
+  p.next_added = added;
+  p.next_row = row;
+  return true;
 }
 
 }  // namespace detail
 
-// Are they alike, and at equal distances? The first then stands for all. Their order does not matter.
-inline bool as_batch(std::vector<library_product>& all) {
-  if (all.size() < 2) return false;
+// All of them, which are put in the order of their results, as few as they can be.
+inline std::vector<batch_of_products> batches(std::vector<library_product>& all) {
   std::ranges::sort(all, [](library_product const& a, library_product const& b) { return a.to < b.to; });
-  library_product& p = all[0];
-  for (library_product const& o : all)
-    if (o.rows != p.rows || o.cols != p.cols || o.depth != p.depth || o.to_type != p.to_type || o.left_row != p.left_row || o.left_col != p.left_col || o.right_row != p.right_row || o.right_col != p.right_col ||
-        o.apart != p.apart || o.added_apart != p.added_apart || (o.added != nullptr) != (p.added != nullptr) || (o.row != nullptr) != (p.row != nullptr))
-      return false;
-  std::int64_t const size = size_of(p.type), to_size = size_of(p.to_type), bytes = all[1].to - p.to;
-  for (std::size_t k = 2; k < all.size(); ++k)
-    if (all[k].to - all[k - 1].to != bytes) return false;
-  p.batch = static_cast<int>(all.size());
-  p.next_to = bytes / to_size;
-  p.next_left = detail::distance_in(all, &library_product::left, size);
-  p.next_right = detail::distance_in(all, &library_product::right, size);
-  p.next_added = p.added == nullptr ? 0 : detail::distance_in(all, &library_product::added, to_size);
-  p.next_row = p.row == nullptr ? 0 : detail::distance_in(all, &library_product::row, size);
-  return bytes > 0 && bytes % to_size == 0 && p.next_left >= 0 && p.next_right >= 0 && p.next_added >= 0 && p.next_row >= 0;
+  std::vector<batch_of_products> some;
+  for (std::size_t k = 0; k < all.size(); ++k) {
+    if (!some.empty() && detail::goes_on(some.back().product, all[k - 1], all[k])) ++some.back().product.batch;
+    else some.push_back({static_cast<int>(k), all[k]});
+  }
+  return some;
 }
 
 }  // namespace tx::backends::cuda

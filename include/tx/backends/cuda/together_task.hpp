@@ -32,7 +32,7 @@ struct together_task {
   static constexpr int threads = Task::threads;
   static constexpr int most = [] {
     constexpr std::size_t fit = (most_arguments - 64) / (sizeof(typename Task::arguments) + sizeof(int));
-    return static_cast<int>(fit < 32 ? fit : 32);
+    return static_cast<int>(fit < 1 ? 1 : fit < 32 ? fit : 32);
   }();
 
   struct arguments {

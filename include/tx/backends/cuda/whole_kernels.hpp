@@ -152,10 +152,10 @@ struct kernel<Device, exec::whole<rules::attention, exec::elements<D, Sum, Sum>,
   }
 };
 
-template <class Device, dtype Sum, class SlopeOut, class Out, class Greatest, class LogSum, class Q, class... In>
+template <class Device, dtype Slope, class SlopeOut, class Out, class Greatest, class LogSum, class Q, class... In>
   requires(is_half(Q::sig.type) && SlopeOut::sig.type == Q::sig.type && Out::sig.type == Q::sig.type)
-struct kernel<Device, exec::whole<rules::attention_gradient, exec::elements<Sum, Sum, Sum>, exec::ins<SlopeOut, Out, Greatest, LogSum, Q, In...>>> {
-  using by_rule = whole_kernel<Device, exec::whole<rules::attention_gradient, exec::elements<Sum, Sum, Sum>, exec::ins<SlopeOut, Out, Greatest, LogSum, Q, In...>>>;
+struct kernel<Device, exec::whole<rules::attention_gradient, exec::elements<Slope, Slope, Slope>, exec::ins<SlopeOut, Out, Greatest, LogSum, Q, In...>>> {
+  using by_rule = whole_kernel<Device, exec::whole<rules::attention_gradient, exec::elements<Slope, Slope, Slope>, exec::ins<SlopeOut, Out, Greatest, LogSum, Q, In...>>>;
   static constexpr dtype type = Q::sig.type;
 
   static void run(exec::frame const& f, exec::call const& c, exec::operand_ref const* operands) {
@@ -169,10 +169,10 @@ struct kernel<Device, exec::whole<rules::attention_gradient, exec::elements<Sum,
     a.greatest = f.at<float const>(operands[2]);
     a.log_sum = f.at<float const>(operands[3]);
     a.product = reinterpret_cast<float*>(f.scratch(c));
-    a.d_q = f.at<float>(operands[d_q]);
-    a.d_k = f.at<float>(operands[d_q + 1]);
-    a.d_v = f.at<float>(operands[d_q + 2]);
-    for (int k = 0; k < 3 && of.facts.packed(); ++k) Device::clear(f.at<std::byte>(operands[d_q + k]), f.dims(operands[d_q + k]).count() * std::int64_t{sizeof(float)});  // tokens of no text
+    a.d_q = f.at<std::byte>(operands[d_q]);
+    a.d_k = f.at<std::byte>(operands[d_q + 1]);
+    a.d_v = f.at<std::byte>(operands[d_q + 2]);
+    for (int k = 0; k < 3 && of.facts.packed(); ++k) Device::clear(f.at<std::byte>(operands[d_q + k]), f.dims(operands[d_q + k]).count() * size_of(Slope));  // tokens of no text
     detail::launch_attention_of<Device, attention_query_task, type>(a, a.p.queries, of.facts.heads);
     detail::launch_attention_of<Device, attention_key_task, type>(a, a.p.keys, of.facts.key_heads);
   }

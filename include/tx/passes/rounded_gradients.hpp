@@ -1,0 +1,89 @@
+// A product of the backward pass whose results wait for another kernel is handed on as the halves that it is made of: for targets whose products are a library's, which
+// rounds as it stores. So are the gradients of what attention multiplies. What is added to other gradients, and what is a parameter's gradient, stays f32. PyTorch's autocast hands on all gradients between products so.
+//
+//   before   p = matmul(a, b) of halves, [16384, 3072] f32, read by the kernel of gelu's gradient
+//   after    h = cast<bf16>(p), and who read p reads cast<f32>(h): half as many bytes are written, and read
+#pragma once
+
+#include <tx/ops/add.hpp>
+#include <tx/ops/attention.hpp>
+#include <tx/ops/cast.hpp>
+#include <tx/passes/groups.hpp>
+#include <tx/passes/rewrite.hpp>
+
+namespace tx::passes {
+
+namespace detail {
+
+class waiting_products {
+ public:
+  constexpr waiting_products(graph const& g, bool (*ends)(product_shape const&)) : waits_(g.size(), 0) {
+    for (int id = 0; id < g.size(); ++id) {
+      node const& n = g[id];
+      bool const candidate = n.op->kind == op_kind::product && n.when == step_phase::backward && n.info.dims.bounds == 0 && is_half(g.info(g.input(n, 0)).type) && !is_half(n.info.type);
+      waits_[id] = candidate && n.info.dims.rank >= 2 && ends(shape_of(g, n));
+    }
+    // Views show what they see; who hands it out, adds it up, sees it whole or rounds it itself wants it as it is.
+    for (int id = g.size() - 1; id >= 0; --id)
+      for (int k = 0; k < g[id].inputs; ++k) {
+        op_kind const kind = g[id].op->kind;
+        bool const rounds = g[id].op == &cast_info && is_half(g.info(id).type);
+        bool const by_element = (kind == op_kind::elementwise && g[id].op != &add_info && !rounds) || kind == op_kind::row_reduce || kind == op_kind::col_reduce;
+        if (!by_element) keep(g, g.input(id, k), kind == op_kind::view);
+      }
+    for (region const& r : g.regions)
+      for (int value : r.results) keep(g, value, false);
+    for (output const& o : g.outputs) keep(g, o.value, false);
+  }
+  constexpr bool operator()(int id) const { return waits_[id]; }
+
+ private:
+  static constexpr product_shape shape_of(graph const& g, node const& n) {
+    shape const &all = n.info.dims, &left = g.info(g.input(n, 0)).dims;
+    std::int64_t matrices = 1;
+    for (int a = 0; a < all.rank - 2; ++a) matrices *= all.dim[a];
+    return {g.info(g.input(n, 0)).type, matrices, all.dim[all.rank - 2], all.dim[all.rank - 1], left.dim[left.rank - 1]};
+  }
+  // A product stays as it is. `shown`: only a view reads it, whose own readers are asked.
+  constexpr void keep(graph const& g, int value, bool shown) {
+    if (shown) return;
+    while (g[value].op->kind == op_kind::view) value = g.input(value, 0);
+    waits_[value] = 0;
+  }
+
+  vec<char> waits_;
+};
+
+struct handed_on_as_halves {
+  waiting_products const& waits;
+  constexpr int operator()(graph& to, int id, node& n, vec<int>& in) const {
+    if (n.op == &attention_gradient_info && is_half(to.info(in[4]).type)) {
+      attention_facts f = attention_facts_of(n.at);
+      f.rounds = true;
+      n.at = attributes_of(f);
+      n.info.type = to.info(in[4]).type;
+    }
+    if (n.op == &result_info && is_rounded(to, in[0])) {
+      n.info.type = to.info(to.input(in[0], 4)).type;
+      return -1;
+    }
+    for (int& value : in)  // all others see numbers of f32; results stand directly behind their op, so each reader widens them for itself
+      if (to[value].op == &result_info && to.is_result_of_op(value) && is_rounded(to, to.input(value, 0))) value = cast({&to, value}, sum_type(to.info(value).type)).id;
+    if (!waits(id)) return -1;
+    var const product{&to, to.emit(n.op, in.data(), in.size(), n.at, n.info)};
+    return cast(cast(product, to.info(in[0]).type), n.info.type).id;
+  }
+
+ private:
+  static constexpr bool is_rounded(graph const& g, int op) { return g[op].op == &attention_gradient_info && attention_facts_of(g[op].at).rounds; }
+};
+
+}  // namespace detail
+
+// ends: which products are a library's, see kernel_limits.
+constexpr graph rounded_gradients(graph const& g, bool (*ends)(product_shape const&)) {
+  detail::waiting_products const waits(g, ends);
+  return rewrite(g, detail::handed_on_as_halves{waits});
+}
+
+}  // namespace tx::passes

@@ -1,0 +1,95 @@
+// Which products of the backward pass are handed on as halves, and that nothing but rounding changes.
+#include "../interpreter/evaluator.hpp"
+#include "stacked.hpp"
+
+#include <tx/nn/attention.hpp>
+#include <tx/ops/gelu.hpp>
+#include <tx/passes/rounded_gradients.hpp>
+#include <tx/train/sgd.hpp>
+
+#include <catch2/catch.hpp>
+
+namespace {
+
+using namespace stacked;
+
+struct feeding {
+  nn::linear<width, 2 * width> up;
+  nn::linear<2 * width, width> down;
+  constexpr auto operator()(auto const& x) const { return x + down(gelu(up(x))); }
+};
+struct feeding_net {
+  repeat<layers, feeding> layer;
+};
+struct attending {
+  nn::self_attention<16, 2> attention;
+  constexpr auto operator()(auto const& x) const { return x * 0.5f + attention(x); }
+};
+struct attending_net {
+  repeat<2, attending> layer;
+};
+constexpr auto attending_loss = [](auto const& m, tensor<float, 2, 4, 16> x) {
+  auto const y = m.layer(x);
+  return mean(y * y);
+};
+
+template <class Step>
+graph recorded_step() {
+  graph g;
+  Step::record(g);
+  return at_run_time::simplified(g);
+}
+bool all(passes::product_shape const&) { return true; }
+bool none(passes::product_shape const&) { return false; }
+
+// Products of the backward pass that are rounded by their only reader, and results of attention's gradient that are halves.
+struct rounded {
+  int products = 0, of_attention = 0, widened = 0;
+};
+rounded counted(graph const& g) {
+  rounded n;
+  for (int i = 0; i < g.size(); ++i) {
+    bool const half = is_half(g.info(i).type);
+    if (g[i].op == &cast_info && half && g[g.input(i, 0)].op->kind == op_kind::product && g[g.input(i, 0)].when == step_phase::backward) ++n.products;
+    if (g[i].op == &cast_info && !half && g[g.input(i, 0)].op == &cast_info && g[g.input(g.input(i, 0), 0)].op->kind == op_kind::product) ++n.widened;
+    if (g.is_result_of_op(i) && g[g.input(i, 0)].op == &attention_gradient_info) n.of_attention += half;
+  }
+  return n;
+}
+
+std::vector<values> outputs(graph const& g) {
+  evaluator const every(g, [](node const& leaf) {
+    values v(static_cast<std::size_t>(leaf.info.count()));
+    for (std::size_t i = 0; i < v.size(); ++i) v[i] = 0.07 * static_cast<double>((5 * i + static_cast<std::size_t>(leaf.at.v[0])) % 17) - 0.5;
+    return v;
+  }, {.every_leaf = true, .random = true});
+  std::vector<values> out;
+  for (output const& o : g.outputs) out.push_back(every[o.value]);
+  return out;
+}
+
+template <class Step>
+void check(int products, int of_attention) {
+  graph const before = recorded_step<Step>(), after = passes::rounded_gradients(before, all);
+  at_run_time::verified(after);
+  CHECK(counted(after).products - counted(before).products == products);
+  CHECK(counted(after).widened - counted(before).widened == products);
+  CHECK(counted(after).of_attention == of_attention);
+  CHECK(outputs(after) == outputs(before));  // computed in f64: but for rounding it is the same
+}
+
+}  // namespace
+
+TEST_CASE("a gradient that waits for gelu's is handed on as halves, what is added and what updates is not", "[rounded]") {
+  check<train_step<feeding_net, loss, sgd, mixed<bf16>>>(1, 0);
+  check<train_step<feeding_net, loss, sgd, mixed<f16>, accumulate_runs<2>>>(1, 0);
+  check<train_step<feeding_net, loss, sgd>>(0, 0);
+}
+
+TEST_CASE("gradients of queries, keys and values are halves", "[rounded]") { check<train_step<attending_net, attending_loss, sgd, mixed<bf16>>>(0, 3); }
+
+TEST_CASE("products that are no library's stay as they are", "[rounded]") {
+  graph const before = recorded_step<train_step<feeding_net, loss, sgd, mixed<bf16>>>(), after = passes::rounded_gradients(before, none);
+  CHECK(counted(after).products == counted(before).products);
+  CHECK(outputs(after) == outputs(before));
+}
