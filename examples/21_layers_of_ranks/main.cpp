@@ -9,32 +9,32 @@
 #include <exception>
 #include <vector>
 
-constexpr int texts = 4, places = 6, width = 32, vocabulary = 50, parts = 8;
+constexpr int part_texts = 4, text_places = 6, net_width = 32, word_count = 50, batch_parts = 8;
 
 // Nothing in it says that ranks have some of it.
 struct layer {
-  tx::nn::layer_norm<width> norm;
-  tx::nn::linear<width, 4 * width> in;
-  tx::nn::linear<4 * width, width> out;
+  tx::nn::layer_norm<net_width> norm;
+  tx::nn::linear<net_width, 4 * net_width> in;
+  tx::nn::linear<4 * net_width, net_width> out;
   constexpr auto operator()(auto const& x) const { return x + out(tx::gelu(in(norm(x)))); }
 };
 struct net {
-  tx::nn::embedding<vocabulary, width> words;
+  tx::nn::embedding<word_count, net_width> words;
   tx::repeat<4, layer> layers;
-  tx::nn::linear<width, vocabulary> head;
+  tx::nn::linear<net_width, word_count> head;
 };
-using ids = tx::tensor<tx::i32, texts, places>;  // of a part
+using ids = tx::tensor<tx::i32, part_texts, text_places>;  // of a part
 constexpr auto loss = [](net const& m, ids x, ids next) { return tx::cross_entropy(m.head(m.layers(m.words(x))), next); };
 
-using step = tx::train_step<net, loss, tx::adamw, tx::accumulate<parts>, tx::pipeline<2>>;
+using step = tx::train_step<net, loss, tx::adamw, tx::accumulate<batch_parts>, tx::pipeline<2>>;
 using backend = tx::distributed<tx::cpu, tx::dist::local>;
 
 int main() try {
   std::vector<tx::i32> x, next;
-  for (int t = 0; t < parts * texts; ++t)
-    for (int p = 0; p < places; ++p) {
-      x.push_back((t * 3 + p * 7) % vocabulary);
-      next.push_back((x.back() * 5 + 1) % vocabulary);
+  for (int t = 0; t < batch_parts * part_texts; ++t)
+    for (int p = 0; p < text_places; ++p) {
+      x.push_back((t * 3 + p * 7) % word_count);
+      next.push_back((x.back() * 5 + 1) % word_count);
     }
   float first = 0, last = 0;
   tx::dist::local_group two(2);

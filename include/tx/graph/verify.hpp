@@ -27,6 +27,10 @@ constexpr void verify_node(graph const& g, int id) {
   }
   if (g.is_result_of_op(id) && (result_number(n.at) >= g[g.input(n, 0)].op->results || g.input(n, 0) + 1 + result_number(n.at) != id))
     throw invalid("verify: a result of an op is not directly behind it, in its place");
+  if (n.op == &result_info && g[g.input(n, 0)].op == &repeat_info) {
+    region const& body = g.regions[run_region(g[g.input(n, 0)].at)];
+    if (result_number(n.at) >= body.results.size() || g.info(body.results[result_number(n.at)]).type != n.info.type) throw invalid("verify: a region's result is of another type than what its body hands out");
+  }
   if (g.has_results(id)) {
     for (int k = 0; k < n.op->results; ++k)
       if (id + 1 + k >= g.size() || !g.is_result_of_op(id + 1 + k) || g.input(id + 1 + k, 0) != id ||

@@ -1,5 +1,6 @@
 // A product of the backward pass whose results wait for another kernel is handed on as the halves that it is made of: for targets whose products are a library's, which
-// rounds as it stores. So are the gradients of what attention multiplies. What is added to other gradients, and what is a parameter's gradient, stays f32. PyTorch's autocast hands on all gradients between products so.
+// rounds as it stores. So are gradients of what attention multiplies. What is added to other gradients, what a loop hands out and what an update reads stays f32. PyTorch's
+// autocast hands on all gradients between products so. (A product that is computed again for the backward pass counts as one of it.)
 //
 //   before   p = matmul(a, b) of halves, [16384, 3072] f32, read by the kernel of gelu's gradient
 //   after    h = cast<bf16>(p), and who read p reads cast<f32>(h): half as many bytes are written, and read
@@ -21,20 +22,17 @@ class waiting_products {
     for (int id = 0; id < g.size(); ++id) {
       node const& n = g[id];
       bool const candidate = n.op->kind == op_kind::product && n.when == step_phase::backward && n.info.dims.bounds == 0 && is_half(g.info(g.input(n, 0)).type) && !is_half(n.info.type);
-      waits_[id] = candidate && n.info.dims.rank >= 2 && ends(shape_of(g, n));
+      bool const of_attention = n.op == &attention_gradient_info && is_half(g.info(g.input(n, 4)).type);
+      waits_[id] = of_attention || (candidate && n.info.dims.rank >= 2 && ends(shape_of(g, n)));
     }
-    // Views show what they see; who hands it out, adds it up, sees it whole or rounds it itself wants it as it is.
-    for (int id = g.size() - 1; id >= 0; --id)
-      for (int k = 0; k < g[id].inputs; ++k) {
-        op_kind const kind = g[id].op->kind;
-        bool const rounds = g[id].op == &cast_info && is_half(g.info(id).type);
-        bool const by_element = (kind == op_kind::elementwise && g[id].op != &add_info && !rounds) || kind == op_kind::row_reduce || kind == op_kind::col_reduce;
-        if (!by_element) keep(g, g.input(id, k), kind == op_kind::view);
-      }
+    for (int id = 0; id < g.size(); ++id)
+      for (int k = 0; k < g[id].inputs; ++k)
+        if (g[id].op->kind != op_kind::view && g[id].op != &result_info) read(g, id, g.input(id, k));
     for (region const& r : g.regions)
-      for (int value : r.results) keep(g, value, false);
-    for (output const& o : g.outputs) keep(g, o.value, false);
+      for (int value : r.results) keep(g, value);
+    for (output const& o : g.outputs) keep(g, o.value);
   }
+  // Of a product, or of the node of attention's gradient, all of whose results are.
   constexpr bool operator()(int id) const { return waits_[id]; }
 
  private:
@@ -44,11 +42,21 @@ class waiting_products {
     for (int a = 0; a < all.rank - 2; ++a) matrices *= all.dim[a];
     return {g.info(g.input(n, 0)).type, matrices, all.dim[all.rank - 2], all.dim[all.rank - 1], left.dim[left.rank - 1]};
   }
-  // A product stays as it is. `shown`: only a view reads it, whose own readers are asked.
-  constexpr void keep(graph const& g, int value, bool shown) {
-    if (shown) return;
+  // Who adds a value up, sees it whole or updates by it wants it as it is, and so does who rounds a product itself.
+  constexpr void read(graph const& g, int reader, int value) {
+    node const& n = g[reader];
+    op_kind const kind = n.op->kind;
+    bool const by_element = kind == op_kind::elementwise || kind == op_kind::row_reduce || kind == op_kind::col_reduce;
+    bool const rounds = n.op == &cast_info && is_half(n.info.type) && !g.is_result_of_op(shown(g, value));
+    if (!by_element || n.op == &add_info || n.when == step_phase::update || rounds) keep(g, value);
+  }
+  static constexpr int shown(graph const& g, int value) {
     while (g[value].op->kind == op_kind::view) value = g.input(value, 0);
-    waits_[value] = 0;
+    return value;
+  }
+  constexpr void keep(graph const& g, int value) {
+    value = shown(g, value);
+    waits_[g.is_result_of_op(value) ? g.input(value, 0) : value] = 0;
   }
 
   vec<char> waits_;
@@ -57,7 +65,7 @@ class waiting_products {
 struct handed_on_as_halves {
   waiting_products const& waits;
   constexpr int operator()(graph& to, int id, node& n, vec<int>& in) const {
-    if (n.op == &attention_gradient_info && is_half(to.info(in[4]).type)) {
+    if (n.op == &attention_gradient_info && waits(id)) {
       attention_facts f = attention_facts_of(n.at);
       f.rounds = true;
       n.at = attributes_of(f);
@@ -69,7 +77,7 @@ struct handed_on_as_halves {
     }
     for (int& value : in)  // all others see numbers of f32; results stand directly behind their op, so each reader widens them for itself
       if (to[value].op == &result_info && to.is_result_of_op(value) && is_rounded(to, to.input(value, 0))) value = cast({&to, value}, sum_type(to.info(value).type)).id;
-    if (!waits(id)) return -1;
+    if (n.op->kind != op_kind::product || !waits(id)) return -1;
     var const product{&to, to.emit(n.op, in.data(), in.size(), n.at, n.info)};
     return cast(cast(product, to.info(in[0]).type), n.info.type).id;
   }
