@@ -68,6 +68,7 @@ TEST_CASE("damage to a region is found") {
     return found(g);
   };
   CHECK_THAT(damaged([](graph& g, region& r) { g.nodes[r.owner].at.v[0] = 0; }), Catch::Contains("is not its own"));
+  CHECK_THAT(damaged([](graph& g, region&) { g.nodes[first_of(g, result_info)].info.type = dtype::f64; }), Catch::Contains("another type than what its body hands out"));
   CHECK_THAT(damaged([](graph&, region& r) { ++r.invariants; }), Catch::Contains("disagree in length"));
   CHECK_THAT(damaged([](graph& g, region& r) { g.nodes[r.arguments[1]].at.v[0] = 0; }), Catch::Contains("not where it is listed"));
   CHECK_THAT(damaged([](graph&, region& r) { r.iterations = 3; }), Catch::Contains("another leading extent"));
