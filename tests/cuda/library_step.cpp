@@ -45,7 +45,7 @@ constexpr auto attending_loss = [](attending const& m, tx::tensor<float, 2, 16, 
 using attention_step = tx::train_step<attending, attending_loss, tx::sgd, tx::mixed<tx::bf16>>;
 
 // Products of floats of 11 bits: as those of floats rounded so before, and not as those of whole ones.
-constexpr auto product = [](tx::tensor<float, 32, wide> a, tx::tensor<float, wide, wide> b) { return tx::matmul(a, b); };
+constexpr auto multiplied_in_tf32 = [](tx::tensor<float, 32, wide> a, tx::tensor<float, wide, wide> b) { return tx::matmul(a, b); };
 int rounds_floats() {
   std::vector<float> a(32 * wide), b(wide * wide);
   for (std::size_t i = 0; i < a.size(); ++i) a[i] = static_cast<float>(i * 7919 % 1013) * 0.0013f - 0.6f;
@@ -54,7 +54,7 @@ int rounds_floats() {
     auto const bits = std::bit_cast<std::uint32_t>(x);
     return static_cast<double>(std::bit_cast<float>((bits + 0xfff + (bits >> 13 & 1)) & ~0x1fffu));
   };
-  tx::executor<tx::function<product>, tx::cuda_blas_tf32> run;
+  tx::executor<tx::function<multiplied_in_tf32>, tx::cuda_blas_tf32> run;
   auto const y = run(a, b).value;
   double furthest = 0, from_whole = 0;
   for (std::size_t i = 0; i < 32; i += 7)
