@@ -14,7 +14,7 @@
 #   TRAINED  names of tensors, in which * stands for any characters: nothing else is trained; with LORA in place of the head
 #   FROZEN   the same of tensors that are not trained
 #   LAYER_DECAY  rates may fall from layer to layer, --layer-decay says how
-#   BF16     training multiplies in bf16, and `embed --bf16` does; parameters and sums stay in f32; with WHERE_FAST if this machine's processor has instructions for that
+#   BF16     training multiplies in bf16, and `embed --bf16` does; parameters and sums stay in f32; with WHERE_FAST on processors if this machine's has instructions for that, and on devices
 #   OPTIMIZER  adamw, lamb, adafactor, lion or novograd; unless said lamb for pretrain, adamw for all else. Where it is said, --rate has to be, as that of one is none of another
 #   ACCUMULATE  one update for so many steps, by the mean of their gradients, where memory has no room for a larger batch; 1 unless said
 #   AVERAGE  what is judged and saved is a moving average of what is trained, of this decay from update to update, 0.999 say; of finetune, tag, answer and contrast
@@ -151,7 +151,7 @@ function(tx_multiplies_bf16 RESULT)
 endfunction()
 
 # What is trained of a model FAMILY, as the lists arg_LORA, arg_TRAINED, arg_FROZEN and the flag arg_LAYER_DECAY of the caller say: lora_rank, lora_alpha,
-# lora_dropout, lora_layers, trained, frozen, layer_decay and bf16.
+# lora_dropout, lora_layers, trained, frozen, layer_decay, bf16 and bf16_on_devices.
 function(tx_bert_tuning NAME FAMILY)
   set(lora_rank 0)
   set(lora_alpha 1)
@@ -204,8 +204,10 @@ function(tx_bert_tuning NAME FAMILY)
     set(layer_decay true)
   endif()
   set(bf16 false)
+  set(bf16_on_devices false)
   if(arg_BF16)
     set(bf16 true)
+    set(bf16_on_devices true)
     if(arg_WHERE_FAST)
       tx_multiplies_bf16(bf16)
     endif()
@@ -224,7 +226,7 @@ function(tx_bert_tuning NAME FAMILY)
       set(optimizer "tx::lamb_with<tx::lamb_options{.always_adapt = false}>")  # as recipes for BERT have it
     endif()
   endif()
-  foreach(value optimizer optimizer_header lora_rank lora_alpha lora_dropout lora_layers trained frozen layer_decay bf16)
+  foreach(value optimizer optimizer_header lora_rank lora_alpha lora_dropout lora_layers trained frozen layer_decay bf16 bf16_on_devices)
     set(${value} "${${value}}" PARENT_SCOPE)
   endforeach()
 endfunction()
@@ -376,15 +378,15 @@ function(tx_add_bert NAME CONFIG)
   if(NOT TARGET bert_program)
     file(GLOB sources CONFIGURE_DEPENDS ${TX_BERT_DIR}/*.cpp)
     list(JOIN TX_BERT_PARTS | parts)
-    list(FILTER sources EXCLUDE REGEX "/((without_)?(${parts})|description)\\.cpp$")
+    list(FILTER sources EXCLUDE REGEX "/(${parts}|description)\\.cpp$")
     add_library(bert_program OBJECT EXCLUDE_FROM_ALL ${sources} ${TX_BERT_DIR}/../command_line/options.cpp
       ${TX_BERT_DIR}/../command_line/processes.cpp ${TX_BERT_DIR}/../command_line/program.cpp)
     set_target_properties(bert_program PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 0)
     target_compile_options(bert_program PRIVATE $<$<NOT:$<CONFIG:Debug>>:-O1>)
     target_link_libraries(bert_program PUBLIC $<TARGET_NAME_IF_EXISTS:tx::program> tx::tx)
   endif()
-  # What instantiates the model's programs, or says that there is none.
-  set(sources ${TX_BERT_DIR}/description.cpp)
+  # What instantiates the model's programs.
+  set(sources)
   set(classifier_wanted ${labels})
   set(tagger_wanted ${tags})
   set(embedder_wanted ${embeds})
@@ -393,13 +395,12 @@ function(tx_add_bert NAME CONFIG)
   foreach(part ${TX_BERT_PARTS})
     if(${part}_wanted)
       list(APPEND sources ${TX_BERT_DIR}/${part}.cpp)
-    else()
-      list(APPEND sources ${TX_BERT_DIR}/without_${part}.cpp)
     endif()
   endforeach()
-  add_executable(${NAME} ${sources})
+  add_executable(${NAME} ${TX_BERT_DIR}/description.cpp ${sources})
   target_compile_options(${NAME} PRIVATE $<$<CONFIG:Release>:-O2>)
   target_compile_definitions(${NAME} PRIVATE TX_BERT_MODEL_HEADER="bert_model.hpp")
   target_include_directories(${NAME} PRIVATE ${folder} ${TX_BERT_DIR})
   target_link_libraries(${NAME} PRIVATE bert_program)
+  tx_device_engines(${NAME} ${sources})  # --device cuda, --device hip
 endfunction()

@@ -66,7 +66,7 @@ void learn_answers(command_line::options const& given) {
   finetuning const f(given);
   check_tuning_options(given);
   bool const must = given.has("must-answer");
-  auto const made = make_answerer(f.seed, f.threads, true);
+  auto const made = make_answerer(engine_of(given, f.seed), true);
   answerer& run = *made;
   check_folder(model);
   auto const folder = tx::io::model_folder::open(model);
@@ -105,8 +105,8 @@ void learn_answers(command_line::options const& given) {
 // Of a trained folder: how well answers are found, where some are given, or what they are.
 void use_answers(command_line::options const& given, std::string const& file, bool answered) {
   std::string const model = given.text("model");
-  auto const run = make_answerer(1, static_cast<int>(given.integer("threads", 0, 0, 1024)), false);
-  load_trained(model, run->tensors(), "questions", "answer");
+  auto const run = make_answerer(engine_of(given), false);
+  load_trained(model, *run, "questions", "answer");
   asked_questions const of(file, answered, load_tokenizer(model, given), compiled().longest);
   bool const must = given.has("must-answer");
   if (answered) return tx::io::print(answer_line(scored_answers(*run, of, must), of.questions.size()) + '\n');

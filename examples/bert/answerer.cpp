@@ -7,7 +7,7 @@
 #include <tx/nn/token_classifier.hpp>
 
 namespace bert {
-namespace detail {
+namespace TX_ON_CHOSEN(detail) {
 
 using answering_network = tuned<tx::nn::question_answering<model::family, model::config>, tx::names<"qa_outputs.*">>;
 using token_places = tx::tensor<tx::i32, model::batch>;
@@ -55,10 +55,7 @@ class compiled_answerer final : public answerer_programs {
   std::vector<std::int32_t> first_ = std::vector<std::int32_t>(model::batch), last_ = first_;  // among all tokens
 };
 
+command_line::maker<answerer, bool> const here_answerer{tx::chosen_name, [](engine_options const& o, bool trains) -> std::unique_ptr<answerer> { return std::make_unique<compiled_answerer>(o, trains); }};
+
 }  // namespace detail
-
-std::unique_ptr<answerer> make_answerer(std::uint64_t seed, int threads, bool trains) {
-  return std::make_unique<detail::compiled_answerer>(seed, detail::run_options_of(threads), trains);
-}
-
 }  // namespace bert

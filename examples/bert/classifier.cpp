@@ -4,7 +4,7 @@
 #include "whole_texts.hpp"
 
 namespace bert {
-namespace detail {
+namespace TX_ON_CHOSEN(detail) {
 
 using network = tuned<tx::nn::sequence_classifier<model::family, model::config, model::labels>, sequence_head>;
 // Without types of tokens where the model has none, as programs take all their arguments. Of `auto` models, as what is not chosen is compiled else.
@@ -42,10 +42,7 @@ class compiled_classifier final : public classifier_programs {
   step_batch batch_{};
 };
 
+command_line::maker<classifier, bool> const here_classifier{tx::chosen_name, [](engine_options const& o, bool trains) -> std::unique_ptr<classifier> { return std::make_unique<compiled_classifier>(o, trains); }};
+
 }  // namespace detail
-
-std::unique_ptr<classifier> make_classifier(std::uint64_t seed, int threads, bool trains) {
-  return std::make_unique<detail::compiled_classifier>(seed, detail::run_options_of(threads), trains);
-}
-
 }  // namespace bert

@@ -65,7 +65,7 @@ void contrast_command(std::span<std::string const> arguments) {
   std::string const model = given.text("model");
   finetuning const f(given);
   check_tuning_options(given);
-  auto const made = make_contrastive(f.seed, f.threads);
+  auto const made = make_contrastive(engine_of(given, f.seed));
   contrastive& run = *made;
   check_folder(model);
   auto said = tx::io::sentence_modules::of(model);

@@ -7,7 +7,7 @@
 #include <tx/nn/losses.hpp>
 
 namespace bert {
-namespace detail {
+namespace TX_ON_CHOSEN(detail) {
 
 using embedding_network = tuned<encoder_alone>;
 inline constexpr int both_sides = 2 * model::batch;  // texts of a step: the first of each pair, then the second
@@ -46,7 +46,7 @@ using contrastive_programs = head_programs<contrastive, tuned_step<embedding_net
 
 class compiled_contrastive final : public contrastive_programs {
  public:
-  compiled_contrastive(std::uint64_t seed, int threads) : contrastive_programs(seed, run_options_of(threads), true) {}
+  explicit compiled_contrastive(engine_options const& o) : contrastive_programs(o, true) {}
 
   float train(std::span<coded_text const> first, std::span<coded_text const> second, step_settings const& s, std::string const& trace) override {
     std::vector<coded_text> texts(first.begin(), first.end());
@@ -62,8 +62,7 @@ class compiled_contrastive final : public contrastive_programs {
   pair_batch batch_{};
 };
 
+command_line::maker<contrastive> const here_contrastive{tx::chosen_name, [](engine_options const& o) -> std::unique_ptr<contrastive> { return std::make_unique<compiled_contrastive>(o); }};
+
 }  // namespace detail
-
-std::unique_ptr<contrastive> make_contrastive(std::uint64_t seed, int threads) { return std::make_unique<detail::compiled_contrastive>(seed, threads); }
-
 }  // namespace bert

@@ -49,7 +49,7 @@ void distil_command(std::span<std::string const> arguments) {
   if (given.has("model") == given.has("config")) throw tx::value_error("one of --model and --config: a folder with weights to begin with, or one without");
   if (given.has("model") && given.has("teacher-layers")) throw tx::value_error("--model and --teacher-layers exclude each other: both are what the student begins with");
   std::string const from = given.has("model") ? given.text("model") : given.text("config");
-  auto const made = make_distiller(f.seed, f.threads);
+  auto const made = make_distiller(engine_of(given, f.seed));
   distiller& run = *made;
   if (given.has("hidden") && !run.hidden_states()) throw tx::value_error("--hidden: this program does not learn from hidden states. FIX: tx_add_bert(... TEACHER config.json HIDDEN_STATES)");
   if (given.has("attention") && !run.attention()) throw tx::value_error("--attention: this program does not learn from attention. FIX: tx_add_bert(... TEACHER config.json ATTENTION)");
@@ -68,13 +68,16 @@ void distil_command(std::span<std::string const> arguments) {
   run.load_teacher(teacher);
 
   auto const holds = held_folder(given);
-  if (given.has("model")) begin_with(folder, run.student());
-  if (given.has("teacher-layers")) copy_teacher_layers(run.student(), run.teacher());
+  if (auto const all = run.held(); true) {
+    if (given.has("model")) begin_with(folder, run.student(all.tensors));
+    if (given.has("teacher-layers")) copy_teacher_layers(run.student(all.tensors), run.teacher(all.tensors));
+    run.put_back(all);
+  }
   judgement const teachers = judged(run.teacher_logits(coded_texts(unseen.texts)), unseen.targets);
   std::fprintf(stderr, "%zu texts, %zu for validation; the teacher: %s\n", learned.texts.size(), unseen.texts.size(), score_line(teachers).c_str());
 
   auto of_student = labelled_examples(run, learned, unseen, sum_of(folder),
-                                      [&] { tx::io::save_model_folder(f.out, run.student(), folder, trained_config("SequenceClassification", labels)); });
+                                      [&] { tx::io::save_model_folder(f.out, run.student(run.held_kept().tensors), folder, trained_config("SequenceClassification", labels)); });
   of_student.common.insert({{"--teacher", sum_of(teacher)}, {"--temperature", exact(run.learns.temperature)},
                             {"--hard", exact(run.learns.hard)}, {"--hidden", exact(run.learns.hidden)}, {"--attention", exact(run.learns.attention)}});
   auto const result = finetuned(run, given, f, of_student);

@@ -12,7 +12,7 @@
 #include <tx/nn/distillation.hpp>
 
 namespace bert {
-namespace detail {
+namespace TX_ON_CHOSEN(detail) {
 
 namespace taught = model::teacher;
 using student_network = tx::nn::sequence_classifier<model::family, model::config, model::labels>;
@@ -90,7 +90,7 @@ using distillation_step = step_of<pair_of_networks, distillation, tx::adamw>;
 
 class compiled_distiller final : public run_of<distiller, compiled_distiller> {
  public:
-  compiled_distiller(std::uint64_t seed, tx::run_options const& o) : step_(tx::seed(seed), command_line::processes::now().all(), o), student_(step_, o), teacher_(step_, o) {}
+  explicit compiled_distiller(engine_options const& o) : step_(o), student_(step_, o), teacher_(step_, o) {}
 
   float train(std::span<coded_text const> texts, std::span<float const> wanted, step_settings const& s, std::string const& trace) override {
     step_.settings.set("temperature", static_cast<float>(learns.temperature));
@@ -101,23 +101,25 @@ class compiled_distiller final : public run_of<distiller, compiled_distiller> {
   }
   std::vector<float> logits(std::span<coded_text const> texts) override { return logits_of<typed>(texts, student_); }
   std::vector<float> teacher_logits(std::span<coded_text const> texts) override { return logits_of<(taught::config::types > 1)>(texts, teacher_); }
-  std::vector<named_tensor> student() const override { return below("student."); }
-  std::vector<named_tensor> teacher() const override { return below("teacher."); }
+  std::vector<named_tensor> student(std::span<named_tensor const> all) const override { return below("student.", all); }
+  std::vector<named_tensor> teacher(std::span<named_tensor const> all) const override { return below("teacher.", all); }
   bool hidden_states() const override { return taught::hidden_states; }
   bool attention() const override { return taught::attention; }
 
   void load_teacher(tx::io::model_folder const& folder) override {
     tx::io::check_config<taught::config>(folder, {taught::model_type});
-    auto const report = tx::io::load_pretrained(folder, teacher(), std::string(taught::family::name.view()));
+    auto const all = held(0);
+    auto const report = tx::io::load_pretrained(folder, teacher(all.tensors), std::string(taught::family::name.view()));
     if (!report.fresh.empty()) throw tx::format_error(folder.path().string() + " lacks " + report.fresh.front() + called(". FIX: a teacher that was trained for labels, as bert finetune writes it"));
+    put_back(all);
   }
   auto& step() const { return step_; }
 
  private:
   // The tensors whose names begin so, named by what follows.
-  std::vector<named_tensor> below(std::string_view prefix) const {
+  static std::vector<named_tensor> below(std::string_view prefix, std::span<named_tensor const> all) {
     std::vector<named_tensor> out;
-    for (named_tensor& t : plain(step_.tensors()))
+    for (named_tensor const& t : all)
       if (t.name.starts_with(prefix)) out.push_back({t.name.substr(prefix.size()), t.shape, t.data});
     return out;
   }
@@ -128,8 +130,7 @@ class compiled_distiller final : public run_of<distiller, compiled_distiller> {
   step_batch batch_{};
 };
 
+command_line::maker<distiller> const here_distiller{tx::chosen_name, [](engine_options const& o) -> std::unique_ptr<distiller> { return std::make_unique<compiled_distiller>(o); }};
+
 }  // namespace detail
-
-std::unique_ptr<distiller> make_distiller(std::uint64_t seed, int threads) { return std::make_unique<detail::compiled_distiller>(seed, detail::run_options_of(threads)); }
-
 }  // namespace bert

@@ -1,15 +1,15 @@
 // The program of an encoder alone: a vector for each text.
 #include TX_BERT_MODEL_HEADER
 
-#include "../command_line/processes.hpp"
 #include "encoder_alone.hpp"
+#include "tuned.hpp"
 
 #include <tx/core/error.hpp>
 #include <tx/run/executor.hpp>
 #include <tx/step/function.hpp>
 
 namespace bert {
-namespace detail {
+namespace TX_ON_CHOSEN(detail) {
 
 inline constexpr bool typed = model::config::types > 1;
 inline constexpr int texts = 64;  // at a time; little enough for their activations to stay in the cache of a processor
@@ -35,53 +35,59 @@ inline constexpr auto embed = [] {
 }();
 using batch_of = tx::text::packed_batch<texts, model::longest, tokens>;
 
+// What the parameters are before those of a folder are written over them. On processors zeros, as to draw them takes a second for a model of 23 million.
+template <class Backend>
+class undrawn {
+  using weights = tx::parameter_block<encoder_alone, Backend>;
+
+ public:
+  weights& source() { return weights_; }
+
+ private:
+  static constexpr auto count = static_cast<std::size_t>(weights::bytes_for(0));
+  struct give_back {
+    void operator()(std::byte* p) const { ::operator delete[](p, std::align_val_t{tx::memory_alignment}); }
+  };
+  std::unique_ptr<std::byte[], give_back> at_{new (std::align_val_t{tx::memory_alignment}) std::byte[count]()};
+  weights weights_{std::span(at_.get(), count), 0};
+};
+template <tx::exec::remote Backend>
+class undrawn<Backend> {
+ public:
+  static tx::seed source() { return tx::seed(0); }
+};
+
 // Options: of tx::function.
 template <class... Options>
-class compiled_embedder final : public embedder {
+class compiled_embedder final : public command_line::parameters_of<embedder, compiled_embedder<Options...>> {
  public:
-  explicit compiled_embedder(tx::run_options const& o) : weights_(memory_.bytes(), 0), run_(weights_, o) {}
+  explicit compiled_embedder(engine_options const& o) : run_(weights_.source(), {.threads = o.threads}) {}
 
-  std::vector<float> embed(std::span<coded_text const> all, pooling how) override {
+  std::vector<float> embed(std::span<coded_text const> all, embedder::pooling how) override {
     std::vector<float> out;
     out.reserve(all.size() * model::config::hidden);
     for_each_batch<batch_of>(all, [&](batch_of const& b) {
       auto const result = run_packed<typed>(run_, b);
-      auto const& v = how == pooling::mean ? result.mean : result.first;
+      auto const& v = how == embedder::pooling::mean ? result.mean : result.first;
       out.insert(out.end(), v.begin(), v.begin() + b.texts() * model::config::hidden);
     });
     return out;
   }
-  std::vector<named_tensor> tensors() const override { return plain(run_.tensors()); }
+  decltype(auto) with_parameters(auto&& use) const { return use(run_); }
 
  private:
-  using weights = tx::parameter_block<encoder_alone, tx::cpu>;
-  // All of them come from a folder: none is drawn before, which takes a second for a model of 23 million.
-  class zeros {
-   public:
-    std::span<std::byte> bytes() const { return {at_.get(), count}; }
-
-   private:
-    static constexpr auto count = static_cast<std::size_t>(weights::bytes_for(0));
-    struct give_back {
-      void operator()(std::byte* p) const { ::operator delete[](p, std::align_val_t{tx::memory_alignment}); }
-    };
-    std::unique_ptr<std::byte[], give_back> at_{new (std::align_val_t{tx::memory_alignment}) std::byte[count]()};
-  };
-  zeros memory_{};
-  weights weights_;
-  tx::executor<tx::function<detail::embed, encoder_alone, Options...>, tx::cpu> run_;
+  undrawn<tx::chosen_backend> weights_{};
+  mutable tx::executor<tx::function<TX_ON_CHOSEN(detail)::embed, encoder_alone, Options...>, tx::chosen_backend> run_;
 };
 
-}  // namespace detail
-
-std::unique_ptr<embedder> make_embedder(int threads, bool halves) {
-  tx::run_options const o{.threads = command_line::processes::now().threads(threads)};
-  if constexpr (model::tuning::bf16) {
-    if (halves) return std::make_unique<detail::compiled_embedder<tx::mixed<tx::bf16>>>(o);
+command_line::maker<embedder, bool> const here_embedder{tx::chosen_name, [](engine_options const& o, bool wanted) -> std::unique_ptr<embedder> {
+  if constexpr (halves) {
+    if (wanted) return std::make_unique<compiled_embedder<tx::mixed<tx::bf16>>>(o);
   } else {
-    if (halves) throw tx::value_error("this program multiplies in f32 alone. FIX: no --bf16, or a processor with instructions for bf16 and tx_add_bert(... BF16 WHERE_FAST)");
+    if (wanted) throw tx::value_error("this program multiplies in f32 alone. FIX: no --bf16, or a processor with instructions for bf16 and tx_add_bert(... BF16 WHERE_FAST)");
   }
-  return std::make_unique<detail::compiled_embedder<>>(o);
-}
+  return std::make_unique<compiled_embedder<>>(o);
+}};
 
+}  // namespace detail
 }  // namespace bert

@@ -3,11 +3,10 @@
 
 #include "packing.hpp"
 
-#include <tx/backends/cpu.hpp>
 #include <tx/expr/named_module.hpp>
 #include <tx/nn/text_pooler.hpp>
 
-namespace bert::detail {
+namespace bert::TX_ON_CHOSEN(detail) {
 
 struct encoder_alone {
   tx::named_module<model::family::name, model::family::encoder<model::config>> encoder;

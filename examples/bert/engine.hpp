@@ -1,5 +1,8 @@
-// The compiled models behind plain interfaces, so that only a file for each kind of head instantiates programs.
+// The compiled models behind plain interfaces, so that only a file for each kind of head instantiates programs: once for each kind of device.
 #pragma once
+
+#include "../command_line/makers.hpp"
+#include "../command_line/trained_run.hpp"
 
 #include <tx/io/model_folder.hpp>
 
@@ -47,33 +50,15 @@ std::string called(std::string text);
 // Throws what check_config throws where a folder is of another model, and format_error where it is of a run that has not ended.
 void check_folder(std::string const& folder);
 
+using command_line::engine_options, command_line::held_tensors, command_line::named_tensor, command_line::trained_run;
+
 // The ids of a text and the types of its tokens.
 struct coded_text {
   std::span<std::int32_t const> ids, types;
 };
 
-struct named_tensor {
-  std::string name;
-  std::vector<std::int64_t> shape;
-  std::span<float> data;
-};
-
 struct step_settings {
   double rate = 1e-4, decay = 0.01, dropout = 0.1, layer_decay = 1;
-};
-
-// What trains, as checkpoints take it for a run (tx/io/checkpoint.hpp).
-class trained_run {
- public:
-  virtual ~trained_run() = default;
-  virtual std::vector<named_tensor> tensors(int k = 0) const = 0;  // k > 0: the optimizer's state k - 1
-  virtual std::vector<named_tensor> kept() const { return tensors(); }  // what is judged and saved: where there is a moving average, that
-  virtual std::vector<float> read() const = 0;                         // the same as numbers
-  virtual void write(std::span<float const> values) = 0;
-  virtual int states() const = 0;
-  virtual std::int64_t steps_run() const = 0;
-  virtual std::uint64_t seed() const = 0;
-  virtual void restore(std::int64_t steps, std::uint64_t seed) = 0;
 };
 
 // Labels of whole texts.
@@ -85,8 +70,10 @@ class classifier : public trained_run {
   // [texts, labels]: logits, or the number of each text.
   virtual std::vector<float> logits(std::span<coded_text const> texts) = 0;
 };
-// threads: 0, as many as the machine runs at once. One that does not train has no place for gradients. Throws value_error where the program has no head.
-std::unique_ptr<classifier> make_classifier(std::uint64_t seed, int threads, bool trains);
+// One that does not train has no place for gradients. Throws what maker::make throws (makers.hpp), as all others do: value_error where the program has no head.
+inline std::unique_ptr<classifier> make_classifier(engine_options const& o, bool trains) {
+  return command_line::maker<classifier, bool>::make("this program has no head. FIX: tx_add_bert(... HEADS sequence=2), or HEADS regression", o, trains);
+}
 
 // A student that learns labels from texts and from a teacher, which stays as it is. What is trained and asked as a classifier is the student.
 class distiller : public classifier {
@@ -101,13 +88,15 @@ class distiller : public classifier {
 
   virtual void load_teacher(tx::io::model_folder const& folder) = 0;  // throws what load_pretrained throws, and for a folder without its head
   virtual std::vector<float> teacher_logits(std::span<coded_text const> texts) = 0;
-  virtual std::vector<named_tensor> student() const = 0;  // what its folder holds
-  virtual std::vector<named_tensor> teacher() const = 0;
+  // Of a copy's tensors, or those held: what the student's folder holds, and the teacher's, by the names that they have there.
+  virtual std::vector<named_tensor> student(std::span<named_tensor const> all) const = 0;
+  virtual std::vector<named_tensor> teacher(std::span<named_tensor const> all) const = 0;
   virtual bool hidden_states() const = 0;  // whether the program learns from them
   virtual bool attention() const = 0;      // and from that
 };
-// Throws value_error where the program has no teacher.
-std::unique_ptr<distiller> make_distiller(std::uint64_t seed, int threads);
+inline std::unique_ptr<distiller> make_distiller(engine_options const& o) {
+  return command_line::maker<distiller>::make("this program has no teacher. FIX: tx_add_bert(... TEACHER config.json)", o);
+}
 
 // Labels of tokens.
 inline constexpr std::int32_t no_label = -100;  // of a token that has none, as transformers' data have it
@@ -119,7 +108,9 @@ class tagger : public trained_run {
   virtual std::vector<float> logits(std::span<coded_text const> texts) = 0;
 };
 // As make_classifier.
-std::unique_ptr<tagger> make_tagger(std::uint64_t seed, int threads, bool trains);
+inline std::unique_ptr<tagger> make_tagger(engine_options const& o, bool trains) {
+  return command_line::maker<tagger, bool>::make("this program has no head for tokens. FIX: tx_add_bert(... HEADS token=9)", o, trains);
+}
 
 // Where in texts answers stand.
 class answerer : public trained_run {
@@ -131,7 +122,9 @@ class answerer : public trained_run {
   virtual std::vector<float> logits(std::span<coded_text const> texts) = 0;
 };
 // As make_classifier.
-std::unique_ptr<answerer> make_answerer(std::uint64_t seed, int threads, bool trains);
+inline std::unique_ptr<answerer> make_answerer(engine_options const& o, bool trains) {
+  return command_line::maker<answerer, bool>::make("this program finds no answers. FIX: tx_add_bert(... HEADS answer)", o, trains);
+}
 
 // Vectors of whole texts, trained so that the two texts of a pair lie close together and far from the other texts of a batch.
 class contrastive : public trained_run {
@@ -142,8 +135,9 @@ class contrastive : public trained_run {
   virtual std::vector<float> embed(std::span<coded_text const> texts) = 0;
   virtual bool first_token() const = 0;  // a text's vector is that of its first token, not the mean of all
 };
-// Throws value_error where the program does not train vectors.
-std::unique_ptr<contrastive> make_contrastive(std::uint64_t seed, int threads);
+inline std::unique_ptr<contrastive> make_contrastive(engine_options const& o) {
+  return command_line::maker<contrastive>::make("this program trains no vectors. FIX: tx_add_bert(... HEADS contrast)", o);
+}
 
 // Masked words, and whether one text follows another.
 class pretrainer : public trained_run {
@@ -160,19 +154,20 @@ class pretrainer : public trained_run {
   virtual told train(batch const& b, step_settings const& settings, std::string const& trace = {}) = 0;
   virtual told judge(batch const& b) = 0;
 };
-// Throws value_error where the program does not pre-train.
-std::unique_ptr<pretrainer> make_pretrainer(std::uint64_t seed, int threads);
+inline std::unique_ptr<pretrainer> make_pretrainer(engine_options const& o) {
+  return command_line::maker<pretrainer>::make("this program does not pre-train. FIX: tx_add_bert(... HEADS pretrain)", o);
+}
 
 // Vectors of whole texts.
-class embedder {
+class embedder : public command_line::named_parameters {
  public:
-  virtual ~embedder() = default;
   enum class pooling { mean, first };
   // [texts, hidden]
   virtual std::vector<float> embed(std::span<coded_text const> texts, pooling how) = 0;
-  virtual std::vector<named_tensor> tensors() const = 0;
 };
-// halves: it multiplies in bf16. Throws value_error where the program makes no vectors, or none of those.
-std::unique_ptr<embedder> make_embedder(int threads, bool halves);
+// halves: it multiplies in bf16. Throws value_error where the program makes none of those.
+inline std::unique_ptr<embedder> make_embedder(engine_options const& o, bool halves) {
+  return command_line::maker<embedder, bool>::make("this program makes no vectors. FIX: tx_add_bert(... HEADS embed)", o, halves);
+}
 
 }  // namespace bert

@@ -32,7 +32,7 @@ void finetune_command(std::span<std::string const> arguments) {
   std::string const model = given.text("model");
   finetuning const f(given);
   check_tuning_options(given);
-  auto const made = make_classifier(f.seed, f.threads, true);
+  auto const made = make_classifier(engine_of(given, f.seed), true);
   classifier& run = *made;
   check_folder(model);
   auto const folder = tx::io::model_folder::open(model);

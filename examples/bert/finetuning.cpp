@@ -71,7 +71,6 @@ finetuning::finetuning(options const& given)
       dev(given.text("dev")),
       out(given.text("out")),
       seed(static_cast<std::uint64_t>(given.integer("seed", 1, 0))),
-      threads(static_cast<int>(given.integer("threads", 0, 0, 1024))),
       longest(static_cast<int>(given.integer("length", compiled().train_longest, std::min(8, compiled().train_longest), compiled().train_longest))),
       settings{rate_of(given, 1e-4), given.number("decay", 0.01, 0, 1), given.number("dropout", 0.1, 0, 0.9), given.number("layer-decay", 1, 0.01, 1)},
       warmup(given.number("warmup", 0.1, 0, 0.99)),

@@ -17,7 +17,7 @@ std::vector<command_line::option> finetuning_options(std::string const& data, st
 struct finetuning {
   std::string data, dev, out;
   std::uint64_t seed;
-  int threads, longest;    // tokens of a text that is learned from
+  int longest;             // tokens of a text that is learned from
   step_settings settings;  // its rate is the highest
   double warmup;
   std::optional<std::int64_t> steps;  // in place of epochs

@@ -12,7 +12,7 @@ namespace bert {
 
 // A folder that was trained for what `tensors` are of. Throws what check_folder and load_pretrained throw, and format_error where it lacks one of them: `what` it
 // should have been trained for, and `by` which command.
-tx::io::model_folder load_trained(std::string const& folder, std::vector<named_tensor> const& tensors, std::string const& what, std::string const& by);
+tx::io::model_folder load_trained(std::string const& folder, command_line::named_parameters& run, std::string const& what, std::string const& by);
 // Names of labels by number; empty where the folder was trained for none.
 std::vector<std::string> labels_of(tx::io::model_folder const& folder);
 // The same of a folder that was trained; throws format_error where they are not as many as the program was compiled for.

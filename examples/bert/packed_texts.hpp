@@ -5,15 +5,10 @@
 #include "packing.hpp"
 #include "tuned.hpp"
 
-#include "../command_line/processes.hpp"
-
-#include <tx/backends/cpu.hpp>
-#include <tx/dist/distributed.hpp>
-
 #include <algorithm>
 #include <optional>
 
-namespace bert::detail {
+namespace bert::TX_ON_CHOSEN(detail) {
 
 inline constexpr bool typed = model::config::types > 1;
 inline constexpr int judged = 32;  // texts that are asked for together
@@ -28,11 +23,7 @@ using asked_tokens = per_token<judged_tokens>;
 
 using step_batch = tx::text::packed_batch<model::batch, model::train_longest, model::batch * model::train_longest>;
 using judged_batch = tx::text::packed_batch<judged, model::longest, judged_tokens>;
-// A process by itself is one rank of one, whose collectives do nothing.
-template <class Program>
-using runner = tx::executor<Program, tx::distributed<tx::cpu, command_line::processes::communicator>>;
-// Of this process: the threads that it is to have of those that are asked for.
-inline tx::run_options run_options_of(int threads) { return {.threads = command_line::processes::now().threads(threads)}; }
+using command_line::run_of, command_line::runner;
 
 // What a program that takes judged_batch says of all texts; numbers(batch) is how many numbers that are of a batch.
 template <bool Typed>
@@ -58,40 +49,37 @@ float learned(runner<Step>& run, Batch& batch, std::span<coded_text const> texts
 template <class Base, class Step, class Asked>
 class head_programs : public run_of<Base, head_programs<Base, Step, Asked>> {
   static constexpr bool averages = model::tuning::average > 0;
-  using of_numbers = run_of<Base, head_programs>;
 
  public:
-  head_programs(std::uint64_t seed, tx::run_options const& o, bool trains) {
-    auto& all = command_line::processes::now().all();
-    if (trains) step_.emplace(tx::seed(seed), all, o);
+  head_programs(engine_options const& o, bool trains) {
+    if (trains) step_.emplace(o);
     if (step_ && !averages) asked_.emplace(*step_, o);
-    else asked_.emplace(tx::seed(seed), all, o);
+    else asked_.emplace(o);
   }
-  std::vector<named_tensor> tensors(int k) const override { return step_ ? plain(step_->tensors(k)) : plain(asked_->tensors()); }
-  std::vector<named_tensor> kept() const override { return plain(asked().tensors()); }
-  std::vector<float> read() const override {
-    std::vector<float> values = of_numbers::read();
-    for_average([&](std::span<float> average) { std::ranges::copy(average, values.begin()); });
+  decltype(auto) with_parameters(auto&& use) const { return step_ ? use(*step_) : use(*asked_); }
+  held_tensors held_kept() const override { return command_line::held_of(asked()); }
+  std::vector<float> kept() const override {
+    std::vector<float> values = this->read(0);
+    if constexpr (averages)
+      if (has_average()) std::ranges::copy(step_->read(Step::optimizer::block), values.begin());
     return values;
   }
-  void write(std::span<float const> values) override {
-    of_numbers::write(values);
-    for_average([&](std::span<float> average) { std::ranges::copy(values.first(average.size()), average.begin()); });
+  void keep(std::span<float const> values) override {
+    this->write(values, 0);
+    if constexpr (averages)
+      if (has_average()) step_->write(values.first(step_->size(Step::optimizer::block)), Step::optimizer::block);
   }
   auto& step() const { return *step_; }
 
  protected:
   auto& asked() const {
-    if (averages && step_) asked_->write(read());
+    if (averages && step_) asked_->write(kept());
     return *asked_;
   }
 
  private:
-  // Of what is trained, which lies in front; there is none before the first update.
-  void for_average(auto&& use) const {
-    if constexpr (averages)
-      if (step_->steps_run() >= model::tuning::accumulate) use(step_->elements(Step::optimizer::block));
-  }
+  // An average is of what is trained, which lies in front of all parameters; there is none before the first update.
+  bool has_average() const { return step_->steps_run() >= model::tuning::accumulate; }
 
   mutable std::optional<runner<Step>> step_;
   mutable std::optional<runner<Asked>> asked_;

@@ -1,7 +1,7 @@
 // Texts through a program that takes packed ones, as many at a time as it has room for.
 #pragma once
 
-#include "../command_line/processes.hpp"
+#include "../command_line/run_of.hpp"
 #include "engine.hpp"
 
 #include <tx/inspect/profile.hpp>
@@ -22,30 +22,6 @@ void for_each_batch(std::span<coded_text const> texts, Run&& run) {
   }
   if (batch.texts() > 0) run(batch);
 }
-
-// What an executor's tensors() are, in a plain form.
-template <class Tensors>
-std::vector<named_tensor> plain(Tensors const& tensors) {
-  std::vector<named_tensor> out;
-  for (auto const& t : tensors) out.push_back({t.name, {t.dims.dim, t.dims.dim + t.dims.rank}, t.data});
-  return out;
-}
-
-// A trained_run of what has a step's executor: `step()` returns it.
-template <class Base, class Derived>
-class run_of : public Base {
- public:
-  std::vector<named_tensor> tensors(int k) const override { return plain(step().tensors(k)); }
-  std::vector<float> read() const override { return step().read(); }
-  void write(std::span<float const> values) override { step().write(values); }
-  int states() const override { return step().states(); }
-  std::int64_t steps_run() const override { return step().steps_run(); }
-  std::uint64_t seed() const override { return step().seed(); }
-  void restore(std::int64_t steps, std::uint64_t seed) override { step().restore(steps, seed); }
-
- private:
-  auto& step() const { return static_cast<Derived const*>(this)->step(); }
-};
 
 // One step of an executor under settings; its trace to a file, if one is named.
 template <class Step, class Run>

@@ -84,7 +84,7 @@ void pretrain_command(std::span<std::string const> arguments) {
   if (all.several() && given.has("seconds")) throw tx::value_error("--seconds: processes have clocks of their own, and all take the same steps. FIX: --steps");
   if (all.several() && given.has("batches")) throw tx::value_error("--batches: of one process alone. FIX: start one");
   auto const seed = static_cast<std::uint64_t>(given.integer("seed", 1, 0));
-  auto const made = make_pretrainer(seed, static_cast<int>(given.integer("threads", 0, 0, 1024)));
+  auto const made = make_pretrainer(engine_of(given, seed));
   pretrainer& run = *made;
   if (given.has("model") == given.has("config")) throw tx::value_error("one of --model and --config: a folder with weights to go on from, or one without");
   std::string const from = given.has("model") ? given.text("model") : given.text("config"), out = given.text("out");
@@ -109,8 +109,9 @@ void pretrain_command(std::span<std::string const> arguments) {
 
   auto const holds = held_folder(given);
   if (given.has("model")) {
-    auto const report = tx::io::load_pretrained(folder, run.tensors(), d.family);
-    for (auto const& name : report.fresh) std::fprintf(stderr, "fresh: %s\n", name.c_str());
+    auto const all_of_it = run.held();
+    begin_with(folder, all_of_it.tensors);
+    run.put_back(all_of_it);
   }
   tx::train::prepared batches(pair_batches(*texts.documents, pairing, masking, special, seed, passes, all.rank_share()));
   held_out const dev(*unseen, pairing, masking, special);
@@ -123,7 +124,7 @@ void pretrain_command(std::span<std::string const> arguments) {
   pretrainer::told last;
   auto o = loop_options(given, out);
   o.validate = [&] { return (last = dev.judged(run)).loss; };
-  o.improved = [&] { tx::io::save_model_folder(out, run.tensors(), folder, {{"architectures", {"BertForPreTraining"}}}); };
+  o.improved = [&] { tx::io::save_model_folder(out, run.held_kept().tensors, folder, {{"architectures", {"BertForPreTraining"}}}); };
   o.common = {{"--seed", std::to_string(seed)}, texts.common, {"--dev", sums_of(given.all("dev"))}, {"--rate", exact(top)}, {"--warmup", exact(warmup)},
               {"--decay", exact(settings.decay)}, {"--dropout", exact(settings.dropout)}, {"--passes", std::to_string(passes)},
               {"--masked", exact(masking.share)}, {"--whole-words", std::to_string(masking.whole_words)}, {"--short", exact(pairing.short_share)},

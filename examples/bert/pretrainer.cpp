@@ -10,7 +10,7 @@
 #include <tx/train/step.hpp>
 
 namespace bert {
-namespace detail {
+namespace TX_ON_CHOSEN(detail) {
 
 static_assert(std::is_same_v<model::family, tx::nn::bert_family> && model::config::types > 1, "tx_add_bert: HEADS pretrain is for BERT, whose tokens have types");
 using pretraining_network = tx::nn::bert_pretraining<model::config>;
@@ -49,7 +49,7 @@ using pretraining_step = step_of<pretraining_network, pretraining_loss, recipe, 
 
 class compiled_pretrainer final : public run_of<pretrainer, compiled_pretrainer> {
  public:
-  compiled_pretrainer(std::uint64_t seed, tx::run_options const& o) : step_(tx::seed(seed), command_line::processes::now().all(), o), judge_(step_, o) {}
+  explicit compiled_pretrainer(engine_options const& o) : step_(o), judge_(step_, o) {}
 
   told train(batch const& b, step_settings const& s, std::string const& trace) override {
     pack(b);
@@ -99,8 +99,7 @@ class compiled_pretrainer final : public run_of<pretrainer, compiled_pretrainer>
   std::vector<tx::i32> places_, words_;
 };
 
+command_line::maker<pretrainer> const here_pretrainer{tx::chosen_name, [](engine_options const& o) -> std::unique_ptr<pretrainer> { return std::make_unique<compiled_pretrainer>(o); }};
+
 }  // namespace detail
-
-std::unique_ptr<pretrainer> make_pretrainer(std::uint64_t seed, int threads) { return std::make_unique<detail::compiled_pretrainer>(seed, detail::run_options_of(threads)); }
-
 }  // namespace bert

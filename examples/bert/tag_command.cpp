@@ -55,7 +55,7 @@ void learn_tags(command_line::options const& given) {
   std::string const model = given.text("model");
   finetuning const f(given);
   check_tuning_options(given);
-  auto const made = make_tagger(f.seed, f.threads, true);
+  auto const made = make_tagger(engine_of(given, f.seed), true);
   tagger& run = *made;
   check_folder(model);
   auto const folder = tx::io::model_folder::open(model);
@@ -98,8 +98,8 @@ void learn_tags(command_line::options const& given) {
 void use_tags(command_line::options const& given, std::string const& file, tx::text::labels wanted) {
   auto const& d = compiled();
   std::string const model = given.text("model");
-  auto const run = make_tagger(1, static_cast<int>(given.integer("threads", 0, 0, 1024)), false);
-  auto const folder = load_trained(model, run->tensors(), "labels of words", "tag");
+  auto const run = make_tagger(engine_of(given), false);
+  auto const folder = load_trained(model, *run, "labels of words", "tag");
   auto const words = load_tokenizer(model, given);
   auto const names = trained_labels(folder, d.tags);
   auto const texts = read_tagged_texts(file, wanted);

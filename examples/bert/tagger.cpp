@@ -7,7 +7,7 @@
 #include <tx/ops/cross_entropy.hpp>
 
 namespace bert {
-namespace detail {
+namespace TX_ON_CHOSEN(detail) {
 
 using tagging_network = tuned<tx::nn::token_classifier<model::family, model::config, model::tags>, tx::names<"classifier.*">>;
 inline constexpr tx::label_options first_pieces{.ignore_index = no_label};
@@ -47,10 +47,7 @@ class compiled_tagger final : public tagger_programs {
   step_batch batch_{};
 };
 
+command_line::maker<tagger, bool> const here_tagger{tx::chosen_name, [](engine_options const& o, bool trains) -> std::unique_ptr<tagger> { return std::make_unique<compiled_tagger>(o, trains); }};
+
 }  // namespace detail
-
-std::unique_ptr<tagger> make_tagger(std::uint64_t seed, int threads, bool trains) {
-  return std::make_unique<detail::compiled_tagger>(seed, detail::run_options_of(threads), trains);
-}
-
 }  // namespace bert

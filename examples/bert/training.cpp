@@ -1,6 +1,7 @@
 #include "training.hpp"
 
 #include "dataset.hpp"
+#include "../command_line/makers.hpp"
 #include "engine.hpp"
 
 #include <tx/io/checkpoint_folder.hpp>
@@ -19,7 +20,8 @@ std::vector<command_line::option> with_common_options(std::vector<command_line::
       {"tensorboard", "", "write an event file for TensorBoard into DIR/events, beside metrics.jsonl"},
       {"resume", "", "go on from the state saved in DIR, with the same options and files; --threads may differ"},
       fewer_ids_option,
-      {"threads", "N", "(default: as many as the machine runs at once)"},
+      command_line::device_option,
+      command_line::threads_option,
       {"help", "", "print this"}};
   own.insert(own.end(), common.begin(), common.end());
   return own;

@@ -2,7 +2,8 @@
 // its head. Included behind the model's header.
 #pragma once
 
-#include <tx/dist/data_parallel.hpp>
+#include "../command_line/run_of.hpp"
+
 #include <tx/expr/by_name.hpp>
 #include <tx/nn/lora.hpp>
 #include <tx/train/adamw.hpp>
@@ -12,7 +13,7 @@
 
 #include <type_traits>
 
-namespace bert::detail {
+namespace bert::TX_ON_CHOSEN(detail) {
 
 template <class Network, class Names>
 struct by_names;
@@ -44,6 +45,13 @@ template <class Network, class Head = tx::names<>>
 using tuned = typename decltype(tuned_as<Network, Head, model::tuning>())::type;
 using sequence_head = tx::names<"*classifier.*">;  // DistilBERT's has two layers, of which one is pre_classifier
 
+// Devices multiply halves fast wherever this machine's processor does not.
+#if defined(TX_FOR_CUDA) || defined(TX_FOR_HIP)
+inline constexpr bool halves = model::tuning::bf16_on_devices;
+#else
+inline constexpr bool halves = model::tuning::bf16;
+#endif
+
 // A step by the optimizer that was named, or else by this one, with the moving average that is wanted, products of the type that they are wanted in, and as many
 // for an update as there are to be.
 template <class Network, auto Loss, class Otherwise, class... Options>
@@ -51,9 +59,8 @@ constexpr auto step_as() {
   using plain = std::conditional_t<std::is_void_v<model::tuning::optimizer>, Otherwise, model::tuning::optimizer>;
   using optimizer = std::conditional_t<(model::tuning::average > 0), tx::averaged<plain, tx::average_options{model::tuning::average}>, plain>;
   using accumulated = tx::accumulate_runs<model::tuning::accumulate>;
-  using ranks = tx::data_parallel<>;  // as many as there are
-  if constexpr (model::tuning::bf16) return std::type_identity<tx::train_step<Network, Loss, optimizer, Options..., accumulated, ranks, tx::mixed<tx::bf16>>>{};
-  else return std::type_identity<tx::train_step<Network, Loss, optimizer, Options..., accumulated, ranks>>{};
+  if constexpr (halves) return std::type_identity<command_line::step_of_all<Network, Loss, optimizer, Options..., accumulated, tx::mixed<tx::bf16>>>{};
+  else return std::type_identity<command_line::step_of_all<Network, Loss, optimizer, Options..., accumulated>>{};
 }
 template <class Network, auto Loss, class Otherwise, class... Options>
 using step_of = typename decltype(step_as<Network, Loss, Otherwise, Options...>())::type;

@@ -21,7 +21,7 @@ std::string list(std::vector<std::string> const& names) {
 // Names of what is trained.
 std::set<std::string> trained_names(trained_run const& run) {
   std::set<std::string> names;
-  for (auto const& t : run.tensors(1)) names.insert(t.name);  // what has a state of the optimizer
+  for (auto const& t : run.held(1).tensors) names.insert(t.name);  // what has a state of the optimizer
   return names;
 }
 
@@ -80,21 +80,25 @@ void check_tuning_options(command_line::options const& given, description::train
   if (given.has("layer-decay") && !of.layer_decay) throw tx::value_error("--layer-decay: all layers of this program have one rate. FIX: tx_add_bert(... LAYER_DECAY)");
 }
 
-void begin_with(tx::io::model_folder const& folder, trained_run const& run, command_line::options const& given, std::string const& task) {
+void begin_with(tx::io::model_folder const& folder, trained_run& run, command_line::options const& given, std::string const& task) {
   auto const trained = trained_names(run);
-  for (auto const& name : tx::io::load_pretrained(folder, tx::io::base_parameters(run.tensors()), compiled().family).fresh) {
+  auto all = run.held();
+  for (auto const& name : tx::io::load_pretrained(folder, tx::io::base_parameters(all.tensors), compiled().family).fresh) {
     if (!trained.contains(name))
       throw tx::format_error(folder.path().string() + " lacks " + name + ", and this program does not train it. FIX: a folder that has it, or a program that trains it: tx_add_bert(... TRAINED, or without FROZEN)");
     if (!given.has("adapter")) std::fprintf(stderr, "fresh: %s\n", name.c_str());
   }
-  if (!given.has("adapter")) return;
-  as_adapter const a(run, run.tensors(), folder.path().string(), task);
-  tx::io::load_adapter(given.text("adapter"), a.tensors, a.described);  // with it what is trained beside adapters
+  if (given.has("adapter")) {
+    as_adapter const a(run, all.tensors, folder.path().string(), task);
+    tx::io::load_adapter(given.text("adapter"), a.tensors, a.described);  // with it what is trained beside adapters
+  }
+  run.put_back(all);
 }
 
 void save_trained(std::filesystem::path const& to, trained_run const& run, tx::io::model_folder const& from, std::string const& task, nlohmann::json const& changes) {
   auto const& d = compiled();
-  auto const tensors = run.kept();
+  auto const kept = run.held_kept();
+  auto const& tensors = kept.tensors;
   if (d.tuning.rank == 0) return tx::io::save_model_folder(to, tensors, from, changes);
   auto const merged = tx::io::merged_parameters(tensors, d.tuning.alpha / d.tuning.rank);
   as_adapter const a(run, tensors, from.path().string(), task);

@@ -17,7 +17,7 @@ std::string with_updates(std::string usage);
 // A folder's weights, for a model that may have a head of its own; says which tensors are fresh. Throws format_error for a fresh tensor that is not trained.
 // Adapters, and what is trained beside them, are those of the folder --adapter, where there is none they begin anew. task: as trained_config takes it,
 // "SequenceClassification".
-void begin_with(tx::io::model_folder const& folder, trained_run const& run, command_line::options const& given, std::string const& task);
+void begin_with(tx::io::model_folder const& folder, trained_run& run, command_line::options const& given, std::string const& task);
 
 // A folder that transformers opens. Of a model with adapters they are merged into its weights, and stand by themselves in `to`/adapter, as PEFT has them.
 // `changes` are those of config.json.

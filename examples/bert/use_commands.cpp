@@ -19,13 +19,10 @@ using command_line::append, command_line::helped, command_line::option, command_
 using tx::text::labels;
 
 option const model_option{"model", "DIR", "a folder of Hugging Face's, or one that finetune wrote"};
-option const threads_option{"threads", "N", "(default: as many as the machine runs at once)"};
 option const help_option{"help", "", "print this"};
 
 // The end of what --help says first.
 std::string cut_told() { return "Texts of more than " + std::to_string(compiled().longest) + " tokens are cut there, and counted on standard error.\n\n"; }
-
-int threads_of(options const& given) { return static_cast<int>(given.integer("threads", 0, 0, 1024)); }
 
 // A folder with a head that was trained, and what it is for.
 struct trained {
@@ -35,8 +32,8 @@ struct trained {
 
   explicit trained(options const& given) : trained(given.text("model"), given) {}
   trained(std::string const& folder, options const& given)
-      : run(make_classifier(1, threads_of(given), false)), words((check_folder(folder), load_tokenizer(folder, given))) {
-    auto const of = load_trained(folder, run->tensors(), "labels", "finetune");
+      : run(make_classifier(engine_of(given), false)), words((check_folder(folder), load_tokenizer(folder, given))) {
+    auto const of = load_trained(folder, *run, "labels", "finetune");
     if (!compiled().regression()) names = trained_labels(of, compiled().labels);
   }
 };
@@ -60,7 +57,8 @@ void predict_command(std::span<std::string const> arguments) {
   option const known[] = {model_option, {"text", "FILE", "a text a line, or two with a tab between them, or JSON lines"},
                           {"scores", "", "of pairs of texts and two labels: prints text<TAB>text<TAB>probability of the second label, which a student may learn from"},
                           fewer_ids_option,
-                          threads_option,
+                          command_line::device_option,
+                          command_line::threads_option,
                           help_option};
   options const given(arguments, known);
   if (helped(given,
@@ -108,7 +106,7 @@ void predict_command(std::span<std::string const> arguments) {
 }
 
 void eval_command(std::span<std::string const> arguments) {
-  option const known[] = {model_option, {"data", "FILE", "label<TAB>text[<TAB>text], or JSON lines with label, text and perhaps pair"}, fewer_ids_option, threads_option, help_option};
+  option const known[] = {model_option, {"data", "FILE", "label<TAB>text[<TAB>text], or JSON lines with label, text and perhaps pair"}, fewer_ids_option, command_line::device_option, command_line::threads_option, help_option};
   options const given(arguments, known);
   if (helped(given,
              called("usage: bert eval --model DIR --data FILE\n"
@@ -153,7 +151,8 @@ void embed_command(std::span<std::string const> arguments) {
                           {"normalize", "yes|no", "to length 1 (default: what the folder says, or no)"},
                           {"bf16", "", "products of halves, of a program that was compiled to: faster, numbers differ by about a thousandth"},
                           fewer_ids_option,
-                          threads_option,
+                          command_line::device_option,
+                          command_line::threads_option,
                           help_option};
   options const given(arguments, known);
   if (helped(given,
@@ -163,7 +162,7 @@ void embed_command(std::span<std::string const> arguments) {
              known))
     return;
   std::string const folder = given.text("model");
-  auto const run = make_embedder(threads_of(given), given.has("bf16"));
+  auto const run = make_embedder(engine_of(given), given.has("bf16"));
   check_folder(folder);
   auto const choice = [&](char const* name, std::string_view one, std::string_view other, bool otherwise) {
     if (!given.has(name)) return otherwise;
@@ -174,8 +173,10 @@ void embed_command(std::span<std::string const> arguments) {
   auto const said = tx::io::sentence_modules::of(folder);
   bool const mean = choice("pool", "mean", "cls", !said.first_token), unit = choice("normalize", "yes", "no", said.normalize);
   auto const words = load_tokenizer(folder, given);
-  auto const report = tx::io::load_pretrained(tx::io::model_folder::open(folder), run->tensors(), compiled().family);
+  auto const weights = run->held();
+  auto const report = tx::io::load_pretrained(tx::io::model_folder::open(folder), weights.tensors, compiled().family);
   if (!report.fresh.empty()) throw tx::format_error(folder + " lacks " + report.fresh.front());
+  run->put_back(weights);
 
   check_same_files(folder, given.text("text"));
   auto const texts = tx::text::read_labelled_texts(given.text("text"), labels::none);

@@ -7,7 +7,7 @@
 #include <tx/ops/cross_entropy.hpp>
 #include <tx/ops/mse.hpp>
 
-namespace bert::detail {
+namespace bert::TX_ON_CHOSEN(detail) {
 
 using targets = tx::tensor<tx::f32, model::batch>;
 

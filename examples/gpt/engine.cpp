@@ -2,11 +2,9 @@
 #include "engine.hpp"
 #include "model.hpp"
 
-#include "../command_line/processes.hpp"
+#include "../command_line/run_of.hpp"
 
 #include <tx/backends/chosen.hpp>
-#include <tx/dist/data_parallel.hpp>
-#include <tx/dist/distributed.hpp>
 #include <tx/io/parameters.hpp>
 #include <tx/tx.hpp>
 
@@ -16,20 +14,12 @@
 namespace gpt {
 namespace {
 
-template <class... Options>
-using step_with = tx::train_step<network<>, loss<batch>, tx::adamw, tx::clip_gradient, tx::mixed<tx::bf16>, Options...>;
-#if defined(TX_FOR_CUDA) || defined(TX_FOR_HIP)
-using step = step_with<>;
-using train_backend = tx::chosen_backend;
-#else
-using step = step_with<tx::data_parallel<>>;  // as many ranks as there are processes, which may be one
-using train_backend = tx::distributed<tx::chosen_backend, command_line::processes::communicator>;
-#endif
+using step = command_line::step_of_all<network<>, loss<batch>, tx::adamw, tx::clip_gradient, tx::mixed<tx::bf16>>;
 using foretell_program = tx::function<loss<batch>, network<>>;
 
-class compiled_trainer final : public trainer {
+class compiled_trainer final : public command_line::run_of<trainer, compiled_trainer> {
  public:
-  explicit compiled_trainer(engine_options const& o, auto&... ranks) : step_{tx::seed(o.seed), ranks..., {.threads = o.threads}}, foretells_{step_, {.threads = o.threads}} {}
+  explicit compiled_trainer(engine_options const& o) : step_(o), foretells_(step_, o) {}
 
   double train(std::span<std::int32_t const> bytes, schedule const& s) override {
     step_.settings["learning_rate"] = static_cast<float>(s.rate);
@@ -37,22 +27,11 @@ class compiled_trainer final : public trainer {
     return static_cast<double>(static_cast<float>(step_(bytes).loss));
   }
   double foretell(std::span<std::int32_t const> bytes) override { return static_cast<double>(static_cast<float>(foretells_(bytes).value)); }
-
-  std::vector<float> read(int k) const override { return step_.read(k); }
-  void write(std::span<float const> values, int k) override { step_.write(values, k); }
-  std::vector<named_tensor> tensors_of(std::span<float> copy, int k) const override {
-    std::vector<named_tensor> out;
-    for (auto const& t : step_.tensors_of(copy, k)) out.push_back({t.name, {t.dims.dim, t.dims.dim + t.dims.rank}, t.data});
-    return out;
-  }
-  int states() const override { return step_.states(); }
-  std::int64_t steps_run() const override { return step_.steps_run(); }
-  std::uint64_t seed() const override { return step_.seed(); }
-  void restore(std::int64_t steps, std::uint64_t seed) override { step_.restore(steps, seed); }
+  auto& step() const { return step_; }
 
  private:
-  tx::executor<step, train_backend> step_;
-  tx::executor<foretell_program, train_backend> foretells_;
+  mutable command_line::runner<gpt::step> step_;
+  command_line::runner<foretell_program> foretells_;
 };
 
 // The logits of the byte behind one, which is at a place of the text: the keys and values of those before it are in the cache.
@@ -99,18 +78,12 @@ class without_cache final : public writer {
   tx::executor<tx::function<all_bytes, network<>>, tx::chosen_backend> run_;
 };
 
+command_line::maker<trainer> const trains{tx::chosen_name, [](engine_options const& o) -> std::unique_ptr<trainer> { return std::make_unique<compiled_trainer>(o); }};
+command_line::maker<writer, std::filesystem::path const&, bool> const writes{
+    tx::chosen_name, [](engine_options const& o, std::filesystem::path const& weights, bool full) -> std::unique_ptr<writer> {
+      if (full) return std::make_unique<without_cache>(o, weights);
+      return std::make_unique<with_cache>(o, weights);
+    }};
+
 }  // namespace
-
-std::unique_ptr<trainer> TX_ON_CHOSEN(make_trainer)(engine_options const& o, [[maybe_unused]] command_line::processes& ranks) {
-#if defined(TX_FOR_CUDA) || defined(TX_FOR_HIP)
-  return std::make_unique<compiled_trainer>(o);
-#else
-  return std::make_unique<compiled_trainer>(o, ranks.all());
-#endif
-}
-std::unique_ptr<writer> TX_ON_CHOSEN(make_writer)(engine_options const& o, std::filesystem::path const& weights, bool full) {
-  if (full) return std::make_unique<without_cache>(o, weights);
-  return std::make_unique<with_cache>(o, weights);
-}
-
 }  // namespace gpt

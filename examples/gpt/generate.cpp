@@ -23,8 +23,8 @@ std::vector<option> generate_options() {
           {"top-p", "P", "leave out the least likely bytes, which have 1 - P of the chances together (default: 0.95)"},
           {"seed", "S", "same seed, same text (default: 1)"},
           {"full", "", "without a cache: each byte is computed from the whole text before it"},
-          {"device", "cpu|cuda|hip", "what computes; devices if the program is compiled for them (default: cpu)"},
-          {"threads", "N", "(default: as many as the machine runs at once)"},
+          command_line::device_option,
+          command_line::threads_option,
           {"help", "", "print this"}};
 }
 
@@ -42,8 +42,7 @@ void generate_command(std::span<std::string const> arguments) {
   if (tokens > room)
     throw tx::value_error("--prompt and --tokens are " + std::to_string(static_cast<std::int64_t>(text.size()) + tokens) + " bytes together; the model was compiled for " + std::to_string(config::context));
   sampler draw(given.number("temperature", 0.8, 0, 1e6), given.number("top-p", 0.95, 0, 1), static_cast<std::uint64_t>(given.integer("seed", 1, 0)));
-  engine_options const wanted{.threads = static_cast<int>(given.integer("threads", 0, 0, 1024)), .device = given.has("device") ? given.text("device") : "cpu"};
-  auto const write = make_writer(wanted, weights_in(given.text("model")), given.has("full"));
+  auto const write = make_writer(command_line::engine_of(given), weights_in(given.text("model")), given.has("full"));
 
   auto const begin = std::chrono::steady_clock::now();
   std::size_t const prompt = text.size();

@@ -39,8 +39,8 @@ std::vector<option> train_options() {
           {"rate", "R", "learning rate at its highest (default: 0.002)"},
           {"seed", "S", "same seed, options and text: same model, bit by bit (default: 1)"},
           {"save-every", "N", "steps between checkpoints (default: 200)"},
-          {"device", "cpu|cuda|hip", "what computes; devices if the program is compiled for them (default: cpu)"},
-          {"threads", "N", "(default: as many as the machine runs at once)"},
+          command_line::device_option,
+          command_line::threads_option,
           {"resume", "", "go on from the newest checkpoint in DIR, with the same options and text"},
           {"help", "", "print this"}};
 }
@@ -64,8 +64,7 @@ void train_model(options const& given, command_line::processes& all_of_us) {
   auto const seed = static_cast<std::uint64_t>(given.integer("seed", 1, 0));
   bool const resume = given.has("resume");
   if (all_of_us.several() && given.has("seconds")) throw tx::value_error("--seconds: processes have clocks of their own, and all take the same steps. FIX: --steps");
-  int const threads = all_of_us.threads(static_cast<int>(given.integer("threads", 0, 0, 1024)));
-  auto const made = make_trainer({seed, threads, given.has("device") ? given.text("device") : "cpu"}, all_of_us);
+  auto const made = make_trainer(command_line::engine_of(given, seed));
   trainer& run = *made;
   std::optional<tx::train::run_folder> folder;
   if (all_of_us.first())

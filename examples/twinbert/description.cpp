@@ -1,9 +1,7 @@
-// What a program is compiled for: its model, and the kinds of devices that it has engines for.
+// What a program is compiled for: its model.
 #include "engine.hpp"
 
 #include TWINBERT_MODEL_HEADER
-
-#include <tx/core/error.hpp>
 
 namespace twinbert {
 namespace {
@@ -56,21 +54,6 @@ description const& compiled() {
       training::cloze,
   };
   return d;
-}
-
-std::unique_ptr<engine> make_engine_on_cpu(engine_options const& options);
-std::unique_ptr<engine> make_engine_on_cuda(engine_options const& options);
-std::unique_ptr<engine> make_engine_on_hip(engine_options const& options);
-
-std::unique_ptr<engine> make_engine(engine_options const& options) {
-  if (options.device == "cpu") return make_engine_on_cpu(options);
-#if defined(TWINBERT_ON_CUDA)
-  if (options.device == "cuda") return make_engine_on_cuda(options);
-#endif
-#if defined(TWINBERT_ON_HIP)
-  if (options.device == "hip") return make_engine_on_hip(options);
-#endif
-  throw tx::value_error("--device " + options.device + ": this program is not compiled for it. FIX: cpu; or cmake -DTX_CUDA=ON for cuda, -DTX_HIP=ON for hip");
 }
 
 }  // namespace twinbert

@@ -4,7 +4,10 @@
 #include <tx/backends/chosen.hpp>
 
 namespace twinbert {
+namespace {
 
-std::unique_ptr<engine> TX_ON_CHOSEN(make_engine)(engine_options const& options) { return std::make_unique<detail::engine_on<tx::chosen_backend>>(options); }
+command_line::maker<engine, bool> const trains{
+    tx::chosen_name, [](engine_options const& o, bool layers) -> std::unique_ptr<engine> { return std::make_unique<detail::engine_on<tx::chosen_backend>>(o, layers); }};
 
+}  // namespace
 }  // namespace twinbert

@@ -1,17 +1,18 @@
 // The compiled model behind a plain interface, so that only engine.cpp instantiates programs: once for each kind of device.
 #pragma once
 
+#include "../command_line/makers.hpp"
+#include "../command_line/trained_run.hpp"
+
 #include <cstdint>
 #include <memory>
 #include <span>
 #include <string>
 #include <vector>
 
-namespace command_line {
-class processes;
-}
-
 namespace twinbert {
+
+using command_line::engine_options, command_line::named_tensor;
 
 enum class side { query, document };
 
@@ -39,19 +40,6 @@ struct description {
 
 description const& compiled();
 
-struct named_tensor {
-  std::string name;
-  std::vector<std::int64_t> shape;
-  std::span<float> data;
-};
-
-struct engine_options {
-  std::uint64_t seed = 1;
-  int threads = 0;     // 0: as many as the machine runs at once
-  bool layers = true;  // false: the model without its encoder
-  std::string device = "cpu";
-};
-
 struct step_settings {
   double rate = 1e-3;
   double word_rate = 10;  // factor of the rate, for the table of words
@@ -61,11 +49,9 @@ struct step_settings {
   double clip = 1;
 };
 
-class engine {
+// Its tensors are those of the encoder too only if that takes part.
+class engine : public command_line::trained_run {
  public:
-  static constexpr bool remote = true;  // parameters may lie in a device's memory: read and write copy them
-  virtual ~engine() = default;
-
   // One step; `layers` says whether the encoder takes part. Returns the loss. `trace`: a file for a Chrome trace of the
   // step's kernels; empty: none.
   virtual float train(std::span<std::int32_t const> queries, std::span<std::int32_t const> documents,
@@ -78,22 +64,16 @@ class engine {
   virtual void encode_bags(side s, std::span<std::int32_t const> ids, std::span<float> vectors) = 0;  // without the encoder
   // Scores [pairs] of vectors [pairs, hidden].
   virtual void score(std::span<float const> queries, std::span<float const> documents, std::span<float> scores) = 0;
-
-  // All parameters; k > 0: the optimizer's state k - 1.
-  virtual std::vector<float> read(int k = 0) const = 0;
-  virtual void write(std::span<float const> values, int k = 0) = 0;
-  // The tensors of such a copy by name; those of the encoder only if it takes part.
-  virtual std::vector<named_tensor> tensors_of(std::span<float> copy, int k = 0) const = 0;
-  // What else a saved run goes on from, see tx/io/checkpoint.hpp.
-  virtual int states() const = 0;
-  virtual std::int64_t steps_run() const = 0;
-  virtual std::uint64_t seed() const = 0;
-  virtual void restore(std::int64_t steps, std::uint64_t seed) = 0;
 };
 
-// value_error for a device that the program is not compiled for, error for one that this machine lacks.
-std::unique_ptr<engine> make_engine(engine_options const& options);
-// Where several processes train one model: what a step learns from are the batches of all. value_error for a program that was not compiled for that.
-std::unique_ptr<engine> make_engine_of_ranks(engine_options const& options, command_line::processes& ranks);
+// layers: false for the model without its encoder.
+inline std::unique_ptr<engine> make_engine(engine_options const& o, bool layers = true) {
+  return command_line::maker<engine, bool>::make("this program has no engine", o, layers);
+}
+// Where several processes train one model: what a step learns from are the batches of all.
+inline std::unique_ptr<engine> make_engine_of_ranks(engine_options const& o, bool layers, command_line::processes& ranks) {
+  return command_line::maker<engine, bool, command_line::processes&>::make(
+      "this program trains in one process, and was started as one of several. FIX: start one, or tx_add_twinbert(... RANKS)", o, layers, ranks);
+}
 
 }  // namespace twinbert

@@ -1,16 +1,15 @@
 // The programs of the trainer where several processes train one model, each with a batch of its own.
-#include "../command_line/processes.hpp"
 #include "engine_on.hpp"
 
-#include <tx/backends/cpu.hpp>
 #include <tx/dist/data_parallel.hpp>
-#include <tx/dist/distributed.hpp>
 
 namespace twinbert {
+namespace {
 
-std::unique_ptr<engine> make_engine_of_ranks(engine_options const& options, command_line::processes& ranks) {
-  using backend = tx::distributed<tx::cpu, command_line::processes::communicator>;
-  return std::make_unique<detail::engine_on<backend, tx::data_parallel<>>>(options, ranks.all());
-}
+command_line::maker<engine, bool, command_line::processes&> const together{
+    "cpu", [](engine_options const& o, bool layers, command_line::processes& ranks) -> std::unique_ptr<engine> {
+      return std::make_unique<detail::engine_on<command_line::backend, tx::data_parallel<>>>(o, layers, ranks.all());
+    }};
 
+}  // namespace
 }  // namespace twinbert

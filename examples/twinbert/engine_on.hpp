@@ -5,6 +5,7 @@
 #include "engine.hpp"
 
 #include TWINBERT_MODEL_HEADER
+#include "../command_line/run_of.hpp"
 #include "step_trace.hpp"
 
 #include <tx/run/executor.hpp>
@@ -135,11 +136,13 @@ void encode_all(auto& encoders, side s, std::span<std::int32_t const> ids, std::
 }
 
 template <class Backend, class... Options>
-class engine_on final : public engine {
+class engine_on final : public command_line::run_of<engine, engine_on<Backend, Options...>> {
+  using base = command_line::run_of<engine, engine_on>;
+
  public:
   // ranks: the communicator of a backend that has one
-  explicit engine_on(engine_options const& o, auto&... ranks)
-      : layers_(o.layers && has_layers), run_{o.threads}, bag_step_(tx::seed(o.seed), ranks..., run_), crossing_(bag_step_, run_) {}
+  explicit engine_on(engine_options const& o, bool layers, auto&... ranks)
+      : layers_(layers && has_layers), run_{o.threads}, bag_step_(tx::seed(o.seed), ranks..., run_), crossing_(bag_step_, run_) {}
 
   engine_on(engine_on const&) = delete;
   engine_on& operator=(engine_on const&) = delete;
@@ -172,30 +175,32 @@ class engine_on final : public engine {
     }
   }
 
-  std::vector<float> read(int k) const override { return bag_step_.read(k); }
-  void write(std::span<float const> values, int k) override { bag_step_.write(values, k); }
-  std::vector<named_tensor> tensors_of(std::span<float> copy, int k) const override {
-    std::vector<named_tensor> out;
-    for (auto const& t : bag_step_.tensors_of(copy, k)) {
-      if (!layers_ && t.name.find(".encoder.") != std::string::npos) continue;
-      out.push_back({t.name, {t.dims.dim, t.dims.dim + t.dims.rank}, t.data});
-    }
-    return out;
+  command_line::held_tensors held(int k) const override {
+    auto all = base::held(k);
+    leave_out(all.tensors);
+    return all;
   }
-  int states() const override { return bag_step_.states(); }
-  std::int64_t steps_run() const override { return bag_step_.steps_run(); }
-  std::uint64_t seed() const override { return bag_step_.seed(); }
-  void restore(std::int64_t steps, std::uint64_t seed) override { bag_step_.restore(steps, seed); }
+  std::vector<named_tensor> tensors_of(std::span<float> copy, int k) const override {
+    auto all = base::tensors_of(copy, k);
+    leave_out(all);
+    return all;
+  }
+  auto& step() const { return bag_step_; }
 
  private:
   template <class Step>
   using runner = tx::executor<Step, Backend>;
 
+  // Of the encoder, where that takes no part.
+  void leave_out(std::vector<named_tensor>& tensors) const {
+    if (!layers_) std::erase_if(tensors, [](named_tensor const& t) { return t.name.find(".encoder.") != std::string::npos; });
+  }
+
   bool layers_;
   tx::run_options run_;
-  runner<step<false, Options...>> bag_step_;
+  mutable runner<detail::step<false, Options...>> bag_step_;
   // As few arenas as the work needs.
-  std::optional<runner<step<has_layers, Options...>>> full_step_;
+  std::optional<runner<detail::step<has_layers, Options...>>> full_step_;
   std::optional<text_encoders<false, Backend>> bag_encoders_;
   std::optional<text_encoders<has_layers, Backend>> encoders_;
   runner<tx::function<scores, compiled_model>> crossing_;

@@ -1,6 +1,5 @@
 #include "batches.hpp"
 #include "commands.hpp"
-#include "device_option.hpp"
 #include "folder.hpp"
 #include "../command_line/options.hpp"
 #include "../command_line/processes.hpp"
@@ -64,7 +63,7 @@ std::vector<option> train_options() {
       {"tensorboard", "", "write an event file for TensorBoard into DIR/events, beside metrics.jsonl"},
       {"resume", "", "go on from the state saved in DIR, with the same options and files; --threads and --device may differ"},
       {"threads", "N", "(default: as many as the machine runs at once)"},
-      device_option,
+      command_line::device_option,
       {"help", "", "print this"}};
 }
 
@@ -160,7 +159,7 @@ void train_model(options const& given, command_line::processes& ranks) {
   o.threads = ranks.threads(static_cast<int>(given.integer("threads", 0, 0, 1024)));
   if (ranks.several()) {
     if (given.has("seconds")) throw tx::value_error("--seconds: processes have clocks of their own, and all take the same steps. FIX: --steps");
-    if (device_of(given) != "cpu") throw tx::value_error("--device: several processes compute on the CPU alone. FIX: --device cpu, or one process");
+    if (command_line::device_of(given) != "cpu") throw tx::value_error("--device: several processes compute on the CPU alone. FIX: --device cpu, or one process");
     o.share = {ranks.number(), ranks.count()};
     o.from_first = [&](double value) { return ranks.from_first(value); };
     o.loop.agreed = [&](int signal) { return ranks.agreed(signal); };
@@ -214,7 +213,7 @@ void train_model(options const& given, command_line::processes& ranks) {
   o.loop.resume_by = "--resume";
   if (given.has("profile")) {
     o.profile = given.text("profile");
-    if (device_of(given) != "cpu") throw tx::value_error("--profile: of kernels of the CPU alone. FIX: --device cpu");
+    if (command_line::device_of(given) != "cpu") throw tx::value_error("--profile: of kernels of the CPU alone. FIX: --device cpu");
     keep_from(o.profile, out, {given.text("pairs"), given.has("dev") ? given.text("dev") : given.text("pairs")});
   }
   // What the run is to write is looked at before the data are read, and again where a folder was set aside.
@@ -242,8 +241,8 @@ void train_model(options const& given, command_line::processes& ranks) {
   if (std::size_t const count = trained_pairs(pairs); first && !d.labelled && count < static_cast<std::size_t>(largest))
     std::fprintf(stderr, "%zu pairs to learn from are fewer than a batch of %d: some come twice in it, and are taken for others\n", count, largest);
   // Before anything is written: there may be no such device.
-  engine_options const wanted{o.seed, o.threads, o.layers, device_of(given)};
-  auto const made = ranks.several() ? make_engine_of_ranks(wanted, ranks) : make_engine(wanted);
+  engine_options const wanted{o.seed, o.threads, command_line::device_of(given)};
+  auto const made = ranks.several() ? make_engine_of_ranks(wanted, o.layers, ranks) : make_engine(wanted, o.layers);
   engine& e = *made;
   if (auto const name = first ? folder->begin() : ""; !name.empty()) {
     std::fprintf(stderr, "renamed %s to %s\n", out.c_str(), name.c_str());

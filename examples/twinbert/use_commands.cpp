@@ -1,6 +1,5 @@
 // score, encode, eval and bench: what a trained model is for.
 #include "commands.hpp"
-#include "device_option.hpp"
 #include "evaluate.hpp"
 #include "folder.hpp"
 #include "../command_line/program.hpp"
@@ -26,13 +25,12 @@ struct loaded {
 
   loaded(std::string const& folder, options const& given) : loaded(folder, given, static_cast<int>(given.integer("threads", 0, 0, 1024))) {}
   loaded(std::string const& folder, options const& given, int threads)
-      : config(read_config(folder, compiled())), words(load_vocabulary(folder, compiled(), config)), made(make_engine({1, threads, config.layers, device_of(given)})), run(*made) {
+      : config(read_config(folder, compiled())), words(load_vocabulary(folder, compiled(), config)), made(make_engine({1, threads, command_line::device_of(given)}, config.layers)), run(*made) {
     read_parameters(folder, run);
   }
 };
 
 option const model_option{"model", "DIR", "a folder that train wrote"};
-option const threads_option{"threads", "N", "(default: as many as the machine runs at once)"};
 option const help_option{"help", "", "print this"};
 
 // --side and --text of a command.
@@ -54,7 +52,7 @@ std::vector<std::string_view> texts_of(std::string const& file, std::string cons
 
 void score_command(std::span<std::string const> arguments) {
   option const known[] = {
-      model_option, {"pairs", "FILE", "query<TAB>document[<TAB>label], labels unused"}, threads_option, device_option, help_option};
+      model_option, {"pairs", "FILE", "query<TAB>document[<TAB>label], labels unused"}, command_line::threads_option, command_line::device_option, help_option};
   options const given(arguments, known);
   if (helped(given,
              "usage: twinbert score --model DIR --pairs FILE\n"
@@ -74,8 +72,8 @@ void encode_command(std::span<std::string const> arguments) {
   option const known[] = {model_option,
                           {"side", "query|doc", "what the texts are"},
                           {"text", "FILE", "a text a line"},
-                          threads_option,
-                          device_option,
+                          command_line::threads_option,
+                          command_line::device_option,
                           help_option};
   options const given(arguments, known);
   if (helped(given,
@@ -100,8 +98,8 @@ void encode_command(std::span<std::string const> arguments) {
 void eval_command(std::span<std::string const> arguments) {
   option const known[] = {{"model", "DIR", "a folder that train wrote; may be given several times", true},
                           {"pairs", "FILE", "query<TAB>document[<TAB>label]; may be given several times", true},
-                          threads_option,
-                          device_option,
+                          command_line::threads_option,
+                          command_line::device_option,
                           help_option};
   options const given(arguments, known);
   if (helped(
@@ -143,7 +141,7 @@ void bench_command(std::span<std::string const> arguments) {
                           {"text", "FILE", "a text a line, taken in turn"},
                           {"runs", "N", "texts to time (500)"},
                           {"threads", "N", "(1)"},
-                          device_option,
+                          command_line::device_option,
                           help_option};
   options const given(arguments, known);
   if (helped(given,

@@ -65,11 +65,11 @@ TEST_CASE_METHOD(distil_test, "a student may begin with its teacher's layers, or
 }
 
 TEST_CASE_METHOD(distil_test, "a teacher drops nothing, stays as it is and has no states", "[distil]") {
-  auto const run = bert::make_distiller(1, 1);
+  auto const run = bert::make_distiller({1, 1});
   run->load_teacher(tx::io::model_folder::open(path / "teacher"));
   auto const all = [&] {
     std::vector<float> numbers;
-    for (auto const& t : run->teacher()) numbers.insert(numbers.end(), t.data.begin(), t.data.end());
+    for (auto const held = run->held(); auto const& t : run->teacher(held.tensors)) numbers.insert(numbers.end(), t.data.begin(), t.data.end());
     return numbers;
   };
   auto const before = all();
@@ -82,11 +82,12 @@ TEST_CASE_METHOD(distil_test, "a teacher drops nothing, stays as it is and has n
   CHECK(all() == before);
   CHECK(run->teacher_logits(texts) == said);
   auto const of_teacher = [](bert::named_tensor const& t) { return t.name.starts_with("teacher."); };
-  CHECK(std::ranges::any_of(run->tensors(0), of_teacher));
-  CHECK(std::ranges::none_of(run->tensors(1), of_teacher));
+  CHECK(std::ranges::any_of(run->held(0).tensors, of_teacher));
+  CHECK(std::ranges::none_of(run->held(1).tensors, of_teacher));
 
   // A student that is its teacher, without dropout, has nothing to learn from it.
-  auto const student = run->student(), teacher = run->teacher();
+  auto const held = run->held();
+  auto const student = run->student(held.tensors), teacher = run->teacher(held.tensors);
   for (std::size_t k = 0; k < student.size(); ++k) std::ranges::copy(teacher[k].data, student[k].data.begin());
   run->learns = {.temperature = 3, .hard = 0, .hidden = 1};
   CHECK(run->train(texts, targets, {.rate = 0, .dropout = 0}) == Approx(0).margin(1e-6));
@@ -101,7 +102,7 @@ TEST_CASE_METHOD(distil_test, "a student comes nearer to its teacher's attention
   bert::step_settings const none{.rate = 0, .decay = 0, .dropout = 0}, some{.rate = 0.01, .decay = 0, .dropout = 0};
   // The attention's part of the loss before some steps, and after.
   auto const term = [&](double weight) {
-    auto const run = bert::make_distiller(1, 1);
+    auto const run = bert::make_distiller({1, 1});
     run->load_teacher(tx::io::model_folder::open(path / "teacher"));
     auto const of = [&] {
       run->learns = {.temperature = 2, .hard = 0, .hidden = 0, .attention = 2};

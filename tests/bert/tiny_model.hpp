@@ -28,7 +28,7 @@ struct tuning {
   using adapted = tx::names<>;
   using trained = tx::names<>;
   using frozen = tx::names<"bert.embeddings.position_embeddings.*">;
-  static constexpr bool bf16 = false;
+  static constexpr bool bf16 = false, bf16_on_devices = false;
   using optimizer = void;
   static constexpr char const* optimizer_name = "";
   static constexpr int accumulate = 1;

@@ -15,10 +15,10 @@ std::string const positions = "bert.embeddings.position_embeddings.weight";
 // How far each tensor has moved at most after a step of Adam, which is as long as the rate, 0.01.
 std::map<std::string, double> moved(bert::trained_run& run, auto&& step) {
   std::map<std::string, std::vector<float>> before;
-  for (auto const& t : run.tensors()) before[t.name] = {t.data.begin(), t.data.end()};
+  for (auto const& t : run.held().tensors) before[t.name] = {t.data.begin(), t.data.end()};
   step();
   std::map<std::string, double> most;
-  for (auto const& t : run.tensors())
+  for (auto const& t : run.held().tensors)
     for (std::size_t i = 0; i < t.data.size(); ++i) most[t.name] = std::max(most[t.name], std::abs(static_cast<double>(t.data[i]) - static_cast<double>(before[t.name][i])));
   return most;
 }
@@ -29,8 +29,8 @@ TEST_CASE_METHOD(bert_test, "what is frozen stays bit by bit, and each layer has
   std::vector<std::int32_t> const ids{2, 50, 51, 3}, types(4, 0);
   std::vector<bert::coded_text> const texts(8, {ids, types});
   auto const of = [&](double decay) {
-    auto const run = bert::make_classifier(1, 1, true);
-    tx::io::load_pretrained(tx::io::model_folder::open(path / "folder"), run->tensors(), "bert");
+    auto const run = bert::make_classifier({1, 1}, true);
+    tx::io::load_pretrained(tx::io::model_folder::open(path / "folder"), run->held().tensors, "bert");
     return moved(*run, [&] { run->train(texts, std::vector<float>(8, 1), {.rate = 0.01, .decay = 0, .dropout = 0, .layer_decay = decay}); });
   };
   auto const falling = of(0.5), even = of(1);
@@ -51,10 +51,10 @@ TEST_CASE_METHOD(bert_test, "what is frozen stays bit by bit, and each layer has
     for (auto const& t : tensors) out.insert(t.name);
     return out;
   };
-  auto const run = bert::make_classifier(1, 1, true);
-  auto trained = names(run->tensors(1));  // what has states of the optimizer
+  auto const run = bert::make_classifier({1, 1}, true);
+  auto trained = names(run->held(1).tensors);  // what has states of the optimizer
   CHECK(trained.insert(positions).second);
-  CHECK(trained == names(run->tensors()));
+  CHECK(trained == names(run->held().tensors));
 }
 
 TEST_CASE_METHOD(bert_test, "a falling rate, --layer-decay, changes what is learned, and is refused by programs without it", "[tuning]") {

@@ -31,7 +31,7 @@ struct tuning {
   using adapted = tx::names<>;
   using trained = tx::names<>;
   using frozen = tx::names<>;
-  static constexpr bool bf16 = true;
+  static constexpr bool bf16 = true, bf16_on_devices = true;
   using optimizer = void;
   static constexpr char const* optimizer_name = "";
   static constexpr int accumulate = 1;

@@ -121,13 +121,13 @@ TEST_CASE_METHOD(bert_test, "finetune trains adapters and the head, and leaves b
   // The base and its adapters say what the merged folder says, to rounding.
   std::vector<std::int32_t> const ids{2, 50, 51, 3}, others{2, 60, 3}, types(4, 0);
   std::vector<bert::coded_text> const texts{{ids, types}, {others, std::span(types).first(3)}};
-  auto const beside = bert::make_classifier(5, 1, false), whole = bert::make_classifier(6, 1, false), alone = bert::make_classifier(7, 1, false);
-  tx::io::load_pretrained(tx::io::model_folder::open(path / "folder"), tx::io::base_parameters(beside->tensors()), "bert");
-  tx::io::load_adapter(path / "model/adapter", beside->tensors(), described);
-  CHECK(tx::io::load_pretrained(tx::io::model_folder::open(path / "model"), tx::io::base_parameters(whole->tensors()), "bert").fresh.empty());
+  auto const beside = bert::make_classifier({5, 1}, false), whole = bert::make_classifier({6, 1}, false), alone = bert::make_classifier({7, 1}, false);
+  tx::io::load_pretrained(tx::io::model_folder::open(path / "folder"), tx::io::base_parameters(beside->held().tensors), "bert");
+  tx::io::load_adapter(path / "model/adapter", beside->held().tensors, described);
+  CHECK(tx::io::load_pretrained(tx::io::model_folder::open(path / "model"), tx::io::base_parameters(whole->held().tensors), "bert").fresh.empty());
   CHECK(furthest(beside->logits(texts), whole->logits(texts)) < 1e-5);
-  tx::io::load_pretrained(tx::io::model_folder::open(path / "folder"), tx::io::base_parameters(alone->tensors()), "bert");
-  for (auto const& t : alone->tensors())
+  tx::io::load_pretrained(tx::io::model_folder::open(path / "folder"), tx::io::base_parameters(alone->held().tensors), "bert");
+  for (auto const& t : alone->held().tensors)
     if (t.name.starts_with("classifier.")) std::ranges::copy(numbers(after, t.name), t.data.begin());
   CHECK(furthest(alone->logits(texts), whole->logits(texts)) > 1e-2);  // what the adapters are for
 
@@ -162,32 +162,32 @@ TEST_CASE_METHOD(bert_test, "finetune begins with a folder of adapters", "[lora]
 }
 
 TEST_CASE_METHOD(bert_test, "steps leave what adapters stand beside bit by bit as it was", "[lora]") {
-  auto const run = bert::make_classifier(1, 1, true);
-  tx::io::load_pretrained(tx::io::model_folder::open(path / "folder"), tx::io::base_parameters(run->tensors()), "bert");
+  auto const run = bert::make_classifier({1, 1}, true);
+  tx::io::load_pretrained(tx::io::model_folder::open(path / "folder"), tx::io::base_parameters(run->held().tensors), "bert");
   std::map<std::string, std::vector<float>> before;
-  for (auto const& t : run->tensors()) before[t.name] = {t.data.begin(), t.data.end()};
+  for (auto const& t : run->held().tensors) before[t.name] = {t.data.begin(), t.data.end()};
   std::vector<std::int32_t> const ids{2, 50, 51, 3}, types(4, 0);
   std::vector<bert::coded_text> const texts(8, {ids, types});
   for (int i = 0; i < 3; ++i) CHECK(std::isfinite(run->train(texts, std::vector<float>(8, 1), {.rate = 0.01})));
   std::set<std::string> trained;
-  for (auto const& t : run->tensors(1)) trained.insert(t.name);
+  for (auto const& t : run->held(1).tensors) trained.insert(t.name);
   CHECK(trained.size() == 2 * 2 * 2 + 2);
-  for (auto const& t : run->tensors()) {
+  for (auto const& t : run->held().tensors) {
     INFO(t.name);
-    CHECK((before[t.name] == numbers(run->tensors(), t.name)) != trained.contains(t.name));
+    CHECK((before[t.name] == numbers(run->held().tensors, t.name)) != trained.contains(t.name));
   }
 }
 
 TEST_CASE_METHOD(bert_test, "a layer's adapters take --layer-decay times the rate of those above", "[lora]") {
   auto const moved = [&](double decay) {
-    auto const run = bert::make_classifier(1, 1, true);
-    tx::io::load_pretrained(tx::io::model_folder::open(path / "folder"), tx::io::base_parameters(run->tensors()), "bert");
+    auto const run = bert::make_classifier({1, 1}, true);
+    tx::io::load_pretrained(tx::io::model_folder::open(path / "folder"), tx::io::base_parameters(run->held().tensors), "bert");
     std::vector<std::int32_t> const ids{2, 50, 51, 3}, types(4, 0);
     for (int step = 0; step < 2; ++step)  // an update
       run->train(std::vector<bert::coded_text>(8, {ids, types}), std::vector<float>(8, 1), {.rate = 0.01, .decay = 0, .dropout = 0, .layer_decay = decay});
     // B begins with zeros, and Lion's steps are as long as the rate.
     auto const most = [&](std::string const& name) {
-      auto const v = numbers(run->tensors(), name);
+      auto const v = numbers(run->held().tensors, name);
       return furthest(v, std::vector<float>(v.size()));
     };
     return std::pair{most("bert.encoder.layer.0.attention.self.value.lora_B.weight"), most("bert.encoder.layer.1.attention.self.value.lora_B.weight")};
@@ -236,8 +236,8 @@ TEST_CASE_METHOD(bert_test, "the help tells what is trained, and a head that wou
 }
 
 TEST_CASE_METHOD(bert_test, "what is judged and kept is the moving average of what is trained", "[lora]") {
-  auto const run = bert::make_classifier(1, 1, true);
-  tx::io::load_pretrained(tx::io::model_folder::open(path / "folder"), tx::io::base_parameters(run->tensors()), "bert");
+  auto const run = bert::make_classifier({1, 1}, true);
+  tx::io::load_pretrained(tx::io::model_folder::open(path / "folder"), tx::io::base_parameters(run->held().tensors), "bert");
   std::vector<std::int32_t> const ids{2, 50, 51, 3}, types(4, 0);
   std::vector<bert::coded_text> const texts(8, {ids, types});
   auto const step = [&] { run->train(texts, std::vector<float>(8, 1), {.rate = 0.01, .decay = 0, .dropout = 0}); };
@@ -247,15 +247,15 @@ TEST_CASE_METHOD(bert_test, "what is judged and kept is the moving average of wh
     return values;
   };
   step();
-  CHECK(all(run->kept()) == all(run->tensors()));  // there was no update
+  CHECK(all(run->held_kept().tensors) == all(run->held().tensors));  // there was no update
 
   std::vector<double> average;
   for (int update = 0; update < 4; ++update) {
     step();  // the second of its two
-    auto const now = all(run->tensors());
+    auto const now = all(run->held().tensors);
     if (update == 0) average.assign(now.begin(), now.end());
     for (std::size_t i = 0; i < now.size(); ++i) average[i] += 0.25 * (static_cast<double>(now[i]) - average[i]);
-    auto const kept = all(run->kept());
+    auto const kept = all(run->held_kept().tensors);
     REQUIRE(kept.size() == now.size());
     double furthest_off = 0, furthest_from_now = 0;
     for (std::size_t i = 0; i < now.size(); ++i) {
@@ -267,15 +267,15 @@ TEST_CASE_METHOD(bert_test, "what is judged and kept is the moving average of wh
     step();
   }
   auto const averaged = run->logits(texts);
-  auto const best = run->read();
-  run->write(best);  // as the loop does with the best state: from now on both are the average
+  auto const best = run->kept();
+  run->keep(best);  // as the loop does with the best state: from now on both are the average
   CHECK(run->logits(texts) == averaged);
-  CHECK(all(run->kept()) == all(run->tensors()));
+  CHECK(all(run->held_kept().tensors) == all(run->held().tensors));
 }
 
 TEST_CASE_METHOD(bert_test, "an update takes as many steps as the program accumulates", "[lora]") {
-  auto const run = bert::make_classifier(1, 1, true);
-  tx::io::load_pretrained(tx::io::model_folder::open(path / "folder"), tx::io::base_parameters(run->tensors()), "bert");
+  auto const run = bert::make_classifier({1, 1}, true);
+  tx::io::load_pretrained(tx::io::model_folder::open(path / "folder"), tx::io::base_parameters(run->held().tensors), "bert");
   std::vector<std::int32_t> const ids{2, 50, 51, 3}, types(4, 0);
   auto const loss = [&] { return run->train(std::vector<bert::coded_text>(8, {ids, types}), std::vector<float>(8, 1), {.rate = 0.01, .decay = 0, .dropout = 0, .layer_decay = 1}); };
   float const first = loss();

@@ -27,7 +27,7 @@ struct tuning {
   using adapted = tx::names<"*.layer.*.query", "*.layer.*.value">;
   using trained = tx::names<>;
   using frozen = tx::names<>;
-  static constexpr bool bf16 = false;
+  static constexpr bool bf16 = false, bf16_on_devices = false;
   using optimizer = tx::lion;
   static constexpr char const* optimizer_name = "lion";
   static constexpr int accumulate = 2;

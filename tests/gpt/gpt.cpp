@@ -2,7 +2,6 @@
 // what cannot be done is refused before anything is written.
 #include "../../examples/command_line/options.cpp"
 #include "../../examples/command_line/processes.cpp"
-#include "../../examples/gpt/devices.cpp"
 #include "../../examples/gpt/engine.cpp"
 #include "../../examples/gpt/generate.cpp"
 #include "../../examples/gpt/train.cpp"

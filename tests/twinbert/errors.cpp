@@ -173,7 +173,7 @@ TEST_CASE("a device that the program is not compiled for is refused") {
 }
 
 TEST_CASE("a token id beyond the table is refused") {
-  auto const e = twinbert::make_engine({1, 2, true});
+  auto const e = twinbert::make_engine({1, 2});
   auto const& d = twinbert::compiled();
   std::vector<std::int32_t> ids(static_cast<std::size_t>(d.query_words), d.vocabulary);
   std::vector<float> vector(static_cast<std::size_t>(d.hidden));
@@ -191,7 +191,7 @@ TEST_CASE("fifty steps give the same parameters again and on any number of threa
   std::vector<float> const labels(static_cast<std::size_t>(d.batch), 1.0f);
   std::vector<std::vector<float>> results;
   for (int const threads : {2, 2, 1, 3}) {
-    auto const e = twinbert::make_engine({7, threads, true});
+    auto const e = twinbert::make_engine({7, threads});
     for (int step = 0; step < 50; ++step)
       e->train(ids(d.query_words, step), ids(d.train_document_words, step + 99), labels, {.dropout = 0.1}, true);
     results.push_back(e->read());

@@ -24,7 +24,8 @@
 
 namespace tx::train {
 
-// `Run` is what checkpoints take for one (tx/io/checkpoint.hpp), with read() and write() of its parameters if it is validated.
+// `Run` is what checkpoints take for one (tx/io/checkpoint.hpp), with read() and write() of its parameters if it is validated, or where something else of
+// it is judged, as a moving average is, with kept() and keep() of that.
 template <class Run, class Data>
 class loop {
  public:
@@ -99,7 +100,7 @@ class loop {
     double const value = from_first(options_.validate ? options_.validate() : 0);
     write({{"dev_" + options_.measure.name, value}, {"seconds", elapsed()}});
     report_.note("step " + std::to_string(step_) + ": dev " + options_.measure.label + ' ' + io::format_number(value));
-    bool const better = best_.offer(value, step_, [&] { return run_.read(); });
+    bool const better = best_.offer(value, step_, [&] { return kept(); });
     patience_.seen(better);
     if (better && options_.improved) options_.improved();
     if (better && checkpoints_.of_the_best()) checkpoints_.save_best(run_, step_, state());
@@ -117,7 +118,7 @@ class loop {
     report_.finish();
     checkpoints_.end(run_, step_, [&] { return state(); });
     if constexpr (validated)
-      if (best_.known()) run_.write(best_.parameters());
+      if (best_.known()) keep(best_.parameters());
     result_.steps = step_;
     result_.seconds = elapsed();
     result_.best = best_.value();
@@ -135,6 +136,17 @@ class loop {
   double from_first(double value) const {
     if constexpr (io::detail::divided_run<Run>) return run_.from_first(value);
     else return value;
+  }
+
+  // What is judged, and so the best of it: the parameters, or what the run says is kept of it, as a moving average.
+  auto kept() const {
+    if constexpr (requires { run_.kept(); }) return run_.kept();
+    else return run_.read();
+  }
+  template <class Values>
+  void keep(Values const& values) {
+    if constexpr (requires { run_.keep(values); }) run_.keep(values);
+    else run_.write(values);
   }
 
   static constexpr no_place nowhere{};
@@ -170,7 +182,7 @@ class loop {
   // A step's loss may be the last number of a run: what it updates need be none any more, and no measure tells that of parameters.
   void check_numbers() const {
     if constexpr (validated) {
-      auto parameters = run_.read();
+      auto parameters = kept();
       using number = typename decltype(parameters)::value_type;
       auto const check = [&](std::string const& name, dtype type, auto const& of) {
         auto const bytes = std::as_bytes(std::span(of));

@@ -1,0 +1,94 @@
+// Executors behind the interfaces of trained_run.hpp, for the kind of device that a source is compiled for. A program holds those of several, so they are named for it.
+#pragma once
+
+#include "makers.hpp"
+#include "processes.hpp"
+#include "trained_run.hpp"
+
+#include <tx/backends/chosen.hpp>
+#include <tx/dist/data_parallel.hpp>
+#include <tx/dist/distributed.hpp>
+#include <tx/run/executor.hpp>
+#include <tx/train/step.hpp>
+
+namespace command_line::inline TX_ON_CHOSEN(engines) {
+
+// On processors all processes of a command train one model: a process by itself is one rank of one, whose collectives do nothing.
+#if defined(TX_FOR_CUDA) || defined(TX_FOR_HIP)
+using backend = tx::chosen_backend;
+template <class Network, auto Loss, class Optimizer, class... Options>
+using step_of_all = tx::train_step<Network, Loss, Optimizer, Options...>;
+#else
+using backend = tx::distributed<tx::chosen_backend, processes::communicator>;
+template <class Network, auto Loss, class Optimizer, class... Options>
+using step_of_all = tx::train_step<Network, Loss, Optimizer, Options..., tx::data_parallel<>>;
+#endif
+
+// An executor of one of these processes.
+template <class Program>
+class runner : public tx::executor<Program, backend> {
+  using base = tx::executor<Program, backend>;
+
+ public:
+#if defined(TX_FOR_CUDA) || defined(TX_FOR_HIP)
+  explicit runner(engine_options const& o) : base(tx::seed(o.seed), tx::run_options{.threads = o.threads}) {}
+#else
+  explicit runner(engine_options const& o) : base(tx::seed(o.seed), processes::now().all(), tx::run_options{.threads = o.threads}) {}
+#endif
+  // With the parameters of another one.
+  runner(auto& other, engine_options const& o) : base(other, tx::run_options{.threads = o.threads}) {}
+};
+
+// What an executor's tensors are, in a plain form.
+template <class Tensors>
+std::vector<named_tensor> plain(Tensors const& tensors) {
+  std::vector<named_tensor> out;
+  for (auto const& t : tensors) out.push_back({t.name, {t.dims.dim, t.dims.dim + t.dims.rank}, t.data});
+  return out;
+}
+
+template <class Executor>
+held_tensors held_of(Executor const& run, int k = 0) {
+  held_tensors out;
+  if constexpr (Executor::remote) {
+    out.copy = run.read(k);
+    out.tensors = plain(run.tensors_of(std::span(out.copy), k));
+  } else {
+    out.tensors = plain(run.tensors(k));
+  }
+  return out;
+}
+
+// Base's parameters are those of an executor, which Derived's with_parameters(use) calls use(executor) with.
+template <class Base, class Derived>
+class parameters_of : public Base {
+ public:
+  held_tensors held(int k) const override {
+    return own().with_parameters([&](auto& run) { return held_of(run, k); });
+  }
+  std::vector<float> read(int k) const override {
+    return own().with_parameters([&](auto& run) { return run.read(k); });
+  }
+  void write(std::span<float const> values, int k) override {
+    own().with_parameters([&](auto& run) { run.write(values, k); });
+  }
+  std::vector<named_tensor> tensors_of(std::span<float> copy, int k) const override {
+    return own().with_parameters([&](auto& run) { return plain(run.tensors_of(copy, k)); });
+  }
+
+ protected:
+  Derived const& own() const { return *static_cast<Derived const*>(this); }
+};
+
+// And Base is a trained_run of what has a step's executor: Derived's step() returns it.
+template <class Base, class Derived>
+class run_of : public parameters_of<Base, Derived> {
+ public:
+  decltype(auto) with_parameters(auto&& use) const { return use(this->own().step()); }
+  int states() const override { return this->own().step().states(); }
+  std::int64_t steps_run() const override { return this->own().step().steps_run(); }
+  std::uint64_t seed() const override { return this->own().step().seed(); }
+  void restore(std::int64_t steps, std::uint64_t seed) override { this->own().step().restore(steps, seed); }
+};
+
+}  // namespace command_line
