@@ -44,11 +44,13 @@ class network {
   graph step() {
     finish end{};
     end.halves = 1 + one_in(3);
-    end.mode = one_in(3) ? training::clipped : training::at_once;
+    end.mode = one_in(3) ? training::clipped : one_in(3) ? training::accumulated : training::at_once;
     end.optimizer = one_in(2) ? 0 : 2;
     end.recomputes = one_in(4);
+    in_parts = end.mode == training::accumulated;
     return finished(g, end);
   }
+  bool in_parts = false;
 
  private:
   bool one_in(int n, int of_them = 1) { return static_cast<int>(numbers_() % static_cast<unsigned>(n)) < of_them; }
@@ -114,20 +116,25 @@ class network {
 }  // namespace
 
 TEST_CASE("drawn products of one value, side by side") {
-  int joins = 0, networks = 0;
+  int joins = 0, joins_of_parts = 0, networks = 0;
   for (unsigned seed = 1; seed <= 120; ++seed) {
     CAPTURE(seed);
     graph g{};
+    bool in_parts = false;
     try {
-      g = network(seed).step();
+      network drawn_one(seed);
+      g = drawn_one.step();
+      in_parts = drawn_one.in_parts;
     } catch (tx::invalid const& e) {
       FAIL(e.what());
     }
     totals sums;
     REQUIRE(wrong_with(g, dtype::f32, &sums) == "");
     joins += sums.joined;
+    if (in_parts) joins_of_parts += sums.joined;
     ++networks;
   }
   CAPTURE(joins, networks);
   CHECK(joins > networks / 2);
+  CHECK(joins_of_parts > 20);
 }

@@ -14,6 +14,7 @@
 #include <tx/expr/parameter_layout.hpp>
 #include <tx/ops/mul.hpp>
 #include <tx/ops/sum.hpp>
+#include <tx/passes/hand_in.hpp>
 #include <tx/passes/rewrite.hpp>
 
 namespace tx::dist::detail {
@@ -33,14 +34,7 @@ constexpr int emit_cut(graph& g, int number, value_info const& info) {
 }
 // From here on leaf `number` stands for a value of g, of which the leaf may be a part.
 constexpr void cut(graph& g, int value, int number, value_info const& info) {
-  int const leaf = emit_cut(g, number, info);
-  for (int k = 0; k < g.operands.size(); ++k)
-    if (g.operands[k] == value) g.operands[k] = leaf;
-  for (int r = 0; r < g.regions.size(); ++r)
-    for (int k = 0; k < g.regions[r].results.size(); ++k)
-      if (g.regions[r].results[k] == value) g.regions[r].results[k] = leaf;
-  for (int k = 0; k < g.outputs.size(); ++k)
-    if (g.outputs[k].value == value) g.outputs[k].value = leaf;
+  passes::detail::replace_everywhere(g, value, emit_cut(g, number, info));
 }
 constexpr graph part_for(graph g, vec<int> const& values) {
   g.outputs.clear();

@@ -1,4 +1,4 @@
-// Slices of a parameter that a loop rounds become slices of the parameter, rounded before the loop. For targets on which a kernel over one
+// What a loop rounds of a parameter, a slice or, in the loop over parts of a batch, all of it, it sees of the parameter, rounded before the loop. For targets on which a kernel over one
 // slice leaves most of the machine idle: mixed precision rounds each weight in each iteration, forward and again backward.
 //
 //   before   W [12, 768, 768] f32; in the loop w is its slice, and reads cast<bf16>(w)
@@ -19,61 +19,37 @@ namespace detail {
 
 class hoister {
  public:
-  constexpr explicit hoister(graph& g) : g_(g), stands_(g.size(), -1) {}
+  constexpr explicit hoister(graph& g) : g_(g) {}
 
   // Of the nodes of a body; what moves out of it may move on.
   constexpr void out_of(int body) {
     for (int id = 0; id < g_.size(); ++id)
-      if (g_[id].region == body && is_rounded_slice(id)) move(id, body);
+      if (g_[id].region == body && is_rounded_parameter(id)) move(id, body);
   }
   constexpr bool any() const { return any_; }
-  // Readers read what stands for their operands.
-  constexpr void finish() {
-    auto const seen = [&](int id) { return id < stands_.size() && stands_[id] >= 0 ? int{stands_[id]} : id; };
-    for (int k = 0; k < g_.operands.size(); ++k) g_.operands[k] = seen(int{g_.operands[k]});
-    for (int r = 0; r < g_.regions.size(); ++r)
-      for (int k = 0; k < g_.regions[r].results.size(); ++k) g_.regions[r].results[k] = seen(int{g_.regions[r].results[k]});
-  }
 
  private:
-  // The value around the body whose slice an argument is; -1: it is none.
-  constexpr int sliced(int argument) const {
-    node const& n = g_[argument];
-    if (n.op != &argument_info) return -1;
-    region const& b = g_.regions[argument_region(n.at)];
-    int const k = argument_number(n.at);
-    return b.owner >= 0 && k >= b.carries + b.invariants ? g_.input(b.owner, k) : -1;
-  }
-  constexpr bool is_of_parameter(int id) const {
-    while (g_[id].op == &argument_info) {
-      region const& b = g_.regions[argument_region(g_[id].at)];
-      int const k = argument_number(g_[id].at);
-      if (b.owner < 0 || k < b.carries) return false;
-      id = g_.input(b.owner, k);
-    }
-    return g_[id].op == &parameter_info;
-  }
-  constexpr bool is_rounded_slice(int id) const {
+  // cast<half>(argument), which sees a parameter, whole or a slice.
+  constexpr bool is_rounded_parameter(int id) const {
     node const& n = g_[id];
     if (n.op != &cast_info || !is_half(n.info.type)) return false;
     int const from = g_.input(n, 0);
-    return sliced(from) >= 0 && g_[from].region == n.region && is_of_parameter(from);
+    if (g_[from].op != &argument_info || g_[from].region != n.region) return false;
+    int const leaf = outermost(g_, from);
+    return leaf >= 0 && g_[leaf].op == &parameter_info;
   }
 
   constexpr void move(int id, int body) {
-    value_info const slice = g_.info(id);
-    g_.current = g_.regions[body].parent;
-    g_.when = g_[id].when;
-    g_.site = g_[id].site;
-    int const whole = cast({&g_, sliced(g_.input(id, 0))}, slice.type).id;
-    int const inside = slice_handed_in(g_, body, whole, slice);
-    while (stands_.size() < g_.size()) stands_.push_back(-1);
-    stands_[id] = inside;
+    int const argument = g_.input(id, 0), k = argument_number(g_[argument].at);
+    region const& b = g_.regions[body];
+    value_info const rounded = g_.info(id);
+    go_on_in(g_, b.parent, g_[id]);
+    int const whole = cast({&g_, g_.input(b.owner, k)}, rounded.type).id;
+    replace_everywhere(g_, id, k < b.carries + b.invariants ? invariant_handed_in(g_, body, whole) : slice_handed_in(g_, body, whole, rounded));
     any_ = true;
   }
 
   graph& g_;
-  vec<int> stands_;  // node that has moved -> the slice that is read in its place
   bool any_ = false;
 };
 
@@ -109,7 +85,6 @@ constexpr graph hoist(graph g) {
   g.current = 0;
   g.site = 0;
   if (!out.any()) return g;
-  out.finish();
   return rewrite(g, detail::as_it_is{});
 }
 

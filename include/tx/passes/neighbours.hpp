@@ -62,14 +62,10 @@ class neighbour_finder {
     int const rounded = rounded_parameter(g_.input(right, 0));
     return rounded >= 0 && fills_transactions(g_.info(g_.input(right, 0))) ? rounded : -1;
   }
-  // cast<half>(parameter) outside of all loops, of which a value is a slice perhaps; -1: it is something else.
+  // cast<half>(parameter) outside of all loops, which a value is, or a loop's view of it; -1: it is something else.
   constexpr int rounded_parameter(int id) const {
-    if (g_[id].op == &argument_info) {
-      region const& body = g_.regions[argument_region(g_[id].at)];
-      int const k = argument_number(g_[id].at);
-      if (body.owner < 0 || k < body.carries + body.invariants) return -1;
-      id = g_.input(body.owner, k);
-    }
+    id = outermost(g_, id);
+    if (id < 0) return -1;
     node const& n = g_[id];
     return n.region == 0 && n.op == &cast_info && is_half(n.info.type) && g_[g_.input(n, 0)].op == &parameter_info ? id : -1;
   }
@@ -146,9 +142,8 @@ class neighbour_finder {
   // is needed for what others are made of. The join's number.
   constexpr int put_together(vec<int> const& values, int axis) {
     node const first = g_[values[0]];
-    g_.current = first.region;
-    g_.when = first.op == &result_info ? g_[g_.input(first, 0)].when : first.when;
-    g_.site = first.site;
+    go_on_in(g_, first.region, first);
+    if (first.op == &result_info) g_.when = g_[g_.input(first, 0)].when;
     int const end = g_.size();
     int behind = 0;
     vec<var> in{};
@@ -176,14 +171,6 @@ class neighbour_finder {
   constexpr void replace(int id, int value, int other) {
     for (int k = 0; k < g_[id].inputs; ++k)
       if (g_.input(id, k) == value) g_.operands[g_[id].first + k] = other;
-  }
-  constexpr void replace_everywhere(int value, int other) {
-    for (int id = 0; id < g_.size(); ++id) replace(id, value, other);
-    for (int r = 0; r < g_.regions.size(); ++r)
-      for (int k = 0; k < g_.regions[r].results.size(); ++k)
-        if (g_.regions[r].results[k] == value) g_.regions[r].results[k] = other;
-    for (int k = 0; k < g_.outputs.size(); ++k)
-      if (g_.outputs[k].value == value) g_.outputs[k].value = other;
   }
   constexpr void note(int id) {
     while (joined_.size() < g_.size()) joined_.push_back(0);
@@ -273,20 +260,18 @@ class neighbour_finder {
     vec<int> lefts{};
     for (int k = 0; k + 1 < terms.size(); ++k) lefts.push_back(g_.input(terms[k], 0));
     int const left = put_together(lefts, 1);
-    g_.current = first.region;
-    g_.when = first.when;
-    g_.site = first.site;
-    int const right = first.region == 0 ? weights : slice_handed_in(g_, first.region, weights, {g_.info(weights).type, extents(g_.info(weights).dims.dim[g_.info(weights).dims.rank - 2], g_.info(weights).dims.last())});
+    int const right = handed_in_as(g_, g_.input(first, 1), weights);
+    go_on_in(g_, first.region, first);
     int const sides[] = {left, right};
     int const sum = g_.emit(first.op, sides, 2, first.at, first.info);
     vec<int> adds{};
     for (int k = 0; k + 1 < terms.size(); ++k)
       if (terms[k] != base) adds.push_back(only_reader(terms[k]));
-    replace_everywhere(base, sum);
+    replace_everywhere(g_, base, sum);
     for (int k = 0, next = 0; k + 1 < terms.size(); ++k) {
       if (terms[k] == base) continue;
       int const add = adds[next++];
-      replace_everywhere(add, g_.input(add, g_.input(add, 0) == terms[k] ? 1 : 0));
+      replace_everywhere(g_, add, g_.input(add, g_.input(add, 0) == terms[k] ? 1 : 0));
     }
   }
 

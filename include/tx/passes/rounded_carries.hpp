@@ -54,34 +54,20 @@ class carry_rounder {
     any_ = true;
     value_info const info = g_.info(rounded);
     int const owner = g_.regions[r].owner, parent = g_.regions[r].parent;
-    at(r, g_[rounded]);
+    go_on_in(g_, r, g_[rounded]);
     int const next = cast({&g_, int{g_.regions[r].results[k]}}, info.type).id;
-    at(parent, g_[owner]);
+    go_on_in(g_, parent, g_[owner]);
     int const first = cast({&g_, g_.input(owner, k)}, info.type).id;
     int const argument = one_more_carry(g_, r, first, next, info);
-    replace(rounded, argument);
+    replace_everywhere(g_, rounded, argument);
     for (int id = 0, end = g_.size(); id < end; ++id) {  // who rounds the last one has it already
       if (g_[id].region != parent || g_[id].op != &result_info || g_.input(id, 0) != owner || result_number(g_[id].at) != k) continue;
       for (int reader = 0; reader < end; ++reader)
         if (rounds(reader, id) && g_.info(reader) == info && g_[reader].region == parent) {
-          at(parent, g_[reader]);
-          replace(reader, g_.emit(&result_info, &owner, 1, of_result(g_.regions[r].carries - 1), info));
+          go_on_in(g_, parent, g_[reader]);
+          replace_everywhere(g_, reader, g_.emit(&result_info, &owner, 1, of_result(g_.regions[r].carries - 1), info));
         }
     }
-  }
-  constexpr void at(int region_id, node const& like) {
-    g_.current = region_id;
-    g_.when = like.when;
-    g_.site = like.site;
-  }
-  constexpr void replace(int value, int other) {
-    for (int k = 0; k < g_.operands.size(); ++k)
-      if (g_.operands[k] == value) g_.operands[k] = other;
-    for (int r = 0; r < g_.regions.size(); ++r)
-      for (int k = 0; k < g_.regions[r].results.size(); ++k)
-        if (g_.regions[r].results[k] == value) g_.regions[r].results[k] = other;
-    for (int k = 0; k < g_.outputs.size(); ++k)
-      if (g_.outputs[k].value == value) g_.outputs[k].value = other;
   }
 
   graph& g_;
