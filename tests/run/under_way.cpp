@@ -44,7 +44,7 @@ struct far : tx::reference {
   static void clear(std::byte* to, std::int64_t count) { std::fill_n(to, count, std::byte{}); }
   static void upload(std::byte* to, std::byte const* from, std::int64_t count) { std::copy_n(from, count, to); }
   static void download(std::byte* to, std::byte const* from, std::int64_t count) { std::copy_n(from, count, to); }
-  static void upload_later(std::byte* to, std::byte const* from, std::int64_t count) { upload(to, from, count), ++uploads; }
+  static void upload_ahead(std::byte* to, std::byte const* from, std::int64_t count) { upload(to, from, count), ++uploads; }
   static void download_later(std::byte* to, std::byte const* from, std::int64_t count) { download(to, from, count), ++downloads; }
 };
 

@@ -51,12 +51,12 @@ class staging {
   std::vector<std::byte> kept_[most_under_way];  // results of a turn, where they lie in the arena no more
 };
 
-// A backend whose device copies by itself, to and from memory of the host that it reaches: upload_later and download_later are in order with all that is
-// started, and a `moment` that is noted behind them can be waited for.
+// A backend whose device copies by itself, to and from memory of the host that it reaches: upload_ahead beside what is under way, before all that is started
+// afterwards, download_later in order; a `moment` that is noted behind them can be waited for.
 template <class Backend>
 concept copies_later = requires(std::byte* device, std::byte* host, std::int64_t count, typename Backend::moment& m) {
   Backend::allocate_on_host(count);
-  Backend::upload_later(device, host, count);
+  Backend::upload_ahead(device, host, count);
   Backend::download_later(host, device, count);
   m.note();
   m.wait();
@@ -83,7 +83,8 @@ struct copying<Backend> {
 };
 
 // A place beside the arena for every argument, one for the scalars, and a copy of the results on the host. What is sent is put together on the host first, so that
-// it is one copy, and the host waits for the end of a run alone, when its results are wanted.
+// it is one copy, and the host waits for the end of a run alone, when its results are wanted. Each turn has places of its own, made when it first comes, so that what a
+// run is sent travels while the one before is computed.
 template <class Step, remote Backend>
 class staging<Step, Backend> {
   using program = typename Step::template program<Backend::target>;
@@ -93,15 +94,16 @@ class staging<Step, Backend> {
   static constexpr std::int64_t sent = places::scalars + scalars_and_step, fetched = offsets[program::results.size()];  // bytes
 
  public:
-  staging() : device_(places::bytes_on(Backend::target)) {
-    if constexpr (Backend::target.counter_words > 0) Backend::clear(device_.data() + places::scalars + scalars_and_step, Backend::target.counter_bytes());
-  }
-
   void begin(int turn, std::byte const*, bool) {
     turn_ = turn;
-    if (own().sending) own().end.wait();  // for a run that failed behind that
+    if (own().sending) {  // for a run that failed behind that: what it has started may still read what it was sent
+      own().end.note();
+      own().end.wait();
+    }
     own().sending = false;
     if (own().host.data() != nullptr) return;
+    own().device = bytes<Backend>(places::bytes_on(Backend::target));
+    if constexpr (Backend::target.counter_words > 0) Backend::clear(own().device.data() + places::scalars + scalars_and_step, Backend::target.counter_bytes());
     own().host = bytes<typename copies::memory>(aligned(sent) + fetched);
     std::memset(own().host.data(), 0, static_cast<std::size_t>(own().host.size()));
   }
@@ -114,8 +116,8 @@ class staging<Step, Backend> {
     return 0;
   }
   void send() {
-    if constexpr (copies::later) Backend::upload_later(device_.data(), own().host.data(), sent);
-    else Backend::upload(device_.data(), own().host.data(), sent);
+    if constexpr (copies::later) Backend::upload_ahead(own().device.data(), own().host.data(), sent);
+    else Backend::upload(own().device.data(), own().host.data(), sent);
     own().end.note();
     own().sending = true;
   }
@@ -134,6 +136,7 @@ class staging<Step, Backend> {
 
  private:
   struct one {
+    bytes<Backend> device;
     bytes<typename copies::memory> host;  // arguments, scalars and the step as the device has them, then results; made when it is first needed
     typename copies::moment end{};  // of its run, or of what was sent for it
     bool sending = false;           // and nothing has been noted behind that
@@ -143,10 +146,9 @@ class staging<Step, Backend> {
   one& own() { return turns_[turn_]; }
   std::byte* put(std::int64_t offset, std::byte const* values, std::size_t count) {
     if (count != 0) std::memcpy(own().host.data() + offset, values, count);
-    return device_.data() + offset;
+    return own().device.data() + offset;
   }
 
-  bytes<Backend> device_;
   one turns_[most_under_way];
   int turn_ = 0;
 };

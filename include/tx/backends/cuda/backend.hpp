@@ -65,16 +65,22 @@ struct backend {
   // The host does not reach the device's memory.
   static void clear(std::byte* to, std::int64_t count) { Device::clear(to, count); }
   static void upload(std::byte* to, std::byte const* from, std::int64_t count) {
-    Device::check(driver::upload(to, from, static_cast<std::size_t>(count), stream()), "copying to the device");
+    start_upload(to, from, count);
     Device::check(driver::wait(stream()), "copying to the device");
   }
-  // From and to memory of allocate_on_host, in order with what is started.
-  static void upload_later(std::byte* to, std::byte const* from, std::int64_t count) { Device::check(driver::upload(to, from, static_cast<std::size_t>(count), stream()), "copying to the device"); }
+  // From memory of allocate_on_host, beside what was started before, to what nothing of that reads: for what is started from then on.
+  static void upload_ahead(std::byte* to, std::byte const* from, std::int64_t count) {
+    Device::ahead([&] { start_upload(to, from, count); });
+  }
+  // To such memory, in order with what is started.
   static void download_later(std::byte* to, std::byte const* from, std::int64_t count) { Device::check(driver::download(to, from, static_cast<std::size_t>(count), stream()), "copying from the device"); }
   static void download(std::byte* to, std::byte const* from, std::int64_t count) {
-    Device::check(driver::download(to, from, static_cast<std::size_t>(count), stream()), "copying from the device");
+    download_later(to, from, count);
     Device::check(driver::wait(stream()), "computing on the device, or copying from it");
   }
+
+ private:
+  static void start_upload(std::byte* to, std::byte const* from, std::int64_t count) { Device::check(driver::upload(to, from, static_cast<std::size_t>(count), stream()), "copying to the device"); }
 };
 
 }  // namespace tx::backends::cuda

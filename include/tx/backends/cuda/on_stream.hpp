@@ -1,4 +1,4 @@
-// A device of the kernels: tasks start on one stream of a driver, in order, but for what goes on beside them on a second one. Driver: cuda/driver.hpp, hip/driver.hpp.
+// A device of the kernels: tasks start on one stream of a driver, in order, but for what goes on beside them on others. Driver: cuda/driver.hpp, hip/driver.hpp.
 #pragma once
 
 #include <tx/backends/cuda/target.hpp>
@@ -15,7 +15,7 @@ template <class Driver>
 struct on_stream {
   using driver = Driver;
   using stream_type = typename Driver::stream;
-  static constexpr bool matrix_units = Driver::matrix_units;
+  static constexpr matrix_units units = Driver::units;
 
   template <class Task>
   static void launch(int blocks, int threads, std::int64_t shared_bytes, typename Task::arguments const& a) {
@@ -37,20 +37,22 @@ struct on_stream {
     return true;
   }
 
-  // All work of the process on the device, in order; within beside() what goes on beside it.
-  static stream_type stream() { return now_beside() ? second() : first(); }
+  // All work of the process on the device, in order; within beside() and ahead() what goes on beside it.
+  static stream_type stream() { return made(now()); }
   // What f starts goes on beside what is started afterwards, behind all that was started before. join(number): what is started from then on comes behind it.
   template <class F>
   static void beside(int number, F const& f) {
-    meet(event(before_all), first(), second());
-    struct back {
-      ~back() { now_beside() = false; }
-    } const restored;
-    now_beside() = true;
-    f();
-    check(Driver::record(event(number), second()), "an event could not be recorded");
+    meet(event(before_all), made(in_order), made(second));
+    start_on(second, f);
+    check(Driver::record(event(number), made(second)), "an event could not be recorded");
   }
-  static void join(int number) { check(Driver::wait(first(), event(number)), "a stream could not be told to wait"); }
+  static void join(int number) { check(Driver::wait(made(in_order), event(number)), "a stream could not be told to wait"); }
+  // What f starts waits for nothing that was started before; what is started from then on comes behind it.
+  template <class F>
+  static void ahead(F const& f) {
+    start_on(third, f);
+    meet(event(what_went_ahead), made(third), made(in_order));
+  }
 
   static void check(typename Driver::status status, char const* what) {
     if (status != Driver::success) throw error(std::string(Driver::name) + ": " + what + ": " + Driver::text(status));
@@ -58,24 +60,25 @@ struct on_stream {
 
  private:
   using event_type = typename Driver::event;
-  static constexpr int before_all = -1;
+  static constexpr int before_all = -1, what_went_ahead = -2;  // numbers of events
+  enum which : int { in_order, second, third };                // streams
 
-  static stream_type made() {
-    stream_type s{};
-    check(Driver::make(&s), "a stream could not be made");
-    return s;
+  static stream_type made(which w) {
+    static stream_type all[3]{};
+    if (all[w] == stream_type{}) check(Driver::make(&all[w]), "a stream could not be made");
+    return all[w];
   }
-  static stream_type first() {
-    static stream_type const one = made();
+  static which& now() {
+    static which one = in_order;
     return one;
   }
-  static stream_type second() {
-    static stream_type const other = made();
-    return other;
-  }
-  static bool& now_beside() {
-    static bool beside = false;
-    return beside;
+  template <class F>
+  static void start_on(which w, F const& f) {
+    struct back {
+      ~back() { now() = in_order; }
+    } const restored;
+    now() = w;
+    f();
   }
   static event_type event(int number) {
     static std::map<int, event_type> all;
