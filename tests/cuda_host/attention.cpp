@@ -8,6 +8,8 @@
 
 #include <catch2/catch.hpp>
 
+#include <limits>
+
 namespace {
 
 template <class T, auto... D>
@@ -30,12 +32,38 @@ constexpr auto bounded_loss = [](Model const& m) {
   return tx::sum(out * out * 0.25);
 };
 
+// And to a bias, of which axes have one element for all texts, heads, queries or keys.
+template <class Given, class B, int... Axes>
+struct biased {
+  Given all;
+  tx::param<t<float, Axes...>, tx::init::uniform<2, 1>> bias;
+};
+template <class H, class Model, class B, auto... How>
+constexpr auto biased_loss = [](Model const& m) {
+  auto const out = tx::cast<float>(tx::nn::attend(tx::cast<H>(m.all.q), tx::cast<H>(m.all.k), tx::cast<H>(m.all.v), tx::cast<B>(m.bias), How...));
+  return tx::sum(out * out * 0.25);
+};
+
 struct tokens {
   tx::param<t<float, 150, 32>, tx::init::uniform<2, 1>> q, k, v;
 };
 template <class H>
 constexpr auto packed_loss = [](tokens const& m, t<int, 4> offsets) {
   auto const out = tx::cast<float>(tx::nn::attend_packed<2>(tx::cast<H>(m.q), tx::cast<H>(m.k), tx::cast<H>(m.v), tx::nn::texts_at<80>(offsets), tx::nn::drop(0.1)));
+  return tx::sum(out * out * 0.25);
+};
+
+struct biased_tokens {
+  tokens all;
+  tx::param<t<float, 1, 2, 80, 80>, tx::init::uniform<2, 1>> bias;
+};
+constexpr auto biased_packed_loss = [](biased_tokens const& m, t<int, 4> offsets) {
+  auto const out = tx::cast<float>(tx::nn::attend_packed<2>(tx::cast<tx::f16>(m.all.q), tx::cast<tx::f16>(m.all.k), tx::cast<tx::f16>(m.all.v), tx::nn::texts_at<80>(offsets), m.bias));
+  return tx::sum(out * out * 0.25);
+};
+// Masks that are added, of which one is lower than all scores that take part.
+constexpr auto added_mask_loss = [](given<2, 2, 2, 70, 90, 16> const& m, t<float, 2, 1, 1, 90> mask) {
+  auto const out = tx::cast<float>(tx::nn::attend(tx::cast<tx::f16>(m.q), tx::cast<tx::f16>(m.k), tx::cast<tx::f16>(m.v), mask));
   return tx::sum(out * out * 0.25);
 };
 
@@ -77,4 +105,35 @@ TEST_CASE("Attention whose queries see keys by their places") {
 TEST_CASE("Attention of packed texts") {
   using step = tx::train_step<tokens, packed_loss<tx::f16>, descent>;
   CHECK(apart<step>(std::vector<int>{3, 3, 80, 140}) < 3e-3);
+}
+
+TEST_CASE("Attention with a bias, and its gradient") {
+  using two = given<2, 2, 1, 70, 90, 16>;
+  auto const check = []<class B, int... Axes>(std::integer_sequence<int, Axes...>, std::type_identity<B>, double nearly = 4e-3) {
+    using model = biased<two, B, Axes...>;
+    using step = tx::train_step<model, biased_loss<tx::f16, model, B>, descent>;
+    CHECK(kernels_of_attention<step> == 2);
+    CHECK(apart<step>() < nearly);
+  };
+  using f32 = std::type_identity<float>;
+  check(std::integer_sequence<int, 2, 2, 70, 90>{}, f32{});
+  check(std::integer_sequence<int, 1, 2, 70, 90>{}, std::type_identity<tx::f16>{});
+  check(std::integer_sequence<int, 2, 1, 1, 90>{}, f32{});
+  check(std::integer_sequence<int, 1, 2, 70, 1>{}, f32{});
+  check(std::integer_sequence<int, 1, 1, 1, 1>{}, f32{}, 3e-2);  // of 25,200 slopes, whose sum would be 0 if nothing were rounded
+}
+
+TEST_CASE("Attention with a bias where queries do not see all keys, and some probabilities are dropped") {
+  using model = biased<given<1, 4, 2, 130, 65, 72>, float, 1, 4, 130, 65>;
+  CHECK(apart<tx::train_step<model, biased_loss<tx::f16, model, float, tx::nn::local<40>, tx::nn::drop(0.25)>, descent>>() < 3e-2);  // gradients of up to 30
+}
+
+TEST_CASE("Attention of packed texts with a bias") { CHECK(apart<tx::train_step<biased_tokens, biased_packed_loss, descent>>(std::vector<int>{3, 3, 80, 140}) < 4e-3); }
+
+TEST_CASE("Attention with a mask that is added") {
+  std::vector<float> mask(180);
+  for (std::size_t i = 0; i < mask.size(); ++i) mask[i] = i % 90 < 60 + i / 90 * 20 ? 0 : i < 90 ? -std::numeric_limits<float>::infinity() : -1e4f;
+  using step = tx::train_step<given<2, 2, 2, 70, 90, 16>, added_mask_loss, descent>;
+  CHECK(kernels_of_attention<step> == 2);
+  CHECK(apart<step>(mask) < 3e-3);
 }

@@ -13,7 +13,7 @@ struct counts {
 };
 
 struct device {
-  static constexpr bool matrix_units = true;
+  static constexpr tx::backends::cuda::matrix_units units = tx::backends::cuda::matrix_units::of_warps;
   static inline counts all{};
 
   template <class Task>

@@ -22,7 +22,7 @@ namespace interpreter {
 namespace device = tx::backends::cuda;
 
 // What threads meet for.
-enum class meeting : std::uint8_t { none, block, warp, done };
+enum class meeting : std::uint8_t { none, block, warp, wavefront, done };
 
 class block_of_threads {
  public:
@@ -47,13 +47,15 @@ class block_of_threads {
       for (int i = 0; i < threads; ++i) turn(reversed ? threads - 1 - i : i);
       going = false;
       bool const all = gathered(0, threads, meeting::block);
+      bool by_wavefront = false;
       for (int w = 0; w < threads; w += device::warp) {
-        bool const together = all || gathered(w, device::warp, meeting::warp);
+        if (w % device::wavefront == 0) by_wavefront = w + device::wavefront <= threads && gathered(w, device::wavefront, meeting::wavefront);
+        bool const together = all || by_wavefront || gathered(w, device::warp, meeting::warp);
         bool const done = gathered(w, device::warp, meeting::done);
         if (together)
           for (int t = w; t < w + device::warp; ++t) meets_[static_cast<std::size_t>(t)] = meeting::none;
         going = going || together;
-        if (!together && !done && !gathered(w, device::warp, meeting::block)) throw std::logic_error("threads of a warp meet at different points");
+        if (!together && !done && !gathered(w, device::warp, meeting::block) && !gathered(w, device::warp, meeting::wavefront)) throw std::logic_error("threads of a warp meet at different points");
       }
       if (!going && !gathered(0, threads, meeting::done)) throw std::logic_error("threads of a block meet at different points");
     }
@@ -193,17 +195,30 @@ struct host_block {
       }
     }
   }
+  template <tx::dtype D>
+  void add_wavefront_product(float (&sum)[4], std::uint32_t const (&left)[2], std::uint32_t const (&right)[2]) const {
+    auto const lefts = of_lanes<device::wavefront>(left[0] | std::uint64_t{left[1]} << 32), rights = of_lanes<device::wavefront>(right[0] | std::uint64_t{right[1]} << 32);
+    int const lane = thread_ % device::wavefront;
+    for (int i = 0; i < 4; ++i)
+      for (int k = 0; k < 16; ++k) {
+        auto const of = static_cast<std::size_t>(k / 4 * 16);
+        sum[i] += element<D>(lefts[of + static_cast<std::size_t>(lane / 16 * 4 + i)], k % 4 / 2, k % 2) * element<D>(rights[of + static_cast<std::size_t>(lane % 16)], k % 4 / 2, k % 2);
+      }
+  }
 
  private:
-  // What each lane of the warp has given.
-  std::array<std::uint64_t, device::warp> of_warp(std::uint64_t mine) const {
+  // What each lane of the warp, or of the wavefront, has given.
+  template <int Lanes>
+  std::array<std::uint64_t, Lanes> of_lanes(std::uint64_t mine) const {
+    auto const together = [this] { all.meet(Lanes == device::warp ? meeting::warp : meeting::wavefront); };
     exchanged[thread_] = mine;
-    sync_warp();
-    std::array<std::uint64_t, device::warp> all_of_them{};
-    std::copy_n(exchanged + thread_ / device::warp * device::warp, device::warp, all_of_them.begin());
-    sync_warp();
+    together();
+    std::array<std::uint64_t, Lanes> all_of_them{};
+    std::copy_n(exchanged + thread_ / Lanes * Lanes, Lanes, all_of_them.begin());
+    together();
     return all_of_them;
   }
+  std::array<std::uint64_t, device::warp> of_warp(std::uint64_t mine) const { return of_lanes<device::warp>(mine); }
   // Of a pair of registers that hold two halves each.
   template <tx::dtype D>
   static float element(std::uint64_t pair, int word, int half) {
@@ -213,7 +228,7 @@ struct host_block {
 };
 
 struct host_device {
-  static constexpr bool matrix_units = true;
+  static constexpr device::matrix_units units = device::matrix_units::of_warps;
   static inline bool reversed = false;  // order of threads and blocks
   static inline thread_local std::int64_t launches = 0;
 

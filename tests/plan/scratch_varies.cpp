@@ -40,7 +40,7 @@ std::int64_t cpu_needs(call const& c, sides const& s) {
 std::int64_t cuda_needs(call const& c, sides const& s) {
   using namespace tx::backends::cuda;
   tx::dtype const type = s.left.type;
-  std::int64_t const element = size_of(sum_type(type)), rows = c.batch == 0 ? 0 : c.rows / c.batch, tile = tile_of(type, true);
+  std::int64_t const element = size_of(sum_type(type)), rows = c.batch == 0 ? 0 : c.rows / c.batch, tile = tile_of(type, tx::backends::cuda::matrix_units::of_warps);
   std::int64_t const tiles = tiles_of(static_cast<int>(tile), rows, c.cols, c.batch);
   int const parts = depth_parts(tiles, c.depth);
   return c.rows * c.cols * element + (parts > 1 ? parts * tiles * tile * tile * element : 0);
@@ -85,7 +85,7 @@ TEST_CASE("scratch planned for the most is enough for fewer") {
     };
     widen(planned, [&](int k) { return apart[k]; });
     std::int64_t const cpu = tx::backends::cpu::product_scratch(most, planned.left, planned.right);
-    std::int64_t const cuda = tx::backends::cuda::product_scratch<true>({}, most, planned.left, planned.right);
+    std::int64_t const cuda = tx::backends::cuda::product_scratch<tx::backends::cuda::matrix_units::of_warps>({}, most, planned.left, planned.right);
     std::int64_t const library = tx::backends::cuda::library_scratch({}, most, planned.left, planned.right);
     for (int k = 0; k < 4; ++k) {
       call const now = made(k > 0);
@@ -95,7 +95,7 @@ TEST_CASE("scratch planned for the most is enough for fewer") {
       REQUIRE(cpu_needs(now, s) <= cpu);
       REQUIRE(cuda_needs(now, s) <= cuda);
       REQUIRE(library_needs(now, s) <= library);
-      REQUIRE(tx::backends::cuda::product_scratch<true>({}, now, s.left, s.right) <= cuda);
+      REQUIRE(tx::backends::cuda::product_scratch<tx::backends::cuda::matrix_units::of_warps>({}, now, s.left, s.right) <= cuda);
     }
   }
 }

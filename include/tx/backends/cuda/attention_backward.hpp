@@ -1,21 +1,13 @@
-// The gradient of attention, with probabilities computed again from the two numbers of each query. Blocks of 64 queries go through the keys for the gradient of q,
+// The gradient of attention, with the slopes of attention_slopes.hpp. Blocks of 64 queries go through the keys for the gradient of q,
 // then blocks of 64 keys through the queries for those of k and v: each is written once, by sums in a fixed order.
-//   slope = probability * (kept * dot(d_out, v) - dot(d_out, out)),  d_q = scale * slope k,  d_k = scale * slope^T q,  d_v = (probability * kept)^T d_out
+//   d_q = scale * slope k,  d_k = scale * slope^T q,  d_v = (probability * kept)^T d_out
 #pragma once
 
-#include <tx/backends/cuda/attention_tile.hpp>
+#include <tx/backends/cuda/attention_slopes.hpp>
 
 namespace tx::backends::cuda {
 
-struct attention_gradient_arguments {
-  attention_problem p{};
-  std::byte const *d_out = nullptr, *out = nullptr;
-  float const *greatest = nullptr, *log_sum = nullptr;
-  float* product = nullptr;  // scratch: of each query dot(d_out, out)
-  std::byte *d_q = nullptr, *d_k = nullptr, *d_v = nullptr;  // of f32, or of halves
-};
-
-template <dtype D, int Width>
+template <dtype D, int Width, bool Biased>
 struct attention_query_task {
   using tile = attention_tile<D, Width>;
   using arguments = attention_gradient_arguments;
@@ -40,15 +32,15 @@ struct attention_query_task {
     int const lane = b.thread() % warp, mine = first + b.thread() / warp * 16, g = lane / 4;
     kept_probabilities const kept(p);
     float const scale = p.scale();
-    float greatest[2], log_sum[2], product[2];
+    attention_slopes<D, Width, Biased> slopes{p, kept, t, h, mine, queries.length, keys.length};
     TX_UNROLL
     for (int r = 0; r < 2; ++r) {
       int const i = mine + g + 8 * r;
       bool const there = i < queries.length;
-      greatest[r] = there ? a.greatest[p.row(t, h, i)] : 0;
-      log_sum[r] = there ? a.log_sum[p.row(t, h, i)] : 0;
-      product[r] = sum_of_row(b, there ? dot(a, 2 * ((queries.first + i) * width + h * p.head), lane % 4) : 0);
-      if (there && lane % 4 == 0) a.product[p.row(t, h, i)] = product[r];
+      slopes.greatest[r] = there ? a.greatest[p.row(t, h, i)] : 0;
+      slopes.log_sum[r] = there ? a.log_sum[p.row(t, h, i)] : 0;
+      slopes.product[r] = sum_of_row(b, there ? dot(a, 2 * ((queries.first + i) * width + h * p.head), lane % 4) : 0);
+      if (there && lane % 4 == 0) a.product[p.row(t, h, i)] = slopes.product[r];
     }
     typename tile::wide_sums d_q = {};
     for (int j = 0; j < keys.length; j += attention_lines) {
@@ -56,21 +48,8 @@ struct attention_query_task {
       b.template wait_copies<1>();
       b.sync();
       std::byte const* const here = all_keys.at(j);
-      typename tile::line_sums s = {}, of_probability = {};
-      tile::add_lines(b, s, room, here);
-      tile::add_lines(b, of_probability, room + tile::bytes, here + tile::bytes);
-      TX_UNROLL
-      for (int c = 0; c < attention_lines / 8; ++c) {
-        if (kept.any()) {
-          auto const k = kept.of_queries(b, p.rows(p.row(t, h, mine)), j + 8 * c);
-          for (int e = 0; e < 4; ++e) of_probability[c][e] *= k.x[e];
-        }
-        for (int e = 0; e < 4; ++e) {
-          int const r = e / 2, key = j + 8 * c + lane % 4 * 2 + e % 2;
-          bool const seen = key < keys.length && (!p.hides() || p.sees(t, mine + g + 8 * r, key));
-          s[c][e] = seen ? math::exp(scale * s[c][e] - greatest[r] - log_sum[r]) * (of_probability[c][e] - product[r]) : 0;
-        }
-      }
+      typename tile::line_sums s = {};
+      slopes.compute(b, s, room, here, j);
       tile::add_products(b, d_q, s, here);
       b.sync();
     }
@@ -99,7 +78,7 @@ struct attention_query_task {
   }
 };
 
-template <dtype D, int Width>
+template <dtype D, int Width, bool Biased>
 struct attention_key_task {
   using tile = attention_tile<D, Width>;
   using arguments = attention_gradient_arguments;
@@ -172,7 +151,9 @@ struct attention_key_task {
         for (int e = 0; e < 4; ++e) {
           int const column = 8 * c + lane % 4 * 2 + e % 2, query = i + column, key = mine + g + e / 2 * 8;
           bool const there = query < queries.length && key < keys.length, seen = there && (!p.hides() || p.sees(t, query, key));
-          float const score = seen ? scale * probability[c][e] : static_cast<float>(masked_score);
+          float score = seen ? scale * probability[c][e] : static_cast<float>(masked_score);
+          if constexpr (Biased)
+            if (seen) score = p.template biased<D>(score, t, h, query, key);
           float const x = there ? math::exp(score - numbers[column] - numbers[attention_lines + column]) : 0;
           slope[c][e] = seen ? x * (slope[c][e] * k.x[e] - numbers[2 * attention_lines + column]) : 0;
           probability[c][e] = x * k.x[e];

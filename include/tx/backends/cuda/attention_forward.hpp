@@ -8,17 +8,18 @@
 
 namespace tx::backends::cuda {
 
-template <dtype D, int Width>
+struct attention_forward_arguments {
+  attention_problem p{};
+  std::byte* out = nullptr;
+  float *greatest = nullptr, *log_sum = nullptr;
+};
+
+template <dtype D, int Width, bool Biased>
 struct attention_forward_task {
   using tile = attention_tile<D, Width>;
+  using arguments = attention_forward_arguments;
   static constexpr int threads = attention_threads, blocks_beside = Width <= 64 ? 3 : 2;
   static constexpr std::int64_t shared_bytes = 5 * tile::bytes;  // queries; keys and values of two steps
-
-  struct arguments {
-    attention_problem p{};
-    std::byte* out = nullptr;
-    float *greatest = nullptr, *log_sum = nullptr;
-  };
 
   template <class Block>
   static TX_DEVICE void run(Block& b, arguments const& a) {
@@ -46,6 +47,7 @@ struct attention_forward_task {
       typename tile::line_sums s = {};
       tile::add_lines(b, s, room, here);
       tile::scale(s, scale);
+      if constexpr (Biased) add_bias(p, s, t, h, mine + g, j + lane % 4 * 2, queries.length, keys.length);
       hide(p, s, t, mine + g, j + lane % 4 * 2, keys.length);
       TX_UNROLL
       for (int r = 0; r < 2; ++r) {
@@ -95,6 +97,14 @@ struct attention_forward_task {
   }
 
  private:
+  static TX_DEVICE void add_bias(attention_problem const& p, typename tile::line_sums& s, std::int64_t t, int h, int i, int j, int queries, int keys) {
+    TX_UNROLL
+    for (int c = 0; c < attention_lines / 8; ++c)
+      for (int e = 0; e < 4; ++e) {
+        int const query = i + e / 2 * 8, key = j + 8 * c + e % 2;
+        if (query < queries && key < keys) s[c][e] = p.template biased<D>(s[c][e], t, h, query, key);
+      }
+  }
   // Scores of queries i and i + 8 and of keys from j on: of keys that are not there or that a query does not see.
   static TX_DEVICE void hide(attention_problem const& p, typename tile::line_sums& s, std::int64_t t, int i, int j, int keys) {
     bool const hides = p.hides();

@@ -24,6 +24,9 @@ struct attention_problem {
   std::int64_t query_rows = 0, key_rows = 0;            // of packed texts all together
   std::int32_t const *query_offsets = nullptr, *key_offsets = nullptr;
   std::uint8_t const* mask = nullptr;                   // [texts, keys]: 0 where a key takes no part
+  std::byte const* bias = nullptr;                      // [texts, heads, queries, keys], or ones: added to scores
+  bool bias_is_half = false;                            // of the type of q; else f32
+  std::int64_t bias_steps[4] = {};                      // elements from one to the next along each axis; 0 where it has one
   float const* rate = nullptr;                          // of dropout
   philox_key key{};
   philox_stream stream{};
@@ -41,6 +44,13 @@ struct attention_problem {
   TX_DEVICE std::int64_t row(std::int64_t t, int h, int i) const { return (t * f.heads + h) * queries + i; }
   TX_DEVICE bool sees(std::int64_t t, int i, int j) const { return f.sees(i, j) && (mask == nullptr || mask[t * keys + j] != 0); }
   TX_DEVICE float scale() const { return static_cast<float>(f.scale); }
+  // A score with its bias.
+  template <dtype D>
+  TX_DEVICE float biased(float score, std::int64_t t, int h, int i, int j) const {
+    std::int64_t const at = t * bias_steps[0] + h * bias_steps[1] + i * bias_steps[2] + j * bias_steps[3];
+    float const x = score + (bias_is_half ? load<D>(bias, at) : load<dtype::f32>(bias, at));
+    return x < static_cast<float>(lowest_score) ? static_cast<float>(lowest_score) : x;
+  }
   TX_DEVICE bool hides() const { return f.causal || f.window != 0 || mask != nullptr; }
 
  private:

@@ -1,7 +1,7 @@
 // What the device backend asks CUDA's runtime for: https://docs.nvidia.com/cuda/cuda-runtime-api. tx/backends/hip/driver.hpp is the same of HIP.
 #pragma once
 
-#include <tx/config.hpp>
+#include <tx/backends/cuda/target.hpp>
 
 #if !__has_include(<cuda_runtime_api.h>)
 #error "tx/backends/cuda.hpp needs the headers of the CUDA Toolkit. FIX: tx_add_program(... BACKENDS cuda), which finds them, or use <tx/backends/cpu.hpp>"
@@ -21,7 +21,7 @@ struct started {
 
 struct driver {
   static constexpr char const* name = "cuda";
-  static constexpr bool matrix_units = true;  // for halves
+  static constexpr matrix_units units = matrix_units::of_warps;
   static constexpr char const* no_device = "this machine has no usable NVIDIA device. FIX: use tx::cpu, or install the driver";
   using status = cudaError_t;
   using stream = cudaStream_t;

@@ -58,23 +58,30 @@ template <bool Library, class Kernel>
 double part_bytes(Kernel const& k) {
   exec::call const& c = k.c;
   if (Library && takes_product(k.sig.type, c)) return 0;
-  int const tile = tile_of(k.sig.type, true);
+  int const tile = tile_of(k.sig.type, matrix_units::of_warps);
   std::int64_t const tiles = tiles_of(tile, c.batch > 0 ? c.rows / c.batch : 0, c.cols, c.batch);
   int const parts = depth_parts(tiles, c.depth);
   return parts > 1 ? 2.0 * static_cast<double>(parts * tiles * tile * tile * size_of(sum_type(k.sig.type))) : 0;
 }
-// Attention's products: of scores and of values forward. Backward goes over queries and over keys, each with the scores and the gradient of probabilities anew,
-// then one product for each of q, k and v.
+// Kernels that a gradient of attention is: over queries and over keys, and where there is a gradient of a bias over that; 0 of another op.
+template <class Kernel>
+int gradient_kernels(Kernel const& k) {
+  std::string_view const name = k.sig.op.name;
+  return name == "attention_gradient" ? 2 : name == "biased_attention_gradient" ? 3 : 0;
+}
+// Attention's products: of scores and of values forward. Backward each kernel has the scores and the gradient of probabilities anew, and there is one product for
+// each of q, k and v.
 template <class Kernel>
 double attention_flops(Kernel const& k) {
-  bool const gradient = std::string_view(k.sig.op.name) == "attention_gradient";
+  int const gradients = gradient_kernels(k);
+  bool const gradient = gradients > 0;
   if (!gradient && std::string_view(k.sig.op.name) != "attention") return 0;
   attention_facts const f = attention_facts_of(k.c.at);
   int const first = gradient ? 4 : 0;  // behind its result's gradient, its result and two numbers of each query
   exec::operand_ref const &q = k.operand(first), &keys = k.operand(first + 1);
   if (q.rank != 3) return 0;  // packed: the lengths of texts are not planned
   double const scores = static_cast<double>(q.extent[0]) * q.extent[1] * keys.extent[1] * f.heads, head = static_cast<double>(q.extent[2]) / f.heads;
-  return (gradient ? 14 : 4) * scores * head * (f.causal ? 0.5 : 1);
+  return (gradient ? 4 * gradients + 6 : 4) * scores * head * (f.causal ? 0.5 : 1);
 }
 
 template <bool Library>
@@ -94,7 +101,7 @@ struct work {
     if (k.by_rows()) out.moved_bytes += share_bytes(k);
     if (k.sees_whole()) {
       out.matrix_flops = attention_flops(k);
-      if (std::string_view(k.sig.op.name) == "attention_gradient")  // the second kernel reads q, k, v and the result's gradient again
+      for (int other = 1; other < gradient_kernels(k); ++other)  // reads q, k, v and the result's gradient again
         for (int const i : {0, 4, 5, 6}) out.moved_bytes += static_cast<double>(exec::elements_of(k.operand(i)) * size_of(k.operand(i).type));
     }
   }

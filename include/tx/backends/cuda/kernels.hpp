@@ -117,7 +117,7 @@ struct kernel<Device, exec::fused<Exact, Ins, Lets, Outs>> {
 template <class Device, dtype D, class Epilogue>
 struct kernel<Device, exec::gemm<D, Epilogue>> {
   using rows_task = row_task<Epilogue>;
-  using plain_task = product_task<D, Device::matrix_units>;
+  using plain_task = product_task<D, Device::units>;
   using types = typename rows_task::types;
   static constexpr auto const& sweeping = exec::row_sweeps_of<Epilogue>;
 
@@ -135,7 +135,7 @@ struct kernel<Device, exec::gemm<D, Epilogue>> {
       }
     }
     if constexpr (sweeping.by_element) {
-      using task = product_task<D, Device::matrix_units, rows_task>;
+      using task = product_task<D, Device::units, rows_task>;
       auto a = product_of<task>(f, c, operands);
       a.epilogue = detail::row_arguments<Epilogue>(f, c, others);
       a.epilogue.team_size = task::core::tile / rows_task::at_once;

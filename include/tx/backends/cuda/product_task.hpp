@@ -6,6 +6,7 @@
 #include <tx/backends/cuda/row_task.hpp>
 #include <tx/backends/cuda/scalar_core.hpp>
 #include <tx/backends/cuda/target.hpp>
+#include <tx/backends/cuda/wavefront_core.hpp>
 
 namespace tx::backends::cuda {
 
@@ -14,10 +15,24 @@ struct no_epilogue {
   struct arguments {};
 };
 
-// Units: has the device units for matrices?
-template <dtype D, bool Units, class Epilogue = no_epilogue>
+template <dtype D, matrix_units Units>
+struct core_of {
+  using type = scalar_core<D>;
+};
+template <dtype D>
+  requires(is_half(D))
+struct core_of<D, matrix_units::of_warps> {
+  using type = matrix_core<D>;
+};
+template <dtype D>
+  requires(is_half(D))
+struct core_of<D, matrix_units::of_wavefronts> {
+  using type = wavefront_core<D>;
+};
+
+template <dtype D, matrix_units Units, class Epilogue = no_epilogue>
 struct product_task {
-  using core = std::conditional_t<Units && is_half(D), matrix_core<D>, scalar_core<D>>;
+  using core = typename core_of<D, Units>::type;
   using T = register_t<sum_type(D)>;
   static_assert(core::tile == tile_of(D, Units));
   static constexpr int tile = core::tile, threads = core::threads;

@@ -48,8 +48,11 @@ constexpr std::int64_t row_scratch(exec::row_buffers const& kept, exec::call con
   return (blocks_with_scratch(kept, c.rows) + 1) * block_scratch(kept, c.cols);
 }
 
-// Rows and columns of a product that a block computes: on units for matrices, which take halves, or without.
-constexpr int tile_of(dtype d, bool units) { return units && is_half(d) ? 128 : 64; }
+// What multiplies matrices of halves: units that a warp of 32 lanes shares, or a wavefront of 64, or none.
+enum class matrix_units : std::uint8_t { none, of_warps, of_wavefronts };
+
+// Rows and columns of a product that a block computes.
+constexpr int tile_of(dtype d, matrix_units units) { return units == matrix_units::of_warps && is_half(d) ? 128 : 64; }
 constexpr std::int64_t tiles_of(int tile, std::int64_t matrix_rows, std::int64_t cols, std::int64_t batch) {
   return batch * ((matrix_rows + tile - 1) / tile) * ((cols + tile - 1) / tile);
 }
@@ -84,7 +87,7 @@ constexpr std::int64_t parts_bytes(int tile, std::int64_t tiles, std::int64_t de
 constexpr std::int64_t results_bytes(exec::row_buffers const& kept, exec::call const& c, dtype d) {
   return kept.by_element ? 0 : exec::aligned(c.rows * c.cols * size_of(sum_type(d)));
 }
-template <bool Units>
+template <matrix_units Units>
 constexpr std::int64_t product_scratch(exec::row_buffers const& kept, exec::call const& c, exec::operand_ref const& left, exec::operand_ref const&) {
   bool const varies = c.of_rows != factors{} || c.of_cols != factors{} || c.of_depth != factors{} || c.of_batch != factors{};
   int const tile = tile_of(left.type, Units);
@@ -92,11 +95,11 @@ constexpr std::int64_t product_scratch(exec::row_buffers const& kept, exec::call
   return results_bytes(kept, c, left.type) + parts_bytes(tile, tiles, c.depth, varies, size_of(sum_type(left.type)));
 }
 
-// Attention of halves without a bias is a kernel; any other is written as products.
-constexpr bool runs_attention(attention_shape const& s) { return is_half(s.type) && s.head <= 128 && s.head % 8 == 0 && !s.bias; }
+// Attention of halves is a kernel; any other is written as products.
+constexpr bool runs_attention(attention_shape const& s) { return is_half(s.type) && s.head <= 128 && s.head % 8 == 0; }
 // Its gradient keeps a number of each query.
 constexpr std::int64_t whole_scratch(op_info const& op, exec::call const&, exec::operand_ref const* operands) {
-  if (&op != &attention_gradient_info) return 0;
+  if (&op != &attention_gradient_info && &op != &biased_attention_gradient_info) return 0;
   std::int64_t queries = 4;
   for (int k = 0; k < operands[2].rank; ++k) queries *= operands[2].extent[k];
   return exec::aligned(queries);
@@ -123,7 +126,7 @@ constexpr bool ends_product(passes::product_shape const& p) {
 }
 
 constexpr std::int64_t library_scratch(exec::row_buffers const& kept, exec::call const& c, exec::operand_ref const& left, exec::operand_ref const& right) {
-  std::int64_t const own = product_scratch<true>(kept, c, left, right);
+  std::int64_t const own = product_scratch<matrix_units::of_warps>(kept, c, left, right);
   std::int64_t const with = exec::aligned(c.rows * c.cols * size_of(sum_type(left.type))) + library_workspace;
   exec::call one = c;
   if (c.of_batch != factors{}) one.batch = 1;  // a run may have a single matrix where more are planned for
@@ -145,7 +148,7 @@ inline constexpr target cuda_target{
     .kernel = {},
     .whole_columns = backends::cuda::whole_columns,
     .row_scratch = backends::cuda::row_scratch,
-    .product_scratch = backends::cuda::product_scratch<true>,
+    .product_scratch = backends::cuda::product_scratch<backends::cuda::matrix_units::of_warps>,
     .runs_attention = backends::cuda::runs_attention,
     .whole_scratch = backends::cuda::whole_scratch,
     .rounds_ahead = true,
@@ -155,14 +158,22 @@ inline constexpr target cuda_target{
     .counter_words = backends::cuda::counter_words,
 };
 
-// Of devices whose units for matrices no kernel here knows: products run on vectors, attention is written out as products.
+// Of devices without units for matrices of a warp: products run on vectors, attention is written out as products.
 inline constexpr target hip_target = [] {
   target t = cuda_target;
   t.name = "hip";
-  t.product_scratch = backends::cuda::product_scratch<false>;
+  t.product_scratch = backends::cuda::product_scratch<backends::cuda::matrix_units::none>;
   t.runs_attention = nullptr;
   t.whole_scratch = nullptr;
   t.starts_together = nullptr;  // what a kernel may be given there has not been measured
+  return t;
+}();
+
+// And with those of a wavefront.
+inline constexpr target hip_mfma_target = [] {
+  target t = hip_target;
+  t.name = "hip_mfma";
+  t.product_scratch = backends::cuda::product_scratch<backends::cuda::matrix_units::of_wavefronts>;
   return t;
 }();
 

@@ -18,6 +18,9 @@
 //   b.add_product<D>(sum, left, low, high)  a warp's sum [16, 8] in f32 += left [16, 16] * right [16, 8], both of halves of type D, in the parts that
 //                            load_matrices gives: `left` its rows 0 to 7 and 8 to 15 of columns 0 to 7, then of columns 8 to 15; `low` and `high` the right
 //                            one's columns, of rows 0 to 7 and 8 to 15. Lane k has of the sum elements 2 * (k % 4) and the next of row k / 4, then of row k / 4 + 8
+//   b.add_wavefront_product<D>(sum, left, right)  of 64 lanes, where a device has such units in place of a warp's: a sum [16, 16] in f32 += left [16, 16] * right [16, 16].
+//                            Lane k has of the left side row k % 16, of the right one column k % 16, of both depths 4 * (k / 16) to + 3, as two words; of the sum
+//                            rows 4 * (k / 16) to + 3 of column k % 16
 // A device launches tasks, in order: `launch<Task>(blocks, threads, shared_bytes, arguments)`, `clear(to, bytes)`.
 #pragma once
 
@@ -37,7 +40,7 @@
 
 namespace tx::backends::cuda {
 
-inline constexpr int warp = 32;
+inline constexpr int warp = 32, wavefront = 64;
 inline constexpr int most_threads = 256;               // of a block
 inline constexpr int most_blocks = 4096;               // more work is a loop
 inline constexpr std::int64_t most_grid = 2147483647;  // blocks of a product, whose tiles are a block each

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <tx/backends/cuda/attention_backward.hpp>
+#include <tx/backends/cuda/attention_bias.hpp>
 #include <tx/backends/cuda/attention_forward.hpp>
 #include <tx/backends/cuda/kernels.hpp>
 #include <tx/backends/cuda/scatter_task.hpp>
@@ -80,9 +81,20 @@ struct attention_operands {
   T const* data(int behind) const {
     return f.at<T const>(operands[first + 3 + behind]);
   }
+  // Behind q, k and v, which is operand `first`: is one of them a bias? Numbers of dropout are drawn, and its rate is one more.
+  static constexpr bool has_bias(int first) {
+    constexpr exec::in_sig all[] = {In::sig...};
+    int floats = 0, drawn = 0;
+    for (int k = first + 3; k < static_cast<int>(sizeof...(In)); ++k) {
+      if (all[k].how == exec::access::random) ++drawn;
+      else floats += is_float(all[k].type);
+    }
+    return floats > drawn;
+  }
   // All others are computed by the rule: numbers that are read and not drawn, or other types.
   bool is_taken() const {
-    if (facts.bias || (facts.mask && signature(first + 3 + facts.mask_at()).type != dtype::boolean)) return false;
+    if (facts.mask && signature(first + 3 + facts.mask_at()).type != dtype::boolean) return false;
+    if (dtype const type = signature(first + 3 + facts.bias_at()).type; facts.bias && type != dtype::f32 && type != signature(first).type) return false;
     return !facts.dropout || (signature(first + 3 + facts.noise_at()).how == exec::access::random && signature(first + 3 + facts.rate_at()).type == dtype::f32);
   }
   attention_problem problem() const {
@@ -107,6 +119,17 @@ struct attention_operands {
       p.keys = static_cast<int>(k.dim[1]);
     }
     if (facts.mask) p.mask = data<std::uint8_t>(facts.mask_at());
+    if (facts.bias) {
+      exec::operand_ref const& bias = operands[first + 3 + facts.bias_at()];
+      shape const dims = f.dims(bias);
+      p.bias = f.at<std::byte const>(bias);
+      p.bias_is_half = is_half(signature(first + 3 + facts.bias_at()).type);
+      std::int64_t step = 1;
+      for (int axis = 3; axis >= 0; --axis) {
+        p.bias_steps[axis] = dims.dim[axis] == 1 ? 0 : step;
+        step *= dims.dim[axis];
+      }
+    }
     if (facts.dropout) {
       exec::operand_ref const& noise = operands[first + 3 + facts.noise_at()];
       std::int64_t const rows = p.texts * facts.heads * p.queries;
@@ -122,16 +145,16 @@ struct attention_operands {
 };
 
 template <class Device, class Task>
-void launch_attention(typename Task::arguments const& a, int lines, int heads) {
-  std::int64_t const blocks = a.p.texts * heads * ((lines + attention_lines - 1) / attention_lines);
+void launch_attention(typename Task::arguments const& a, std::int64_t blocks) {
   if (blocks > most_grid) throw shape_error("cuda: attention of " + std::to_string(blocks) + " blocks. FIX: up to 2147483647, as parts of a batch: tx::accumulate<parts>");
   if (blocks > 0) Device::template launch<Task>(static_cast<int>(blocks), Task::threads, Task::shared_bytes, a);
 }
-// Heads of up to 64 elements, or of up to 128.
-template <class Device, template <dtype, int> class Task, dtype D, class Arguments>
+// Of lines of so many heads of each text. Heads have up to 64 elements, or up to 128.
+template <class Device, template <dtype, int, bool> class Task, dtype D, bool Biased, class Arguments>
 void launch_attention_of(Arguments const& a, int lines, int heads) {
-  if (a.p.head <= 64) launch_attention<Device, Task<D, 64>>(a, lines, heads);
-  else launch_attention<Device, Task<D, most_head>>(a, lines, heads);
+  std::int64_t const blocks = a.p.texts * heads * ((lines + attention_lines - 1) / attention_lines);
+  if (a.p.head <= 64) launch_attention<Device, Task<D, 64, Biased>>(a, blocks);
+  else launch_attention<Device, Task<D, most_head, Biased>>(a, blocks);
 }
 
 }  // namespace detail
@@ -144,23 +167,25 @@ struct kernel<Device, exec::whole<rules::attention, exec::elements<D, Sum, Sum>,
   static void run(exec::frame const& f, exec::call const& c, exec::operand_ref const* operands) {
     constexpr int out = static_cast<int>(sizeof...(In));
     detail::attention_operands<In...> const of{f, c, operands, 0};
-    typename attention_forward_task<D, most_head>::arguments a{of.problem(), f.at<std::byte>(operands[out]), f.at<float>(operands[out + 1]), f.at<float>(operands[out + 2])};
+    attention_forward_arguments const a{of.problem(), f.at<std::byte>(operands[out]), f.at<float>(operands[out + 1]), f.at<float>(operands[out + 2])};
     if (!of.is_taken() || a.p.head > most_head || a.p.head % chunk != 0) return by_rule::run(f, c, operands);
     if (of.facts.packed()) Device::clear(a.out, f.dims(operands[out]).count() * size_of(D));  // tokens of no text
-    if (a.p.head <= 64) detail::launch_attention<Device, attention_forward_task<D, 64>>({a.p, a.out, a.greatest, a.log_sum}, a.p.queries, of.facts.heads);
-    else detail::launch_attention<Device, attention_forward_task<D, most_head>>(a, a.p.queries, of.facts.heads);
+    detail::launch_attention_of<Device, attention_forward_task, D, detail::attention_operands<In...>::has_bias(0)>(a, a.p.queries, of.facts.heads);
   }
 };
 
-template <class Device, dtype Slope, class SlopeOut, class Out, class Greatest, class LogSum, class Q, class... In>
-  requires(is_half(Q::sig.type) && SlopeOut::sig.type == Q::sig.type && Out::sig.type == Q::sig.type)
-struct kernel<Device, exec::whole<rules::attention_gradient, exec::elements<Slope, Slope, Slope>, exec::ins<SlopeOut, Out, Greatest, LogSum, Q, In...>>> {
-  using by_rule = whole_kernel<Device, exec::whole<rules::attention_gradient, exec::elements<Slope, Slope, Slope>, exec::ins<SlopeOut, Out, Greatest, LogSum, Q, In...>>>;
+// Bias: the type of its gradient, where that is one of the results.
+template <class Device, dtype Slope, dtype... Bias, class SlopeOut, class Out, class Greatest, class LogSum, class Q, class... In>
+  requires(is_half(Q::sig.type) && SlopeOut::sig.type == Q::sig.type && Out::sig.type == Q::sig.type && ((Bias == dtype::f32) && ...))
+struct kernel<Device, exec::whole<rules::attention_gradient, exec::elements<Slope, Slope, Slope, Bias...>, exec::ins<SlopeOut, Out, Greatest, LogSum, Q, In...>>> {
+  using by_rule = whole_kernel<Device, exec::whole<rules::attention_gradient, exec::elements<Slope, Slope, Slope, Bias...>, exec::ins<SlopeOut, Out, Greatest, LogSum, Q, In...>>>;
+  using attended = detail::attention_operands<SlopeOut, Out, Greatest, LogSum, Q, In...>;
   static constexpr dtype type = Q::sig.type;
+  static constexpr bool biased = attended::has_bias(4);
 
   static void run(exec::frame const& f, exec::call const& c, exec::operand_ref const* operands) {
     constexpr int d_q = 5 + static_cast<int>(sizeof...(In));
-    detail::attention_operands<SlopeOut, Out, Greatest, LogSum, Q, In...> const of{f, c, operands, 4};
+    attended const of{f, c, operands, 4};
     attention_gradient_arguments a{};
     a.p = of.problem();
     if (!of.is_taken() || a.p.head > most_head || a.p.head % chunk != 0) return by_rule::run(f, c, operands);
@@ -173,8 +198,20 @@ struct kernel<Device, exec::whole<rules::attention_gradient, exec::elements<Slop
     a.d_k = f.at<std::byte>(operands[d_q + 1]);
     a.d_v = f.at<std::byte>(operands[d_q + 2]);
     for (int k = 0; k < 3 && of.facts.packed(); ++k) Device::clear(f.at<std::byte>(operands[d_q + k]), f.dims(operands[d_q + k]).count() * size_of(Slope));  // tokens of no text
-    detail::launch_attention_of<Device, attention_query_task, type>(a, a.p.queries, of.facts.heads);
-    detail::launch_attention_of<Device, attention_key_task, type>(a, a.p.keys, of.facts.key_heads);
+    detail::launch_attention_of<Device, attention_query_task, type, biased>(a, a.p.queries, of.facts.heads);
+    detail::launch_attention_of<Device, attention_key_task, type, biased>(a, a.p.keys, of.facts.key_heads);
+    if constexpr (sizeof...(Bias) > 0) {
+      a.d_bias = f.at<float>(operands[d_q + 3]);
+      if (a.p.head <= 64) launch_bias<64>(a);
+      else launch_bias<most_head>(a);
+    }
+  }
+
+ private:
+  template <int Width>
+  static void launch_bias(attention_gradient_arguments const& a) {
+    using task = attention_bias_task<type, Width>;
+    detail::launch_attention<Device, task>(a, task::blocks(a.p));
   }
 };
 

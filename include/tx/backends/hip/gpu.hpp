@@ -7,5 +7,6 @@
 namespace tx::backends::hip {
 
 using gpu = cuda::on_stream<driver>;
+using mfma_gpu = cuda::on_stream<mfma_driver>;
 
 }  // namespace tx::backends::hip
