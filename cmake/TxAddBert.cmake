@@ -402,5 +402,5 @@ function(tx_add_bert NAME CONFIG)
   target_compile_definitions(${NAME} PRIVATE TX_BERT_MODEL_HEADER="bert_model.hpp")
   target_include_directories(${NAME} PRIVATE ${folder} ${TX_BERT_DIR})
   target_link_libraries(${NAME} PRIVATE bert_program)
-  tx_device_engines(${NAME} ${sources})  # --device cuda, --device hip
+  tx_device_engines(${NAME} ALONE ${sources} RANKS ${sources})  # --device cuda, --device hip
 endfunction()

@@ -21,10 +21,12 @@ function(tx_add_twinbert NAME HEADER)
     target_link_libraries(twinbert_program PUBLIC $<TARGET_NAME_IF_EXISTS:tx::program> tx::tx)
   endif()
   add_executable(${NAME} ${TX_TWINBERT_DIR}/description.cpp ${TX_TWINBERT_DIR}/engine.cpp)
+  set(ranks)
   if(arg_RANKS)
-    target_sources(${NAME} PRIVATE ${TX_TWINBERT_DIR}/engine_of_ranks.cpp)
+    set(ranks ${TX_TWINBERT_DIR}/engine_of_ranks.cpp)
+    target_sources(${NAME} PRIVATE ${ranks})
   endif()
-  tx_device_engines(${NAME} ${TX_TWINBERT_DIR}/engine.cpp)  # --device cuda, --device hip
+  tx_device_engines(${NAME} ALONE ${TX_TWINBERT_DIR}/engine.cpp RANKS ${ranks})  # --device cuda, --device hip
   # An edit of the model is tried a little sooner than with -O3, and GCC takes less than 1.5 GB.
   target_compile_options(${NAME} PRIVATE $<$<CONFIG:Release>:-O2>)
   set_target_properties(${NAME} PROPERTIES TX_GCC_KILOBYTES 1230000)

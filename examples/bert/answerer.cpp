@@ -55,7 +55,7 @@ class compiled_answerer final : public answerer_programs {
   std::vector<std::int32_t> first_ = std::vector<std::int32_t>(model::batch), last_ = first_;  // among all tokens
 };
 
-command_line::maker<answerer, bool> const here_answerer{tx::chosen_name, [](engine_options const& o, bool trains) -> std::unique_ptr<answerer> { return std::make_unique<compiled_answerer>(o, trains); }};
+command_line::maker<answerer, bool> const here_answerer{command_line::engine_names, [](engine_options const& o, bool trains) -> std::unique_ptr<answerer> { return std::make_unique<compiled_answerer>(o, trains); }};
 
 }  // namespace detail
 }  // namespace bert

@@ -42,7 +42,7 @@ class compiled_classifier final : public classifier_programs {
   step_batch batch_{};
 };
 
-command_line::maker<classifier, bool> const here_classifier{tx::chosen_name, [](engine_options const& o, bool trains) -> std::unique_ptr<classifier> { return std::make_unique<compiled_classifier>(o, trains); }};
+command_line::maker<classifier, bool> const here_classifier{command_line::engine_names, [](engine_options const& o, bool trains) -> std::unique_ptr<classifier> { return std::make_unique<compiled_classifier>(o, trains); }};
 
 }  // namespace detail
 }  // namespace bert

@@ -62,7 +62,7 @@ class compiled_contrastive final : public contrastive_programs {
   pair_batch batch_{};
 };
 
-command_line::maker<contrastive> const here_contrastive{tx::chosen_name, [](engine_options const& o) -> std::unique_ptr<contrastive> { return std::make_unique<compiled_contrastive>(o); }};
+command_line::maker<contrastive> const here_contrastive{command_line::engine_names, [](engine_options const& o) -> std::unique_ptr<contrastive> { return std::make_unique<compiled_contrastive>(o); }};
 
 }  // namespace detail
 }  // namespace bert

@@ -130,7 +130,7 @@ class compiled_distiller final : public run_of<distiller, compiled_distiller> {
   step_batch batch_{};
 };
 
-command_line::maker<distiller> const here_distiller{tx::chosen_name, [](engine_options const& o) -> std::unique_ptr<distiller> { return std::make_unique<compiled_distiller>(o); }};
+command_line::maker<distiller> const here_distiller{command_line::engine_names, [](engine_options const& o) -> std::unique_ptr<distiller> { return std::make_unique<compiled_distiller>(o); }};
 
 }  // namespace detail
 }  // namespace bert

@@ -80,7 +80,7 @@ class compiled_embedder final : public command_line::parameters_of<embedder, com
   mutable tx::executor<tx::function<TX_ON_CHOSEN(detail)::embed, encoder_alone, Options...>, tx::chosen_backend> run_;
 };
 
-command_line::maker<embedder, bool> const here_embedder{tx::chosen_name, [](engine_options const& o, bool wanted) -> std::unique_ptr<embedder> {
+command_line::maker<embedder, bool> const here_embedder{command_line::engine_names, [](engine_options const& o, bool wanted) -> std::unique_ptr<embedder> {
   if constexpr (halves) {
     if (wanted) return std::make_unique<compiled_embedder<tx::mixed<tx::bf16>>>(o);
   } else {

@@ -99,7 +99,7 @@ class compiled_pretrainer final : public run_of<pretrainer, compiled_pretrainer>
   std::vector<tx::i32> places_, words_;
 };
 
-command_line::maker<pretrainer> const here_pretrainer{tx::chosen_name, [](engine_options const& o) -> std::unique_ptr<pretrainer> { return std::make_unique<compiled_pretrainer>(o); }};
+command_line::maker<pretrainer> const here_pretrainer{command_line::engine_names, [](engine_options const& o) -> std::unique_ptr<pretrainer> { return std::make_unique<compiled_pretrainer>(o); }};
 
 }  // namespace detail
 }  // namespace bert

@@ -47,7 +47,7 @@ class compiled_tagger final : public tagger_programs {
   step_batch batch_{};
 };
 
-command_line::maker<tagger, bool> const here_tagger{tx::chosen_name, [](engine_options const& o, bool trains) -> std::unique_ptr<tagger> { return std::make_unique<compiled_tagger>(o, trains); }};
+command_line::maker<tagger, bool> const here_tagger{command_line::engine_names, [](engine_options const& o, bool trains) -> std::unique_ptr<tagger> { return std::make_unique<compiled_tagger>(o, trains); }};
 
 }  // namespace detail
 }  // namespace bert

@@ -1,7 +1,7 @@
 // Which of its programs a program of commands was compiled with, and for which kinds of devices. A source that instantiates some is compiled once for each kind
-// (tx/backends/chosen.hpp) and says so by a global:
+// (tx/backends/chosen.hpp) and says so by a global, under the name of the device, "cuda", or of processes that have one each, "cuda ranks":
 //
-//   command_line::maker<classifier, bool> const here{tx::chosen_name, [](engine_options const& o, bool trains) -> std::unique_ptr<classifier> { ... }};
+//   command_line::maker<classifier, bool> const here{engine_names, [](engine_options const& o, bool trains) -> std::unique_ptr<classifier> { ... }};
 //
 // so whoever wants one asks maker<classifier, bool>::make and needs to know no source.
 #pragma once
@@ -14,6 +14,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -39,18 +40,22 @@ class maker {
  public:
   using function = std::unique_ptr<Made>(engine_options const&, Arguments...);
 
-  maker(std::string_view device, function* made) { all()[device] = made; }
+  maker(std::span<std::string_view const> names, function* made) {
+    for (std::string_view const name : names) all()[name] = made;
+  }
+  static bool has(std::string_view name) { return all().contains(name); }
 
-  // lacking: what is wrong with a program that makes none for any device. value_error for that, for a device that it is not compiled for, and for one that
-  // several processes would share; error for a device that this machine lacks.
+  // lacking: what is wrong with a program that makes none for any device. value_error for that and for a device that it is not compiled for, or not for
+  // several processes; error for a device that this machine lacks.
   static std::unique_ptr<Made> make(std::string const& lacking, engine_options const& o, Arguments... arguments) {
     if (all().empty()) throw tx::value_error(lacking);
-    auto const found = all().find(o.device);
-    if (found == all().end())
-      throw tx::value_error("--device " + o.device + ": this program is not compiled for it. FIX: cpu; or cmake -DTX_CUDA=ON for cuda, -DTX_HIP=ON for hip");
-    if (o.device != "cpu" && processes::now().several())
-      throw tx::value_error("--device " + o.device + ": several processes work together on processors alone. FIX: one process, or --device cpu");
-    return found->second(o, arguments...);
+    bool const ranks = processes::now().several();
+    auto const found = all().find(o.device + (ranks ? " ranks" : ""));
+    if (found != all().end()) return found->second(o, arguments...);
+    if (ranks && o.device == "cpu") throw tx::value_error("this program works in one process, and was started as one of several. FIX: start one");
+    if (ranks && has(o.device))
+      throw tx::value_error("--device " + o.device + ": this program has no engine for processes that have a device each. FIX: one process, --device cpu, or cmake -DTX_DEVICE_RANKS=ON, for which there has to be NCCL, or RCCL");
+    throw tx::value_error("--device " + o.device + ": this program is not compiled for it. FIX: cpu; or cmake -DTX_CUDA=ON for cuda, -DTX_HIP=ON for hip");
   }
 
  private:

@@ -30,6 +30,7 @@ class processes {
   bool several() const { return where_.size > 1; }
   bool first() const { return where_.rank == 0; }
   int number() const { return where_.rank; }
+  int local_number() const { return where_.local_rank; }  // among those on this machine
   int count() const { return where_.size; }
   communicator& all() { return all_; }
 

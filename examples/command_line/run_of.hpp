@@ -11,30 +11,84 @@
 #include <tx/run/executor.hpp>
 #include <tx/train/step.hpp>
 
+#if defined(TX_OF_RANKS) && defined(TX_FOR_HIP)
+#include <tx/dist/device/rccl.hpp>
+#elif defined(TX_OF_RANKS)
+#include <tx/dist/device/nccl.hpp>
+#endif
+
+#include <memory>
+
 namespace command_line::inline TX_ON_CHOSEN(engines) {
 
+#if defined(TX_OF_RANKS)
+// Processes that have a device each.
+constexpr std::string_view engine_names[] = {tx::chosen_name}, name_of_ranks[] = {tx::chosen_name};
+#if defined(TX_FOR_HIP)
+using communicator = tx::dist::rccl<tx::chosen_backend, processes::communicator>;
+#else
+using communicator = tx::dist::nccl<tx::chosen_backend, processes::communicator>;
+#endif
+class process_ranks {
+ public:
+  communicator& all() const { return *all_; }
+
+ private:
+  // One for all engines of the process.
+  static std::shared_ptr<communicator> met() {
+    static std::weak_ptr<communicator> last;
+    auto known = last.lock();
+    if (known == nullptr) {
+      tx::chosen_backend::use_device(processes::now().local_number());
+      last = known = std::make_shared<communicator>(processes::now().all());
+    }
+    return known;
+  }
+  std::shared_ptr<communicator> all_ = met();
+};
+#elif !defined(TX_FOR_CUDA) && !defined(TX_FOR_HIP)
 // On processors all processes of a command train one model: a process by itself is one rank of one, whose collectives do nothing.
-#if defined(TX_FOR_CUDA) || defined(TX_FOR_HIP)
+constexpr std::string_view engine_names[] = {"cpu", "cpu ranks"}, name_of_ranks[] = {"cpu ranks"};
+using communicator = processes::communicator;
+struct process_ranks {
+  communicator& all() const { return processes::now().all(); }
+};
+#endif
+
+// A process by itself, whose device is its own, has no collectives.
+#if (defined(TX_FOR_CUDA) || defined(TX_FOR_HIP)) && !defined(TX_OF_RANKS)
+constexpr std::string_view engine_names[] = {tx::chosen_name};
 using backend = tx::chosen_backend;
+struct process_ranks {};
 template <class Network, auto Loss, class Optimizer, class... Options>
 using step_of_all = tx::train_step<Network, Loss, Optimizer, Options...>;
+
+template <class Program>
+struct drawn_executor : tx::executor<Program, backend> {
+  using tx::executor<Program, backend>::executor;
+  drawn_executor(process_ranks const&, tx::seed s, tx::run_options const& o) : tx::executor<Program, backend>(s, o) {}
+};
 #else
-using backend = tx::distributed<tx::chosen_backend, processes::communicator>;
+using backend = tx::distributed<tx::chosen_backend, communicator>;
 template <class Network, auto Loss, class Optimizer, class... Options>
 using step_of_all = tx::train_step<Network, Loss, Optimizer, Options..., tx::data_parallel<>>;
+
+template <class Program>
+struct drawn_executor : tx::executor<Program, backend> {
+  using tx::executor<Program, backend>::executor;
+  drawn_executor(process_ranks const& ranks, tx::seed s, tx::run_options const& o) : tx::executor<Program, backend>(s, ranks.all(), o) {}
+};
 #endif
+
+// Engines of a source are known by engine_names (makers.hpp); those that are for several processes alone by name_of_ranks.
 
 // An executor of one of these processes.
 template <class Program>
-class runner : public tx::executor<Program, backend> {
-  using base = tx::executor<Program, backend>;
+class runner : process_ranks, public drawn_executor<Program> {
+  using base = drawn_executor<Program>;
 
  public:
-#if defined(TX_FOR_CUDA) || defined(TX_FOR_HIP)
-  explicit runner(engine_options const& o) : base(tx::seed(o.seed), tx::run_options{.threads = o.threads}) {}
-#else
-  explicit runner(engine_options const& o) : base(tx::seed(o.seed), processes::now().all(), tx::run_options{.threads = o.threads}) {}
-#endif
+  explicit runner(engine_options const& o) : base(static_cast<process_ranks const&>(*this), tx::seed(o.seed), tx::run_options{.threads = o.threads}) {}
   // With the parameters of another one.
   runner(auto& other, engine_options const& o) : base(other, tx::run_options{.threads = o.threads}) {}
 };

@@ -78,9 +78,9 @@ class without_cache final : public writer {
   tx::executor<tx::function<all_bytes, network<>>, tx::chosen_backend> run_;
 };
 
-command_line::maker<trainer> const trains{tx::chosen_name, [](engine_options const& o) -> std::unique_ptr<trainer> { return std::make_unique<compiled_trainer>(o); }};
+command_line::maker<trainer> const trains{command_line::engine_names, [](engine_options const& o) -> std::unique_ptr<trainer> { return std::make_unique<compiled_trainer>(o); }};
 command_line::maker<writer, std::filesystem::path const&, bool> const writes{
-    tx::chosen_name, [](engine_options const& o, std::filesystem::path const& weights, bool full) -> std::unique_ptr<writer> {
+    command_line::engine_names, [](engine_options const& o, std::filesystem::path const& weights, bool full) -> std::unique_ptr<writer> {
       if (full) return std::make_unique<without_cache>(o, weights);
       return std::make_unique<with_cache>(o, weights);
     }};

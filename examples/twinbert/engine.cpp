@@ -6,8 +6,9 @@
 namespace twinbert {
 namespace {
 
+constexpr std::string_view name[] = {tx::chosen_name};
 command_line::maker<engine, bool> const trains{
-    tx::chosen_name, [](engine_options const& o, bool layers) -> std::unique_ptr<engine> { return std::make_unique<detail::engine_on<tx::chosen_backend>>(o, layers); }};
+    name, [](engine_options const& o, bool layers) -> std::unique_ptr<engine> { return std::make_unique<detail::engine_on<tx::chosen_backend>>(o, layers); }};
 
 }  // namespace
 }  // namespace twinbert

@@ -66,14 +66,12 @@ class engine : public command_line::trained_run {
   virtual void score(std::span<float const> queries, std::span<float const> documents, std::span<float> scores) = 0;
 };
 
-// layers: false for the model without its encoder.
+// layers: false for the model without its encoder. Several processes train one model: what a step learns from are the batches of all.
 inline std::unique_ptr<engine> make_engine(engine_options const& o, bool layers = true) {
-  return command_line::maker<engine, bool>::make("this program has no engine", o, layers);
-}
-// Where several processes train one model: what a step learns from are the batches of all.
-inline std::unique_ptr<engine> make_engine_of_ranks(engine_options const& o, bool layers, command_line::processes& ranks) {
-  return command_line::maker<engine, bool, command_line::processes&>::make(
-      "this program trains in one process, and was started as one of several. FIX: start one, or tx_add_twinbert(... RANKS)", o, layers, ranks);
+  using makes = command_line::maker<engine, bool>;
+  if (command_line::processes::now().several() && !makes::has("cpu ranks"))
+    throw tx::value_error("this program trains in one process, and was started as one of several. FIX: start one, or tx_add_twinbert(... RANKS)");
+  return makes::make("this program has no engine", o, layers);
 }
 
 }  // namespace twinbert

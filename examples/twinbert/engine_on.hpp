@@ -136,7 +136,7 @@ void encode_all(auto& encoders, side s, std::span<std::int32_t const> ids, std::
 }
 
 template <class Backend, class... Options>
-class engine_on final : public command_line::run_of<engine, engine_on<Backend, Options...>> {
+class engine_on : public command_line::run_of<engine, engine_on<Backend, Options...>> {
   using base = command_line::run_of<engine, engine_on>;
 
  public:

@@ -159,7 +159,6 @@ void train_model(options const& given, command_line::processes& ranks) {
   o.threads = ranks.threads(static_cast<int>(given.integer("threads", 0, 0, 1024)));
   if (ranks.several()) {
     if (given.has("seconds")) throw tx::value_error("--seconds: processes have clocks of their own, and all take the same steps. FIX: --steps");
-    if (command_line::device_of(given) != "cpu") throw tx::value_error("--device: several processes compute on the CPU alone. FIX: --device cpu, or one process");
     o.share = {ranks.number(), ranks.count()};
     o.from_first = [&](double value) { return ranks.from_first(value); };
     o.loop.agreed = [&](int signal) { return ranks.agreed(signal); };
@@ -242,7 +241,7 @@ void train_model(options const& given, command_line::processes& ranks) {
     std::fprintf(stderr, "%zu pairs to learn from are fewer than a batch of %d: some come twice in it, and are taken for others\n", count, largest);
   // Before anything is written: there may be no such device.
   engine_options const wanted{o.seed, o.threads, command_line::device_of(given)};
-  auto const made = ranks.several() ? make_engine_of_ranks(wanted, o.layers, ranks) : make_engine(wanted, o.layers);
+  auto const made = make_engine(wanted, o.layers);
   engine& e = *made;
   if (auto const name = first ? folder->begin() : ""; !name.empty()) {
     std::fprintf(stderr, "renamed %s to %s\n", out.c_str(), name.c_str());
