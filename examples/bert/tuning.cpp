@@ -21,7 +21,8 @@ std::string list(std::vector<std::string> const& names) {
 // Names of what is trained.
 std::set<std::string> trained_names(trained_run const& run) {
   std::set<std::string> names;
-  for (auto const& t : run.held(1).tensors) names.insert(t.name);  // what has a state of the optimizer
+  std::vector<float> any(run.size(1));  // whatever they are: this is about who has a state of the optimizer
+  for (auto const& t : run.tensors_of(any, 1)) names.insert(t.name);
   return names;
 }
 

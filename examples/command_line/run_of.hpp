@@ -8,6 +8,7 @@
 #include <tx/backends/chosen.hpp>
 #include <tx/dist/data_parallel.hpp>
 #include <tx/dist/distributed.hpp>
+#include <tx/dist/zero.hpp>
 #include <tx/run/executor.hpp>
 #include <tx/train/step.hpp>
 
@@ -62,6 +63,8 @@ using backend = tx::chosen_backend;
 struct process_ranks {};
 template <class Network, auto Loss, class Optimizer, class... Options>
 using step_of_all = tx::train_step<Network, Loss, Optimizer, Options...>;
+template <int, int, class Network, auto Loss, class Optimizer, class... Options>
+using step_of_so_many = step_of_all<Network, Loss, Optimizer, Options...>;
 
 template <class Program>
 struct drawn_executor : tx::executor<Program, backend> {
@@ -72,6 +75,18 @@ struct drawn_executor : tx::executor<Program, backend> {
 using backend = tx::distributed<tx::chosen_backend, communicator>;
 template <class Network, auto Loss, class Optimizer, class... Options>
 using step_of_all = tx::train_step<Network, Loss, Optimizer, Options..., tx::data_parallel<>>;
+
+template <int Ranks, int Zero, class Network, auto Loss, class Optimizer, class... Options>
+struct divided_step {
+  using type = tx::train_step<Network, Loss, Optimizer, Options..., tx::data_parallel<Ranks>, tx::zero<Zero>>;
+};
+template <int Ranks, class Network, auto Loss, class Optimizer, class... Options>
+struct divided_step<Ranks, 0, Network, Loss, Optimizer, Options...> {
+  using type = tx::train_step<Network, Loss, Optimizer, Options..., tx::data_parallel<Ranks>>;
+};
+// Of so many processes, 0: of as many as there are. They divide the optimizer's states as tx::zero<Zero> has it, 0: none.
+template <int Ranks, int Zero, class Network, auto Loss, class Optimizer, class... Options>
+using step_of_so_many = typename divided_step<Ranks, Zero, Network, Loss, Optimizer, Options...>::type;
 
 template <class Program>
 struct drawn_executor : tx::executor<Program, backend> {
@@ -126,6 +141,9 @@ class parameters_of : public Base {
   void write(std::span<float const> values, int k) override {
     own().with_parameters([&](auto& run) { run.write(values, k); });
   }
+  std::size_t size(int k) const override {
+    return own().with_parameters([&](auto& run) { return run.size(k); });
+  }
   std::vector<named_tensor> tensors_of(std::span<float> copy, int k) const override {
     return own().with_parameters([&](auto& run) { return plain(run.tensors_of(copy, k)); });
   }
@@ -139,6 +157,7 @@ template <class Base, class Derived>
 class run_of : public parameters_of<Base, Derived> {
  public:
   decltype(auto) with_parameters(auto&& use) const { return use(this->own().step()); }
+  bool divides() const override { return std::remove_cvref_t<decltype(this->own().step())>::divided; }
   int states() const override { return this->own().step().states(); }
   std::int64_t steps_run() const override { return this->own().step().steps_run(); }
   std::uint64_t seed() const override { return this->own().step().seed(); }

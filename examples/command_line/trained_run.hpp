@@ -1,6 +1,8 @@
 // What commands know of compiled programs: parameters by name, wherever they lie, and a run that trains them.
 #pragma once
 
+#include "processes.hpp"
+
 #include <cstdint>
 #include <span>
 #include <string>
@@ -33,6 +35,7 @@ class named_parameters {
   virtual std::vector<float> read(int k = 0) const = 0;
   virtual void write(std::span<float const> values, int k = 0) = 0;
   virtual std::vector<named_tensor> tensors_of(std::span<float> copy, int k = 0) const = 0;
+  virtual std::size_t size(int k = 0) const = 0;  // how many numbers that are
 
   // To where held(k) came from.
   void put_back(held_tensors const& h, int k = 0) {
@@ -44,6 +47,12 @@ class named_parameters {
 class trained_run : public named_parameters {
  public:
   static constexpr bool remote = true;  // parameters may lie in a device's memory: read and write copy them
+  // Processes may divide the optimizer's states among them: where divides() says so all have to read those, and to write.
+  static constexpr bool divided = true;
+  virtual bool divides() const { return false; }
+  // What the first process has, on all, where they do such things together.
+  double from_first(double value) const { return divides() ? processes::now().from_first(value) : value; }
+
   virtual int states() const = 0;
   virtual std::int64_t steps_run() const = 0;
   virtual std::uint64_t seed() const = 0;

@@ -32,6 +32,7 @@ struct tuning {
   using optimizer = void;
   static constexpr char const* optimizer_name = "";
   static constexpr int accumulate = 1;
+  static constexpr int ranks = 0, zero = 0;
   static constexpr double average = 0;
   static constexpr bool layer_decay = true;
   static constexpr tx::fixed_string below = "bert.embeddings*";

@@ -35,7 +35,7 @@ struct with_pooler : bert::model::tuning {
   using trained = tx::names<"bert.pooler.*">;
 };
 template <class Tuning>
-using as = typename decltype(bert::detail::tuned_as<network, tx::names<"classifier.*">, Tuning>())::type;
+using as = typename decltype(bert::TX_ON_CHOSEN(detail)::tuned_as<network, tx::names<"classifier.*">, Tuning>())::type;
 static_assert(std::is_same_v<as<parts>, network>);
 static_assert(std::is_same_v<as<frozen_part>, tx::frozen_where<network, "bert.embeddings.*">>);
 static_assert(std::is_same_v<as<trained_part>, tx::trained_where<network, "classifier.*", "*.bias">>);

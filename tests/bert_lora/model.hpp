@@ -31,6 +31,7 @@ struct tuning {
   using optimizer = tx::lion;
   static constexpr char const* optimizer_name = "lion";
   static constexpr int accumulate = 2;
+  static constexpr int ranks = 0, zero = 0;
   static constexpr double average = 0.75;
   static constexpr bool layer_decay = true;
   static constexpr tx::fixed_string below = "bert.embeddings*";

@@ -49,9 +49,14 @@ template <class Run>
 concept divided_run = requires {
   requires std::remove_const_t<Run>::divided;
 };
-// Of such a run, for a rank that does not save: one block at a time.
+// And each can tell what it keeps.
+template <class Run>
+concept portioned_run = divided_run<Run> && requires(Run& run) { run.portion_writer(); };
+// Of such a run, for a rank that does not save: one block at a time. Where divides() tells that it is whole on each, there is nothing to take part in.
 template <class Run>
 void take_part(Run& run) {
+  if constexpr (requires { run.divides(); })
+    if (!run.divides()) return;
   if constexpr (divided_run<Run>)
     for (int k = 0; k <= run.states(); ++k) static_cast<void>(run.read(k));
 }
@@ -169,7 +174,7 @@ checkpoint_portion portion_of_run(Run& run, checkpoint_values const& position, s
 template <class Run>
 void save_checkpoint(std::filesystem::path const& folder, Run& run, checkpoint_values const& position = {},
                      save_options const& options = {}) {
-  if constexpr (detail::divided_run<Run>)
+  if constexpr (detail::portioned_run<Run>)
     if (options.portions) {
       std::vector<std::vector<std::byte>> copies;
       auto own = detail::portion_of_run(run, position, options, copies);
