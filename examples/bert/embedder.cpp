@@ -59,7 +59,7 @@ class undrawn<Backend> {
 
 // Options: of tx::function.
 template <class... Options>
-class compiled_embedder final : public command_line::parameters_of<embedder, compiled_embedder<Options...>> {
+class compiled_embedder final : command_line::own_device, public command_line::parameters_of<embedder, compiled_embedder<Options...>> {
  public:
   explicit compiled_embedder(engine_options const& o) : run_(weights_.source(), {.threads = o.threads}) {}
 
@@ -84,7 +84,7 @@ command_line::maker<embedder, bool> const here_embedder{command_line::engine_nam
   if constexpr (halves) {
     if (wanted) return std::make_unique<compiled_embedder<tx::mixed<tx::bf16>>>(o);
   } else {
-    if (wanted) throw tx::value_error("this program multiplies in f32 alone. FIX: no --bf16, or a processor with instructions for bf16 and tx_add_bert(... BF16 WHERE_FAST)");
+    if (wanted) throw tx::value_error("this program multiplies in f32 alone. FIX: no --bf16, or tx_add_bert(... BF16), which with WHERE_FAST is of devices and of processors that have instructions for it");
   }
   return std::make_unique<compiled_embedder<>>(o);
 }};

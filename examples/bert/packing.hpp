@@ -2,9 +2,9 @@
 #pragma once
 
 #include "../command_line/run_of.hpp"
+#include "../command_line/step_trace.hpp"
 #include "engine.hpp"
 
-#include <tx/inspect/profile.hpp>
 #include <tx/run/executor.hpp>
 #include <tx/text/packed_batch.hpp>
 
@@ -31,11 +31,9 @@ auto traced_step(Run& run, step_settings const& s, std::string const& trace, aut
   run.settings.set("layer_decay", static_cast<float>(s.layer_decay));
   for (auto& group : run.settings.groups)
     if (group.decay > 0) group.decay = static_cast<float>(s.decay);
-  tx::exec::kernel_log log;
-  run.profile(trace.empty() ? nullptr : &log);
+  command_line::step_trace<Step, command_line::backend> const traced(run, trace);
   auto const told = one();
-  run.profile(nullptr);
-  if (!trace.empty()) command_line::processes::now().write_trace(trace, tx::profile_of<Step>(log));
+  traced.write();
   return told;
 }
 

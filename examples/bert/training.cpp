@@ -42,6 +42,7 @@ std::optional<tx::train::run_folder> held_folder(command_line::options const& gi
 }
 
 tx::train::loop_options loop_options(command_line::options const& given, std::filesystem::path const& out) {
+  if (given.has("profile") && command_line::device_of(given) != "cpu") throw tx::value_error("--profile: of kernels of the CPU alone. FIX: --device cpu");
   tx::train::loop_options o{.resume = given.has("resume"),
                             .checkpoints = {.folder = out / "checkpoints", .every = given.integer("save-every", 0, 1), .at_end = tx::train::at_end::remove},
                             .report = {.metrics = out / "metrics.jsonl"},

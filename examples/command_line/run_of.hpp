@@ -12,7 +12,9 @@
 #include <tx/run/executor.hpp>
 #include <tx/train/step.hpp>
 
-#if defined(TX_OF_RANKS) && defined(TX_FOR_HIP)
+#if defined(TX_OF_RANKS) && !defined(TX_FOR_CUDA) && !defined(TX_FOR_HIP)
+#error "TX_OF_RANKS is of sources that are compiled for a device. FIX: tx_device_objects(... cuda DEFINITIONS TX_OF_RANKS=1)"
+#elif defined(TX_OF_RANKS) && defined(TX_FOR_HIP)
 #include <tx/dist/device/rccl.hpp>
 #elif defined(TX_OF_RANKS)
 #include <tx/dist/device/nccl.hpp>
@@ -22,15 +24,19 @@
 
 namespace command_line::inline TX_ON_CHOSEN(engines) {
 
+// A source's engines are known to makers.hpp by engine_names, those that are for several processes alone by name_of_ranks. What has an executor has an own_device before it.
 #if defined(TX_OF_RANKS)
 // Processes that have a device each.
-constexpr std::string_view engine_names[] = {tx::chosen_name}, name_of_ranks[] = {tx::chosen_name};
+constexpr engine_name engine_names[] = {{tx::chosen_device, true}}, name_of_ranks[] = {{tx::chosen_device, true}};
 #if defined(TX_FOR_HIP)
 using communicator = tx::dist::rccl<tx::chosen_backend, processes::communicator>;
 #else
 using communicator = tx::dist::nccl<tx::chosen_backend, processes::communicator>;
 #endif
-class process_ranks {
+struct own_device {
+  own_device() { tx::chosen_backend::use_device(processes::now().local_number()); }
+};
+class process_ranks : own_device {
  public:
   communicator& all() const { return *all_; }
 
@@ -39,17 +45,18 @@ class process_ranks {
   static std::shared_ptr<communicator> met() {
     static std::weak_ptr<communicator> last;
     auto known = last.lock();
-    if (known == nullptr) {
-      tx::chosen_backend::use_device(processes::now().local_number());
-      last = known = std::make_shared<communicator>(processes::now().all());
-    }
+    if (known == nullptr) last = known = std::make_shared<communicator>(processes::now().all());
     return known;
   }
   std::shared_ptr<communicator> all_ = met();
 };
-#elif !defined(TX_FOR_CUDA) && !defined(TX_FOR_HIP)
+#else
+struct own_device {};
+#endif
+
+#if !defined(TX_FOR_CUDA) && !defined(TX_FOR_HIP)
 // On processors all processes of a command train one model: a process by itself is one rank of one, whose collectives do nothing.
-constexpr std::string_view engine_names[] = {"cpu", "cpu ranks"}, name_of_ranks[] = {"cpu ranks"};
+constexpr engine_name engine_names[] = {{"cpu", false}, {"cpu", true}}, name_of_ranks[] = {{"cpu", true}};
 using communicator = processes::communicator;
 struct process_ranks {
   communicator& all() const { return processes::now().all(); }
@@ -58,7 +65,7 @@ struct process_ranks {
 
 // A process by itself, whose device is its own, has no collectives.
 #if (defined(TX_FOR_CUDA) || defined(TX_FOR_HIP)) && !defined(TX_OF_RANKS)
-constexpr std::string_view engine_names[] = {tx::chosen_name};
+constexpr engine_name engine_names[] = {{tx::chosen_device, false}};
 using backend = tx::chosen_backend;
 struct process_ranks {};
 template <class Network, auto Loss, class Optimizer, class... Options>
@@ -94,8 +101,6 @@ struct drawn_executor : tx::executor<Program, backend> {
   drawn_executor(process_ranks const& ranks, tx::seed s, tx::run_options const& o) : tx::executor<Program, backend>(s, ranks.all(), o) {}
 };
 #endif
-
-// Engines of a source are known by engine_names (makers.hpp); those that are for several processes alone by name_of_ranks.
 
 // An executor of one of these processes.
 template <class Program>

@@ -34,6 +34,9 @@ class compiled_trainer final : public command_line::run_of<trainer, compiled_tra
   command_line::runner<foretell_program> foretells_;
 };
 
+command_line::maker<trainer> const trains{command_line::engine_names, [](engine_options const& o) -> std::unique_ptr<trainer> { return std::make_unique<compiled_trainer>(o); }};
+
+#if !defined(TX_OF_RANKS)  // one process writes
 // The logits of the byte behind one, which is at a place of the text: the keys and values of those before it are in the cache.
 constexpr auto next_byte = [](network<cache> const& m, tx::tensor<tx::i32, 1, 1> byte, tx::tensor<tx::i32> place) {
   return tx::reshape<config::bytes>(m.next(byte, place));
@@ -78,12 +81,12 @@ class without_cache final : public writer {
   tx::executor<tx::function<all_bytes, network<>>, tx::chosen_backend> run_;
 };
 
-command_line::maker<trainer> const trains{command_line::engine_names, [](engine_options const& o) -> std::unique_ptr<trainer> { return std::make_unique<compiled_trainer>(o); }};
 command_line::maker<writer, std::filesystem::path const&, bool> const writes{
     command_line::engine_names, [](engine_options const& o, std::filesystem::path const& weights, bool full) -> std::unique_ptr<writer> {
       if (full) return std::make_unique<without_cache>(o, weights);
       return std::make_unique<with_cache>(o, weights);
     }};
+#endif
 
 }  // namespace
 }  // namespace gpt

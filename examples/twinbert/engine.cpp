@@ -6,7 +6,7 @@
 namespace twinbert {
 namespace {
 
-constexpr std::string_view name[] = {tx::chosen_name};
+constexpr command_line::engine_name name[] = {{tx::chosen_device, false}};
 command_line::maker<engine, bool> const trains{
     name, [](engine_options const& o, bool layers) -> std::unique_ptr<engine> { return std::make_unique<detail::engine_on<tx::chosen_backend>>(o, layers); }};
 

@@ -69,7 +69,7 @@ class engine : public command_line::trained_run {
 // layers: false for the model without its encoder. Several processes train one model: what a step learns from are the batches of all.
 inline std::unique_ptr<engine> make_engine(engine_options const& o, bool layers = true) {
   using makes = command_line::maker<engine, bool>;
-  if (command_line::processes::now().several() && !makes::has("cpu ranks"))
+  if (command_line::processes::now().several() && !makes::has({"cpu", true}))
     throw tx::value_error("this program trains in one process, and was started as one of several. FIX: start one, or tx_add_twinbert(... RANKS)");
   return makes::make("this program has no engine", o, layers);
 }

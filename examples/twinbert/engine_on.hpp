@@ -6,7 +6,7 @@
 
 #include TWINBERT_MODEL_HEADER
 #include "../command_line/run_of.hpp"
-#include "step_trace.hpp"
+#include "../command_line/step_trace.hpp"
 
 #include <tx/run/executor.hpp>
 #include <tx/train/step.hpp>
@@ -112,7 +112,7 @@ float run_step(tx::executor<Step, Backend>& run, auto const& queries, auto const
     else if (group.decay > 0)
       group.decay = static_cast<float>(s.decay);
   }
-  step_trace<Step, Backend> const traced(run, trace);
+  command_line::step_trace<Step, Backend> const traced(run, trace);
   float const told = run(queries, documents, labels).loss;
   traced.write();
   return told;

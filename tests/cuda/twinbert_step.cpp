@@ -4,5 +4,6 @@
 
 int main() {
   batch const b = twinbert_batch();
-  return same_steps<twinbert_step<>>(b.query, b.document, b.label);
+  if (int const status = same_steps<twinbert_step<>>(b.query, b.document, b.label); status != 0) return status;
+  return same_a_step_late<twinbert_step<>>(b.query, b.document, b.label);
 }

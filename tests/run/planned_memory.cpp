@@ -81,6 +81,6 @@ TEST_CASE("on a target with a memory of its own the plan has the copies of argum
   using step = train_step<net, loss<32>, sgd>;
   constexpr exec::memory_use host = step::memory, device = step::memory_on<cuda_target>;
   STATIC_REQUIRE(host.arguments == 0);
-  STATIC_REQUIRE(device.arguments == exec::aligned(32 * 64 * 4) + exec::aligned(32 * 4) + exec::scalars_and_step + cuda_target.counter_bytes());
+  STATIC_REQUIRE(device.arguments == 2 * exec::aligned(exec::aligned(32 * 64 * 4) + exec::aligned(32 * 4) + exec::scalars_and_step + cuda_target.counter_bytes()));  // two runs may be under way
   STATIC_REQUIRE(device.peak == device.parameters + device.optimizer + device.arena + device.arguments);
 }

@@ -1,7 +1,7 @@
 // The backend that a source is compiled for, where tx_add_program(... BACKENDS cpu cuda hip) compiles it once for each: tx::chosen_backend. Functions are named
 // with the backend's name, so that a program may hold all of them: TX_ON_CHOSEN(make_net) is make_net_on_cpu, make_net_on_cuda or make_net_on_hip. So are classes
-// that are made of the backend without being templates of it, or the namespace they are in: else linkers take one for the other. The name alone, "cpu", "cuda" or
-// "hip", is tx::chosen_name. With TX_OF_RANKS a source is compiled once more, for processes that have a device each: make_net_on_cuda_ranks, "cuda ranks".
+// that are made of the backend without being templates of it, or the namespace they are in: else linkers take one for the other. The device's name alone, "cpu", "cuda" or
+// "hip", is tx::chosen_device. With TX_OF_RANKS a source is compiled once more, for processes that have a device each: make_net_on_cuda_ranks.
 #pragma once
 
 #if defined(TX_FOR_CUDA) && defined(TX_WITHOUT_CUBLAS)
@@ -30,23 +30,24 @@ using chosen_backend = cpu;
 }
 #endif
 
-#if defined(TX_FOR_CUDA) && defined(TX_OF_RANKS)
-#define TX_ON_CHOSEN(name) name##_on_cuda_ranks
-#define TX_CHOSEN_NAME "cuda ranks"
-#elif defined(TX_FOR_CUDA)
-#define TX_ON_CHOSEN(name) name##_on_cuda
-#define TX_CHOSEN_NAME "cuda"
-#elif defined(TX_FOR_HIP) && defined(TX_OF_RANKS)
-#define TX_ON_CHOSEN(name) name##_on_hip_ranks
-#define TX_CHOSEN_NAME "hip ranks"
+#if defined(TX_FOR_CUDA)
+#define TX_CHOSEN_DEVICE cuda
 #elif defined(TX_FOR_HIP)
-#define TX_ON_CHOSEN(name) name##_on_hip
-#define TX_CHOSEN_NAME "hip"
+#define TX_CHOSEN_DEVICE hip
 #else
-#define TX_ON_CHOSEN(name) name##_on_cpu
-#define TX_CHOSEN_NAME "cpu"
+#define TX_CHOSEN_DEVICE cpu
 #endif
+#if defined(TX_OF_RANKS)
+#define TX_CHOSEN_END _ranks
+#else
+#define TX_CHOSEN_END
+#endif
+#define TX_JOINED(name, device, end) name##_on_##device##end
+#define TX_JOIN(name, device, end) TX_JOINED(name, device, end)
+#define TX_ON_CHOSEN(name) TX_JOIN(name, TX_CHOSEN_DEVICE, TX_CHOSEN_END)
+#define TX_QUOTED(name) #name
+#define TX_QUOTE(name) TX_QUOTED(name)
 
 namespace tx {
-constexpr char const* chosen_name = TX_CHOSEN_NAME;  // each source's own
+constexpr char const* chosen_device = TX_QUOTE(TX_CHOSEN_DEVICE);  // each source's own
 }

@@ -13,7 +13,7 @@ struct hip : backends::cuda::backend<backends::hip::gpu> {
   static constexpr tx::target const& target = hip_target;
 };
 
-// Of processors with matrix cores (gfx90a, gfx94*): products of halves run on those.
+// Of processors with matrix cores (gfx90a, gfx94*, gfx95*): products of bf16 run on those.
 struct hip_mfma : backends::cuda::backend<backends::hip::mfma_gpu> {
   static constexpr tx::target const& target = hip_mfma_target;
 };

@@ -12,9 +12,9 @@
 #include <tx/autodiff/reverse.hpp>
 #include <tx/dist/repeated_blocks.hpp>
 #include <tx/expr/parameter_layout.hpp>
+#include <tx/graph/change.hpp>
 #include <tx/ops/mul.hpp>
 #include <tx/ops/sum.hpp>
-#include <tx/passes/hand_in.hpp>
 #include <tx/passes/rewrite.hpp>
 
 namespace tx::dist::detail {
@@ -34,7 +34,7 @@ constexpr int emit_cut(graph& g, int number, value_info const& info) {
 }
 // From here on leaf `number` stands for a value of g, of which the leaf may be a part.
 constexpr void cut(graph& g, int value, int number, value_info const& info) {
-  passes::detail::replace_everywhere(g, value, emit_cut(g, number, info));
+  replace_everywhere(g, value, emit_cut(g, number, info));
 }
 constexpr graph part_for(graph g, vec<int> const& values) {
   g.outputs.clear();

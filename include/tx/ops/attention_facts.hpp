@@ -78,10 +78,11 @@ struct attention_shape {
   dtype type = dtype::f32;
   bool packed = false;
   bool bias = false;
+  dtype bias_type = dtype::f32;  // if there is one
 };
 // q, k: their shapes; offsets: that of the first operand behind the values, of packed texts.
-constexpr attention_shape attention_shape_of(attention_facts const& f, value_info const& q, shape const& k, shape const& offsets) {
-  attention_shape s{q.dims.dim[0], q.dims.dim[1], k.dim[1], f.heads, f.key_heads, q.dims.last() / f.heads, q.type, f.packed(), f.bias};
+constexpr attention_shape attention_shape_of(attention_facts const& f, value_info const& q, shape const& k, shape const& offsets, dtype bias = dtype::f32) {
+  attention_shape s{q.dims.dim[0], q.dims.dim[1], k.dim[1], f.heads, f.key_heads, q.dims.last() / f.heads, q.type, f.packed(), f.bias, bias};
   if (!s.packed) return s;
   s.texts = offsets.dim[0] - 1;
   s.queries = f.longest;

@@ -21,7 +21,8 @@ constexpr attention_shape attention_shape_of(graph const& g, int id) {
   int const first = attention_operands_at(n.op);
   attention_facts const f = attention_facts_of(n.at);
   shape const offsets = f.packed() ? g.info(g.input(n, first + 3 + f.query_offsets_at())).dims : shape{};
-  return tx::attention_shape_of(f, g.info(g.input(n, first)), g.info(g.input(n, first + 1)).dims, offsets);
+  dtype const bias = f.bias ? g.info(g.input(n, first + 3 + f.bias_at())).type : dtype::f32;
+  return tx::attention_shape_of(f, g.info(g.input(n, first)), g.info(g.input(n, first + 1)).dims, offsets, bias);
 }
 constexpr bool is_attention(graph const& g, int id) { return attention_operands_at(g[id].op) >= 0; }
 

@@ -1,4 +1,4 @@
-// What a loop rounds of a parameter, a slice or, in the loop over parts of a batch, all of it, it sees of the parameter, rounded before the loop. For targets on which a kernel over one
+// A parameter that a loop rounds is rounded before the loop, which then sees the rounded one: slice by slice, or whole in the loop over parts of a batch. For targets on which a kernel over one
 // slice leaves most of the machine idle: mixed precision rounds each weight in each iteration, forward and again backward.
 //
 //   before   W [12, 768, 768] f32; in the loop w is its slice, and reads cast<bf16>(w)

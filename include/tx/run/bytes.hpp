@@ -24,6 +24,13 @@ concept remote = requires(std::byte* device, std::byte* host, std::int64_t count
   Backend::download(host, device, count);
 };
 
+// Held while work is started, by a backend that wants threads to do that one after the other.
+template <class Backend>
+auto alone() {
+  if constexpr (requires { Backend::alone(); }) return Backend::alone();
+  else return 0;
+}
+
 // Zeros, wherever the bytes are.
 template <class Backend>
 void clear_bytes(std::byte* p, std::int64_t count) {

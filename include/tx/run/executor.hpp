@@ -122,8 +122,8 @@ class executor {
   }
   result finish() {
     auto const run = under_way_.take();
-    staging_.await(run.turn);
-    return exec::results_of<result>(run.extents, [&](int k) { return staging_.result(run.turn, k, arena_.data()); });
+    staging_.await(run.slot);
+    return exec::results_of<result>(run.extents, [&](int k) { return staging_.result(run.slot, k, arena_.data()); });
   }
   // Runs whose results have not been taken.
   int under_way() const { return under_way_.count(); }
@@ -314,8 +314,9 @@ class executor {
 
   template <int... K, class... A>
   void run(std::integer_sequence<int, K...>, A const&... a) {
-    int const turn = under_way_.next_turn();
-    staging_.begin(turn, arena_.data(), under_way_.count() > 0);
+    [[maybe_unused]] auto const held = exec::alone<Backend>();
+    int const slot = under_way_.next_slot();
+    staging_.begin(slot, arena_.data(), under_way_.count() > 0);
     (bind<K>(std::span(a)), ...);
     for (exec::range_check const& c : program::checks) {
       [[maybe_unused]] int k = 0;
@@ -346,7 +347,7 @@ class executor {
     if constexpr (exec::trains<Step>) ++parameters_->steps;
     else ++runs_;
     staging_.fetch(arena_.data());
-    under_way_.started(turn, frame_.extents);
+    under_way_.started(slot, frame_.extents);
   }
 
   template <int K, class T, std::size_t N>

@@ -11,6 +11,8 @@
 
 namespace tx::exec {
 
+inline constexpr int most_under_way = 2;  // runs that were started and whose results nobody has taken
+
 template <class Arguments>
 struct staged;
 template <class... A>
@@ -23,6 +25,7 @@ struct staged<std::tuple<A...>> {
     return at;
   }();
   static constexpr std::int64_t scalars = offsets[count];
+  // Of one run; as many may be under way as most_under_way.
   static constexpr std::int64_t bytes_on(target const& to) { return scalars + scalars_and_step + to.counter_bytes(); }
 };
 

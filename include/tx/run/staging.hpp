@@ -1,5 +1,5 @@
 // What crosses between the host and a backend's memory in a run: arguments and scalars in, results out. Two runs may be under way whose results nobody has
-// taken yet; each has a turn, 0 or 1.
+// taken yet; each has a slot, 0 or 1.
 #pragma once
 
 #include <tx/plan/plan.hpp>
@@ -11,8 +11,6 @@
 #include <vector>
 
 namespace tx::exec {
-
-inline constexpr int most_under_way = 2;
 
 // Where each result lies in a copy of all, and how long that is.
 template <class Program>
@@ -30,9 +28,9 @@ class staging {
   static constexpr auto const& offsets = result_offsets<program>;
 
  public:
-  void begin(int turn, std::byte const* arena, bool other_is_under_way) {
-    if (other_is_under_way && kept_[1 - turn].empty()) keep(kept_[1 - turn], arena);
-    kept_[turn].clear();
+  void begin(int slot, std::byte const* arena, bool other_is_under_way) {
+    if (other_is_under_way && kept_[1 - slot].empty()) keep(kept_[1 - slot], arena);
+    kept_[slot].clear();
   }
   std::byte* argument(int, std::byte const* values, std::size_t) { return const_cast<std::byte*>(values); }
   std::byte* scalars(std::byte* values, std::size_t) { return values; }
@@ -40,7 +38,7 @@ class staging {
   void send() {}
   void fetch(std::byte const*) {}
   void await(int) {}
-  std::byte const* result(int turn, int k, std::byte const* arena) const { return kept_[turn].empty() ? arena + program::results[k].offset : kept_[turn].data() + offsets[k]; }
+  std::byte const* result(int slot, int k, std::byte const* arena) const { return kept_[slot].empty() ? arena + program::results[k].offset : kept_[slot].data() + offsets[k]; }
 
  private:
   static void keep(std::vector<std::byte>& to, std::byte const* arena) {
@@ -48,7 +46,7 @@ class staging {
     for (int k = 0; k < program::results.size(); ++k) std::memcpy(to.data() + offsets[k], arena + program::results[k].offset, static_cast<std::size_t>(program::results[k].info.bytes()));
   }
 
-  std::vector<std::byte> kept_[most_under_way];  // results of a turn, where they lie in the arena no more
+  std::vector<std::byte> kept_[most_under_way];  // results of a slot, where they lie in the arena no more
 };
 
 // A backend whose device copies by itself, to and from memory of the host that it reaches: upload_ahead beside what is under way, before all that is started
@@ -83,7 +81,7 @@ struct copying<Backend> {
 };
 
 // A place beside the arena for every argument, one for the scalars, and a copy of the results on the host. What is sent is put together on the host first, so that
-// it is one copy, and the host waits for the end of a run alone, when its results are wanted. Each turn has places of its own, made when it first comes, so that what a
+// it is one copy, and the host waits for the end of a run alone, when its results are wanted. Each slot has places of its own, so that what a
 // run is sent travels while the one before is computed.
 template <class Step, remote Backend>
 class staging<Step, Backend> {
@@ -94,18 +92,20 @@ class staging<Step, Backend> {
   static constexpr std::int64_t sent = places::scalars + scalars_and_step, fetched = offsets[program::results.size()];  // bytes
 
  public:
-  void begin(int turn, std::byte const*, bool) {
-    turn_ = turn;
+  staging() {
+    for (one& s : slots_) {
+      if constexpr (Backend::target.counter_words > 0) Backend::clear(s.device.data() + places::scalars + scalars_and_step, Backend::target.counter_bytes());
+      std::memset(s.host.data(), 0, static_cast<std::size_t>(s.host.size()));
+    }
+  }
+
+  void begin(int slot, std::byte const*, bool) {
+    slot_ = slot;
     if (own().sending) {  // for a run that failed behind that: what it has started may still read what it was sent
       own().end.note();
       own().end.wait();
     }
     own().sending = false;
-    if (own().host.data() != nullptr) return;
-    own().device = bytes<Backend>(places::bytes_on(Backend::target));
-    if constexpr (Backend::target.counter_words > 0) Backend::clear(own().device.data() + places::scalars + scalars_and_step, Backend::target.counter_bytes());
-    own().host = bytes<typename copies::memory>(aligned(sent) + fetched);
-    std::memset(own().host.data(), 0, static_cast<std::size_t>(own().host.size()));
   }
   std::byte* argument(int k, std::byte const* values, std::size_t count) { return put(places::offsets[k], values, count); }
   std::byte* scalars(std::byte const* values, std::size_t count) { return put(places::scalars, values, count); }
@@ -116,10 +116,10 @@ class staging<Step, Backend> {
     return 0;
   }
   void send() {
+    own().sending = true;
     if constexpr (copies::later) Backend::upload_ahead(own().device.data(), own().host.data(), sent);
     else Backend::upload(own().device.data(), own().host.data(), sent);
     own().end.note();
-    own().sending = true;
   }
   void fetch(std::byte const* arena) {
     for (int k = 0; k < program::results.size(); ++k) {
@@ -131,26 +131,36 @@ class staging<Step, Backend> {
     own().end.note();
     own().sending = false;
   }
-  void await(int turn) { turns_[turn].end.wait(); }
-  std::byte const* result(int turn, int k, std::byte const*) const { return turns_[turn].results() + offsets[k]; }
+  void await(int slot) { slots_[slot].end.wait(); }
+  std::byte const* result(int slot, int k, std::byte const*) const { return slots_[slot].results() + offsets[k]; }
 
  private:
   struct one {
-    bytes<Backend> device;
-    bytes<typename copies::memory> host;  // arguments, scalars and the step as the device has them, then results; made when it is first needed
+    bytes<Backend> device{places::bytes_on(Backend::target)};
+    bytes<typename copies::memory> host{aligned(sent) + fetched};  // arguments, scalars and the step as the device has them, then results
     typename copies::moment end{};  // of its run, or of what was sent for it
     bool sending = false;           // and nothing has been noted behind that
+    one() = default;
+    one(one const&) = delete;
+    one& operator=(one const&) = delete;
+    ~one() {  // nothing copies to or from memory that is given back
+      try {
+        if (sending) end.note();
+        end.wait();
+      } catch (...) {
+      }
+    }
     std::byte* results() const { return host.data() + aligned(sent); }
   };
 
-  one& own() { return turns_[turn_]; }
+  one& own() { return slots_[slot_]; }
   std::byte* put(std::int64_t offset, std::byte const* values, std::size_t count) {
     if (count != 0) std::memcpy(own().host.data() + offset, values, count);
     return own().device.data() + offset;
   }
 
-  one turns_[most_under_way];
-  int turn_ = 0;
+  one slots_[most_under_way];
+  int slot_ = 0;
 };
 
 }  // namespace tx::exec

@@ -10,24 +10,24 @@ namespace tx::exec {
 class runs_under_way {
  public:
   struct one {
-    int turn;
+    int slot;
     run_extents extents;
   };
 
   int count() const { return count_; }
-  // The turn of the run that is started next, once it is.
-  int next_turn() const { return count_ == 0 ? 0 : 1 - first_; }
-  void started(int turn, run_extents const& extents) {
-    if (++count_ == 1) first_ = turn;
-    extents_[turn] = extents;
+  // The slot of the run that is started next, once it is.
+  int next_slot() const { return count_ == 0 ? 0 : 1 - first_; }
+  void started(int slot, run_extents const& extents) {
+    if (++count_ == 1) first_ = slot;
+    extents_[slot] = extents;
   }
   // The first of them, which is no longer one.
   one take() {
     if (count_ == 0) throw value_error("executor: no run was started whose results are to be taken. FIX: start(...) before finish()");
     --count_;
-    int const turn = first_;
-    first_ = 1 - turn;
-    return {turn, extents_[turn]};
+    int const slot = first_;
+    first_ = 1 - slot;
+    return {slot, extents_[slot]};
   }
   void check_none() const {
     if (count_ > 0) throw value_error("executor: a run that was started has results that nobody has taken. FIX: finish() before a run that hands back its own");
@@ -38,7 +38,7 @@ class runs_under_way {
 
  private:
   int count_ = 0, first_ = 0;
-  run_extents extents_[most_under_way]{};  // of each turn's run
+  run_extents extents_[most_under_way]{};  // of each slot's run
 };
 
 }  // namespace tx::exec

@@ -20,7 +20,7 @@ template <class Model, class Arguments>
 constexpr memory_use memory_in_all(memory_use m, state_kinds states, target const& to) {
   m.parameters = tx::detail::elements_of_parameters<Model>(states) * size_of(layout<Model>::type);
   m.optimizer = tx::detail::elements_of_states<Model>(states, states) * size_of(layout<Model>::type);
-  m.arguments = to.has_own_memory ? staged<Arguments>::bytes_on(to) : 0;
+  m.arguments = to.has_own_memory ? most_under_way * aligned(staged<Arguments>::bytes_on(to)) : 0;
   m.on_host = to.has_own_memory && states.on_host() ? m.optimizer : 0;
   m.peak = m.parameters + m.optimizer - m.on_host + m.arena + m.arguments;
   return m;

@@ -33,12 +33,11 @@ struct attention_query_task {
     kept_probabilities const kept(p);
     float const scale = p.scale();
     attention_slopes<D, Width, Biased> slopes{p, kept, t, h, mine, queries.length, keys.length};
+    slopes.load_numbers(b, a);
     TX_UNROLL
     for (int r = 0; r < 2; ++r) {
       int const i = mine + g + 8 * r;
       bool const there = i < queries.length;
-      slopes.greatest[r] = there ? a.greatest[p.row(t, h, i)] : 0;
-      slopes.log_sum[r] = there ? a.log_sum[p.row(t, h, i)] : 0;
       slopes.product[r] = sum_of_row(b, there ? dot(a, 2 * ((queries.first + i) * width + h * p.head), lane % 4) : 0);
       if (there && lane % 4 == 0) a.product[p.row(t, h, i)] = slopes.product[r];
     }

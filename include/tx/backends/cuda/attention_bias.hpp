@@ -16,7 +16,7 @@ struct attention_bias_task {
   static constexpr std::int64_t sums_bytes = apart * attention_lines * 4;
   static constexpr std::int64_t shared_bytes = tiles_bytes > sums_bytes ? tiles_bytes : sums_bytes;
 
-  static TX_DEVICE int tiles(int lines) { return (lines + attention_lines - 1) / attention_lines; }
+  static constexpr int tiles(int lines) { return (lines + attention_lines - 1) / attention_lines; }
   static std::int64_t blocks(attention_problem const& p) {
     auto const own = [&](int axis, std::int64_t n) { return p.bias_steps[axis] == 0 ? 1 : n; };
     return own(0, p.texts) * own(1, p.f.heads) * own(2, tiles(p.queries)) * own(3, tiles(p.keys));
@@ -65,6 +65,7 @@ struct attention_bias_task {
     b.end_copies();
     attention_slopes<D, Width, true> slopes{p, kept, t, h, first + b.thread() / warp * 16, queries.length, keys.length};
     slopes.load_numbers(b, a);
+    slopes.load_products(a, b.thread() % warp);
     b.template wait_copies<0>();
     b.sync();
     typename tile::line_sums s = {};

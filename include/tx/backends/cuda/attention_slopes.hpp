@@ -35,8 +35,12 @@ struct attention_slopes {
       std::int64_t const row = p.row(t, h, i);
       greatest[r] = there ? a.greatest[row] : 0;
       log_sum[r] = there ? a.log_sum[row] : 0;
-      product[r] = there ? a.product[row] : 0;
     }
+  }
+  // Once it is in memory.
+  TX_DEVICE void load_products(attention_gradient_arguments const& a, int lane) {
+    TX_UNROLL
+    for (int r = 0; r < 2; ++r) product[r] = query(r, lane) < queries ? a.product[p.row(t, h, query(r, lane))] : 0;
   }
   // s [16, 64]; of_queries: a tile of queries, and behind it that of their d_out; of_keys: keys from j on, and their values.
   template <class Block>

@@ -38,6 +38,7 @@ struct backend {
     Device::check(driver::use(number % driver::devices()), "a device cannot be used");
   }
   static auto stream() { return Device::stream(); }
+  static auto alone() { return Device::alone(); }
 
   // A moment of the stream. One that nothing was noted of has come.
   class moment {
@@ -63,8 +64,12 @@ struct backend {
   };
 
   // The host does not reach the device's memory.
-  static void clear(std::byte* to, std::int64_t count) { Device::clear(to, count); }
+  static void clear(std::byte* to, std::int64_t count) {
+    auto const held = alone();
+    Device::clear(to, count);
+  }
   static void upload(std::byte* to, std::byte const* from, std::int64_t count) {
+    auto const held = alone();
     start_upload(to, from, count);
     Device::check(driver::wait(stream()), "copying to the device");
   }
@@ -75,6 +80,7 @@ struct backend {
   // To such memory, in order with what is started.
   static void download_later(std::byte* to, std::byte const* from, std::int64_t count) { Device::check(driver::download(to, from, static_cast<std::size_t>(count), stream()), "copying from the device"); }
   static void download(std::byte* to, std::byte const* from, std::int64_t count) {
+    auto const held = alone();
     download_later(to, from, count);
     Device::check(driver::wait(stream()), "computing on the device, or copying from it");
   }

@@ -4,6 +4,8 @@
 
 #include <tx/run/replay.hpp>
 
+#include <algorithm>
+#include <cstdint>
 #include <vector>
 
 namespace tx::backends::cuda {
@@ -14,7 +16,7 @@ class graphs {
   using runnable = typename driver::runnable;
 
  public:
-  static constexpr std::size_t most = 64;  // that are kept; runs of other launches than theirs start kernels one by one
+  static constexpr std::size_t most = 64;  // that are kept: those that were used last
 
   graphs() = default;
   graphs(graphs const&) = delete;
@@ -28,14 +30,15 @@ class graphs {
   template <class Run>
   void operator()(exec::frame const& f, Run const& run) {
     if (f.observed) return run();
-    entry* const e = find(exec::launch_facts::of(f));
-    if (e == nullptr || !e->seen) {
+    entry& e = find(exec::launch_facts::of(f));
+    e.used = ++runs_;
+    if (!e.seen) {
       run();
-      if (e != nullptr) e->seen = true;
+      e.seen = true;
       return;
     }
-    if (e->runs == nullptr) e->runs = captured(run);
-    Device::check(driver::start(e->runs, Device::stream()), "a run could not be started");
+    if (e.runs == nullptr) e.runs = captured(run);
+    Device::check(driver::start(e.runs, Device::stream()), "a run could not be started");
   }
 
  private:
@@ -43,14 +46,16 @@ class graphs {
     exec::launch_facts facts;
     bool seen = false;
     runnable runs = nullptr;
+    std::uint64_t used = 0;  // in which run, the last time
   };
 
-  entry* find(exec::launch_facts const& facts) {
+  entry& find(exec::launch_facts const& facts) {
     for (entry& e : kept_)
-      if (e.facts == facts) return &e;
-    if (kept_.size() == most) return nullptr;
-    kept_.push_back({facts});
-    return &kept_.back();
+      if (e.facts == facts) return e;
+    if (kept_.size() < most) return kept_.emplace_back(entry{facts});
+    entry& oldest = *std::ranges::min_element(kept_, {}, &entry::used);
+    if (oldest.runs != nullptr) driver::destroy(oldest.runs);
+    return oldest = {facts};
   }
 
   template <class Run>
@@ -73,6 +78,7 @@ class graphs {
   }
 
   std::vector<entry> kept_;
+  std::uint64_t runs_ = 0;
 };
 
 }  // namespace tx::backends::cuda

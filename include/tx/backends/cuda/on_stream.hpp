@@ -6,6 +6,7 @@
 #include <tx/core/error.hpp>
 
 #include <map>
+#include <mutex>
 #include <string>
 #include <type_traits>
 
@@ -37,6 +38,11 @@ struct on_stream {
     return true;
   }
 
+  // Held by who starts work: threads do so one after the other, as all of it goes to one stream, which may be captured meanwhile.
+  static std::unique_lock<std::recursive_mutex> alone() {
+    static std::recursive_mutex one;
+    return std::unique_lock(one);
+  }
   // All work of the process on the device, in order; within beside() and ahead() what goes on beside it.
   static stream_type stream() { return made(now()); }
   // What f starts goes on beside what is started afterwards, behind all that was started before. join(number): what is started from then on comes behind it.

@@ -95,8 +95,8 @@ constexpr std::int64_t product_scratch(exec::row_buffers const& kept, exec::call
   return results_bytes(kept, c, left.type) + parts_bytes(tile, tiles, c.depth, varies, size_of(sum_type(left.type)));
 }
 
-// Attention of halves is a kernel; any other is written as products.
-constexpr bool runs_attention(attention_shape const& s) { return is_half(s.type) && s.head <= 128 && s.head % 8 == 0; }
+// Attention of halves is a kernel, with a bias of f32 or of the same halves; any other is written as products.
+constexpr bool runs_attention(attention_shape const& s) { return is_half(s.type) && s.head <= 128 && s.head % 8 == 0 && (!s.bias || s.bias_type == dtype::f32 || s.bias_type == s.type); }
 // Its gradient keeps a number of each query.
 constexpr std::int64_t whole_scratch(op_info const& op, exec::call const&, exec::operand_ref const* operands) {
   if (&op != &attention_gradient_info && &op != &biased_attention_gradient_info) return 0;

@@ -67,7 +67,7 @@ struct driver {
   using task = started<Task>;
 };
 
-// Of processors with matrix cores, gfx90a and those after it of its kind.
+// Of processors with matrix cores: gfx90a, gfx94*, gfx95*.
 struct mfma_driver : driver {
   static constexpr cuda::matrix_units units = cuda::matrix_units::of_wavefronts;
 };

@@ -8,7 +8,6 @@
 #include <tx/core/dtype.hpp>
 
 #include <cstring>
-#include <type_traits>
 
 namespace tx::backends::hip {
 
@@ -47,17 +46,15 @@ struct gpu_block : cuda::launched_block {
   }
   template <dtype D>
   TX_DEVICE void add_wavefront_product(float (&sum)[4], std::uint32_t const (&left)[2], std::uint32_t const (&right)[2]) const {
-    static_assert(D == dtype::bf16 || D == dtype::f16);
-    using element = std::conditional_t<D == dtype::bf16, short, _Float16>;
-    using halves = element __attribute__((ext_vector_type(4)));
+    static_assert(D == dtype::bf16);
+    using halves = short __attribute__((ext_vector_type(4)));
     using floats = float __attribute__((ext_vector_type(4)));
     halves a, b;
     floats all;
     std::memcpy(&a, left, sizeof a);
     std::memcpy(&b, right, sizeof b);
     std::memcpy(&all, sum, sizeof all);
-    if constexpr (D == dtype::bf16) all = __builtin_amdgcn_mfma_f32_16x16x16bf16_1k(a, b, all, 0, 0, 0);
-    else all = __builtin_amdgcn_mfma_f32_16x16x16f16(a, b, all, 0, 0, 0);
+    all = __builtin_amdgcn_mfma_f32_16x16x16bf16_1k(a, b, all, 0, 0, 0);
     std::memcpy(sum, &all, sizeof all);
   }
 };

@@ -192,6 +192,16 @@ class device_ranks {
     if (!to.empty()) device::clear(bytes_of(to.data()), static_cast<std::int64_t>(to.size_bytes()));
   }
 
+  // Of a run that has failed: what it has begun and nobody has finished comes before all that is started from now on.
+  void abandon() {
+    if constexpr (requires { device::join(0); }) {
+      try {
+        if (last_begun_ != none) device::join(last_begun_);
+      } catch (error const&) {  // begun within a captured run, which is gone
+      }
+      last_begun_ = none;
+    }
+  }
   // Until all that was started is done. A rank_error where another rank has failed, or where nothing ends within the patience; the ranks do not meet any more then.
   void await() {
     auto const since = std::chrono::steady_clock::now();

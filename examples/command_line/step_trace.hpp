@@ -7,14 +7,14 @@
 #include <type_traits>
 
 #if !defined(TX_FOR_CUDA) && !defined(TX_FOR_HIP)
-#include "../command_line/processes.hpp"
+#include "processes.hpp"
 
 #include <tx/backends/cpu.hpp>
 #include <tx/inspect/profile.hpp>
 #include <tx/run/executor.hpp>
 #endif
 
-namespace twinbert {
+namespace command_line {
 
 // path: empty for none. On a device kernels run behind the host's back, which has no times of them.
 template <class Step, class Backend>
@@ -38,7 +38,7 @@ class step_trace<Step, Backend> {
   ~step_trace() { run_.profile(nullptr); }
 
   void write() const {
-    if (!path_.empty()) command_line::processes::now().write_trace(path_, tx::profile_of<Step>(log_));
+    if (!path_.empty()) processes::now().write_trace(path_, tx::profile_of<Step>(log_));
   }
 
  private:
@@ -48,4 +48,4 @@ class step_trace<Step, Backend> {
 };
 #endif
 
-}  // namespace twinbert
+}  // namespace command_line
