@@ -387,17 +387,7 @@ function(tx_add_bert NAME CONFIG)
   set(folder ${CMAKE_CURRENT_BINARY_DIR}/${NAME}_model)
   configure_file(${TX_BERT_DIR}/model.hpp.in ${folder}/bert_model.hpp @ONLY)
 
-  # What knows no model is compiled once for all programs, as one file, and without the optimizations that text, files and options have no use for.
-  if(NOT TARGET bert_program)
-    file(GLOB sources CONFIGURE_DEPENDS ${TX_BERT_DIR}/*.cpp)
-    list(JOIN TX_BERT_PARTS | parts)
-    list(FILTER sources EXCLUDE REGEX "/(${parts}|description)\\.cpp$")
-    add_library(bert_program OBJECT EXCLUDE_FROM_ALL ${sources} ${TX_BERT_DIR}/../command_line/options.cpp
-      ${TX_BERT_DIR}/../command_line/processes.cpp ${TX_BERT_DIR}/../command_line/program.cpp)
-    set_target_properties(bert_program PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 0)
-    target_compile_options(bert_program PRIVATE $<$<NOT:$<CONFIG:Debug>>:-O1>)
-    target_link_libraries(bert_program PUBLIC $<TARGET_NAME_IF_EXISTS:tx::program> tx::tx)
-  endif()
+  tx_trainer_objects(bert_program ${TX_BERT_DIR} ENGINES ${TX_BERT_PARTS} description)
   # What instantiates the model's programs.
   set(sources)
   set(classifier_wanted ${labels})

@@ -9,17 +9,7 @@ function(tx_add_twinbert NAME HEADER)
   if(arg_UNPARSED_ARGUMENTS)
     message(FATAL_ERROR "tx_add_twinbert(${NAME}): ${arg_UNPARSED_ARGUMENTS} is not known; known is RANKS")
   endif()
-  # Only engine.cpp and description.cpp know the model. The rest is compiled once for all programs, as one file, since its headers cost
-  # more than its code, and without the optimizations that text, files and options have no use for.
-  if(NOT TARGET twinbert_program)
-    file(GLOB sources CONFIGURE_DEPENDS ${TX_TWINBERT_DIR}/*.cpp)
-    list(FILTER sources EXCLUDE REGEX "/(engine|engine_of_ranks|description)\\.cpp$")
-    add_library(twinbert_program OBJECT EXCLUDE_FROM_ALL ${sources} ${TX_TWINBERT_DIR}/../command_line/options.cpp
-      ${TX_TWINBERT_DIR}/../command_line/program.cpp ${TX_TWINBERT_DIR}/../command_line/processes.cpp)
-    set_target_properties(twinbert_program PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 0)
-    target_compile_options(twinbert_program PRIVATE $<$<NOT:$<CONFIG:Debug>>:-O1>)
-    target_link_libraries(twinbert_program PUBLIC $<TARGET_NAME_IF_EXISTS:tx::program> tx::tx)
-  endif()
+  tx_trainer_objects(twinbert_program ${TX_TWINBERT_DIR} ENGINES engine engine_of_ranks description)
   add_executable(${NAME} ${TX_TWINBERT_DIR}/description.cpp ${TX_TWINBERT_DIR}/engine.cpp)
   set(ranks)
   if(arg_RANKS)
