@@ -48,7 +48,7 @@ typename row_task<F>::arguments row_arguments(exec::frame const& f, exec::call c
 // Rows [first, last) of a fused group, cut as `cut` has it.
 template <class F>
 typename row_task<F>::arguments arguments_of_rows(exec::frame const& f, exec::call const& c, exec::operand_ref const* operands, std::int64_t first, std::int64_t last, row_cut const& cut) {
-  if (c.rows > most_rows) throw shape_error("cuda: a kernel over " + std::to_string(c.rows) + " rows. FIX: up to 2147483647, as parts of a batch: tx::accumulate<parts>");
+  if (c.rows > most_rows) throw shape_error("device: a kernel over " + std::to_string(c.rows) + " rows. FIX: up to 2147483647, as parts of a batch: tx::accumulate<parts>");
   auto a = row_arguments<F>(f, c, operands);
   a.first = first;
   a.last = last;
@@ -252,7 +252,7 @@ struct kernel<Device, exec::gemm<D, Epilogue>> {
     constexpr int tile = Task::core::tile;
     std::int64_t const blocks = a.tiles * f.matrices(c) * ((c.cols + tile - 1) / tile) * a.parts;
     if (blocks > most_grid || c.rows > most_rows)
-      throw shape_error("cuda: a product of " + std::to_string(blocks) + " tiles. FIX: up to 2147483647, as parts of a batch: tx::accumulate<parts>");
+      throw shape_error("device: a product of " + std::to_string(blocks) + " tiles. FIX: up to 2147483647, as parts of a batch: tx::accumulate<parts>");
     a.to.find_wide(4, size_of(sum_type(D)));
     if (blocks > 0) Device::template launch<Task>(static_cast<int>(blocks), Task::threads, Task::shared_bytes, a);
   }

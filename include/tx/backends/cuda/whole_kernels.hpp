@@ -32,7 +32,7 @@ struct whole_kernel<Device, exec::whole<Rule, exec::elements<Out...>, exec::ins<
     ((get<K>(a.in) = exec::whole_input<In>(f, operands[K])), ...);
     shape const rows = get<0>(a.out).dims;  // rules cut by rows
     constexpr int threads = 128;
-    if (task::by_element && rows.count() > most_rows) throw shape_error("cuda: a result of " + std::to_string(rows.count()) + " elements. FIX: up to 2147483647, as parts of a batch: tx::accumulate<parts>");
+    if (task::by_element && rows.count() > most_rows) throw shape_error("device: a result of " + std::to_string(rows.count()) + " elements. FIX: up to 2147483647, as parts of a batch: tx::accumulate<parts>");
     int const blocks = detail::blocks_for(task::by_element ? rows.count() : rows.count() / detail::upper_of(rows.last(), 1), threads);
     if (rows.count() > 0) Device::template launch<task>(blocks, threads, 0, a);
   }
@@ -53,7 +53,7 @@ struct kernel<Device, exec::whole<rules::scatter_rows, exec::elements<T>, exec::
     a.ids = f.at<std::byte>(operands[1]);
     a.count = ids.count();
     a.bag = divider(static_cast<std::uint32_t>(ids.last()));
-    if (a.count > most_rows) throw shape_error("cuda: " + std::to_string(a.count) + " ids. FIX: up to 2147483647, as parts of a batch: tx::accumulate<parts>");
+    if (a.count > most_rows) throw shape_error("device: " + std::to_string(a.count) + " ids. FIX: up to 2147483647, as parts of a batch: tx::accumulate<parts>");
     a.rows = to.dim[0];
     a.cols = to.last();
     std::int64_t const blocks = (a.rows + task::rows_of_block - 1) / task::rows_of_block;
@@ -133,7 +133,7 @@ struct attention_operands {
     if (facts.dropout) {
       exec::operand_ref const& noise = operands[first + 3 + facts.noise_at()];
       std::int64_t const rows = p.texts * facts.heads * p.queries;
-      if (noise.random.own != 0 && rows > most_rows) throw shape_error("cuda: attention in parts that drops probabilities of " + std::to_string(rows) + " rows. FIX: up to 2147483647, as parts of a batch: tx::accumulate<parts>");
+      if (noise.random.own != 0 && rows > most_rows) throw shape_error("device: attention in parts that drops probabilities of " + std::to_string(rows) + " rows. FIX: up to 2147483647, as parts of a batch: tx::accumulate<parts>");
       p.rate = data<f32>(facts.rate_at());
       p.key = f.key;
       p.stream = f.stream(noise);
@@ -146,7 +146,7 @@ struct attention_operands {
 
 template <class Device, class Task>
 void launch_attention(typename Task::arguments const& a, std::int64_t blocks) {
-  if (blocks > most_grid) throw shape_error("cuda: attention of " + std::to_string(blocks) + " blocks. FIX: up to 2147483647, as parts of a batch: tx::accumulate<parts>");
+  if (blocks > most_grid) throw shape_error("device: attention of " + std::to_string(blocks) + " blocks. FIX: up to 2147483647, as parts of a batch: tx::accumulate<parts>");
   if (blocks > 0) Device::template launch<Task>(static_cast<int>(blocks), Task::threads, Task::shared_bytes, a);
 }
 // Of lines of so many heads of each text. Heads have up to 64 elements, or up to 128.
