@@ -2,6 +2,8 @@
 #include "../net/unequal_parts.hpp"
 #include "devices.hpp"
 
+#include <tx/dist/hierarchical.hpp>
+
 using namespace divided;
 
 namespace {
@@ -100,6 +102,17 @@ TEST_CASE("the library's own sums are asked for by name") {
       CHECK(sums[r][i] == sums[0][i]);
       if (i < 200) CHECK(sums[r][1000 + i] == sums[0][r * 200 + i]);
     }
+}
+
+TEST_CASE("devices of two machines add up in two levels, to the same bits") {
+  auto const wrong = on_devices(4, little, [](auto& all) {
+    dist::hierarchical machines(all, 2);
+    static_assert(std::is_same_v<typename decltype(machines)::backend, interpreted>);
+    std::size_t n = wrong_sums<float>(machines, 30) + wrong_sums<float>(machines, 40'013) + wrong_sums<double>(machines, 9001) + wrong_sums<bf16>(machines, 20'011);
+    machines.await();
+    return n;
+  });
+  CHECK(wrong == std::vector<std::size_t>(4));
 }
 
 TEST_CASE("a run that does not end is given up, on all ranks, and named") {

@@ -6,7 +6,7 @@
 //   tx::executor<step, tx::distributed<tx::cpu, decltype(machines)>> run{tx::seed(0), machines};
 //
 // Where n is a power of two, neighbours are a subtree of tree_sum.hpp, so sums have its order and the same bits. All else goes over all ranks, as do sums of halves, which are
-// rounded once, and short ones. Errors: a value_error where machines have unlike numbers of ranks, or one that is no power of two.
+// rounded once, and short ones. Of devices (dist/device/nccl.hpp) it is one too. Errors: a value_error where machines have unlike numbers of ranks, or one that is no power of two.
 #pragma once
 
 #include <tx/dist/communicator.hpp>
@@ -20,8 +20,19 @@
 
 namespace tx::dist {
 
+namespace detail {
+// Whose memory a communicator of devices reaches.
 template <class Communicator>
-class hierarchical {
+struct backend_of {};
+template <class Communicator>
+  requires requires { typename Communicator::backend; }
+struct backend_of<Communicator> {
+  using backend = typename Communicator::backend;
+};
+}  // namespace detail
+
+template <class Communicator>
+class hierarchical : public detail::backend_of<Communicator> {
  public:
   // of_machine: ranks on each, which are neighbours. `all` must outlive this.
   hierarchical(Communicator& all, int of_machine) : all_(all), grid_{all.size(), checked(of_machine, all.size())} {
@@ -36,6 +47,7 @@ class hierarchical {
   template <class T>
   void all_reduce(std::span<T const> from, std::span<T> to) {
     if (neighbours_ == nullptr || !std::is_same_v<T, sum_type<T>> || to.size_bytes() < short_sum || from.size() != to.size()) return all_.all_reduce(from, to);
+    if constexpr (requires { all_.join_begun(); }) all_.join_begun();  // neighbours and machines know nothing of it
     auto const n = static_cast<std::size_t>(grid_.products), each = to.size() / n, whole = each * n;
     std::span<T> const own = to.subspan(each * static_cast<std::size_t>(neighbours_->rank()), each);
     neighbours_->reduce_scatter(from.first(whole), own);
@@ -64,6 +76,52 @@ class hierarchical {
     all_.broadcast(x, root);
   }
   void barrier() { all_.barrier(); }
+
+  // As those of the communicator, where it has them.
+  auto& host()
+    requires requires(Communicator& c) { c.host(); }
+  {
+    return all_.host();
+  }
+  template <class T>
+  void copy(std::span<T const> from, std::span<T> to)
+    requires requires(Communicator& c) { c.copy(from, to); }
+  {
+    all_.copy(from, to);
+  }
+  template <class T>
+  void clear(std::span<T> to)
+    requires requires(Communicator& c) { c.clear(to); }
+  {
+    all_.clear(to);
+  }
+  template <class F>
+  void begin(int number, F const& f)
+    requires requires(Communicator& c) { c.begin(number, [](Communicator&) {}); }
+  {
+    all_.begin(number, [&](Communicator&) { f(*this); });
+  }
+  void finish(int number)
+    requires requires(Communicator& c) { c.finish(number); }
+  {
+    all_.finish(number);
+  }
+  void await()
+    requires requires(Communicator& c) { c.await(), c.give_up(); }
+  {
+    try {
+      all_.await();
+    } catch (...) {
+      for (auto const& some : {neighbours_, machines_})
+        if (some != nullptr) some->give_up();
+      throw;
+    }
+  }
+  void abandon()
+    requires requires(Communicator& c) { c.abandon(); }
+  {
+    all_.abandon();
+  }
 
   double seconds() const
     requires requires(Communicator const& c) { c.seconds(); }

@@ -192,6 +192,13 @@ class device_ranks {
     if (!to.empty()) device::clear(bytes_of(to.data()), static_cast<std::int64_t>(to.size_bytes()));
   }
 
+  // What is started from now on comes behind what was begun.
+  void join_begun() {
+    if constexpr (requires { device::join(0); })
+      if (!beside_ && last_begun_ != none) device::join(last_begun_);
+  }
+  // The ranks do not meet any more: what hangs ends.
+  void give_up() { library_.abort(); }
   // Of a run that has failed: what it has begun and nobody has finished comes before all that is started from now on.
   void abandon() {
     if constexpr (requires { device::join(0); }) {
@@ -213,7 +220,7 @@ class device_ranks {
           if (std::chrono::steady_clock::now() - since > options_.patience)
             throw error("it has not ended within " + std::to_string(options_.patience.count() / 1000) + " s: another rank hangs, or runs another program. FIX: device_ranks_options::patience, where runs are that long");
         } catch (...) {
-          library_.abort();
+          give_up();
           throw;
         }
       });
@@ -235,8 +242,7 @@ class device_ranks {
   template <class F>
   void named(char const* what, F const& f) {
     try {
-      if constexpr (requires { device::join(0); })
-        if (!beside_ && last_begun_ != none) device::join(last_begun_);  // they share the library and the room
+      join_begun();  // they share the library and the room
       f();
     } catch (error const& e) {
       throw rank_error(std::string(what) + " on rank " + std::to_string(rank()) + ": " + e.what());
