@@ -19,7 +19,7 @@ macro(tx_device_compiler BACKEND)
     foreach(architecture IN LISTS TX_CUDA_ARCHITECTURES)
       list(APPEND devices -gencode arch=compute_${architecture},code=sm_${architecture})
     endforeach()
-    set(compiler ${tx_nvcc} -x cu -O3 ${tx_nvcc_flags})
+    set(compiler ${tx_nvcc} -x cu -O3 --threads 0 ${tx_nvcc_flags})  # processors beside each other
     unset(tx_cudart)
     find_library(tx_cudart NAMES cudart cudart_static HINTS ${tx_cuda_toolkit}/lib64 ${tx_cuda_toolkit}/lib NO_CACHE)
     set(libraries ${tx_cudart} rt dl)

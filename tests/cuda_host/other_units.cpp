@@ -2,7 +2,10 @@
 #include "../cuda/twinbert.hpp"
 #include "compare.hpp"
 
+#include <tx/nn/linear.hpp>
 #include <tx/ops/matmul.hpp>
+#include <tx/ops/mean.hpp>
+#include <tx/ops/slice.hpp>
 #include <tx/ops/transpose.hpp>
 #include <tx/train/options.hpp>
 
@@ -50,6 +53,30 @@ void check_product() {
   CHECK(distance(outcome<other, by_wavefronts>(1, a, b), outcome<typename one_by_one<other>::type, tx::reference>(1, a, b)) < nearly);
 }
 
+// Sides whose elements are neighbours in memory along neither axis, but 16 bytes apart.
+template <class T, int Step>
+constexpr auto skipping_left = [](tx::tensor<T, 24, 32 * Step> a, tx::tensor<T, 32, 40> b) { return tx::cast<float>(tx::matmul(tx::slice<1, 0, 32, Step>(a), b)); };
+template <class T, int Step>
+constexpr auto skipping_right = [](tx::tensor<T, 24, 32> a, tx::tensor<T, 32, 40 * Step> b) { return tx::cast<float>(tx::matmul(a, tx::slice<1, 0, 40, Step>(b))); };
+template <class Backend, class T, int Step>
+void check_skipping() {
+  CAPTURE(Step);
+  using left = tx::function<skipping_left<T, Step>>;
+  using right = tx::function<skipping_right<T, Step>>;
+  double const nearly = std::is_same_v<T, tx::bf16> ? 2e-2 : 2e-3;
+  auto const a = halves<T>(24 * 32 * Step), b = halves<T>(32 * 40);
+  CHECK(distance(outcome<left, Backend>(1, a, b), outcome<typename one_by_one<left>::type, tx::reference>(1, a, b)) < nearly);
+  auto const c = halves<T>(24 * 32), d = halves<T>(32 * 40 * Step);
+  CHECK(distance(outcome<right, Backend>(1, c, d), outcome<typename one_by_one<right>::type, tx::reference>(1, c, d)) < nearly);
+}
+struct skipped_inputs {
+  tx::nn::linear<32, 16, tx::init::uniform<1, 4>> layer;
+};
+constexpr auto skipped_loss = [](skipped_inputs const& m, tx::tensor<float, 24, 256> x) {
+  auto const y = m.layer(tx::slice<1, 0, 32, 8>(x));
+  return tx::mean(y * y);
+};
+
 template <class Backend>
 void check_step() {
   using step = twinbert_step<tx::mixed<tx::bf16>>;
@@ -70,4 +97,13 @@ TEST_CASE("Products on units that a wavefront shares") {
   check_product<tx::bf16, 130, 72, 80>();
   check_product<tx::f16, 33, 37, 51>();
   check_product<tx::bf16, 16, 1536, 24>();
+}
+TEST_CASE("Products of views that skip elements along both axes") {
+  check_skipping<interpreted, tx::f16, 8>();
+  check_skipping<interpreted, tx::bf16, 2>();
+  check_skipping<by_wavefronts, tx::bf16, 8>();
+  using step = tx::train_step<skipped_inputs, skipped_loss, descent, tx::mixed<tx::bf16>>;
+  auto const x = numbers<float>(24 * 256, -1, 1);
+  CHECK(distance(outcome<step, interpreted>(2, x), outcome<typename one_by_one<step>::type, tx::reference>(2, x)) < 5e-3);
+  CHECK(distance(outcome<step, by_wavefronts>(2, x), outcome<typename one_by_one<step>::type, tx::reference>(2, x)) < 5e-3);
 }

@@ -146,7 +146,7 @@ TEST_CASE("adapters of another kind, rank or scale are refused before anything i
   CHECK_THAT(with("use_dora", true), Catch::Contains("use_dora is true, and false"));
   CHECK_THAT(with("use_rslora", true), Catch::Contains("use_rslora is true, and false"));
   CHECK_THAT(with("peft_type", "IA3"), Catch::Contains("peft_type is"));
-  CHECK_THAT(with("rank_pattern", {{"query", 4}}), Catch::Contains("rank_pattern is an object"));
+  CHECK_THAT(with("rank_pattern", {{"query", 4}}), Catch::Contains("rank_pattern gives layers a rank or an alpha of their own") && Catch::Contains("FIX: "));
   CHECK_THAT(with("bias", "all"), Catch::Contains("bias is"));
   CHECK_THAT(with("r", nullptr), Catch::Contains("r is not given"));
   CHECK(with("use_dora", nullptr).empty());

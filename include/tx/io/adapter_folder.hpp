@@ -88,7 +88,9 @@ inline void check_adapter_config(nlohmann::json const& config, std::string const
   is("lora_alpha", d.alpha, true);
   is("bias", "none", false);
   for (char const* const kind : {"use_dora", "use_rslora", "fan_in_fan_out", "lora_bias", "use_qalora"}) is(kind, false, false);
-  for (char const* const by_name : {"rank_pattern", "alpha_pattern"}) is(by_name, nlohmann::json::object(), false);
+  for (char const* const by_name : {"rank_pattern", "alpha_pattern"})
+    if (auto const at = config.find(by_name); at != config.end() && !at->is_null() && !at->empty())
+      throw format_error(source + ": " + by_name + " gives layers a rank or an alpha of their own, which the program's have not. FIX: an adapter of one rank and one alpha");
 }
 
 }  // namespace detail
