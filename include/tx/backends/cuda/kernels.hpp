@@ -233,12 +233,7 @@ struct kernel<Device, exec::gemm<D, Epilogue>> {
     typename Task::arguments a{};
     a.left = place::of(f, sides[0]);
     a.right = place::of(f, sides[1]);
-    for (place* const p : {&a.left, &a.right}) {
-      p->find_wide(16 / size_of(D), size_of(D));
-      // Neighbours are read at once along the axis on which they are neighbours in memory; a view that skips elements along both has none.
-      std::int64_t const most = 16 / size_of(D);
-      p->wide = p->wide && ((p->row == 1 && p->col % most == 0) || (p->col == 1 && p->row % most == 0));
-    }
+    for (place* const p : {&a.left, &a.right}) p->find_wide_side(size_of(D));
     a.rows = f.matrix_rows(c);
     a.cols = c.cols;
     a.depth = c.depth;

@@ -50,6 +50,13 @@ struct place {
     for (int k = 0; k < rank; ++k) wide = wide && stride[k] % count == 0;
   }
 
+  // The same of a product's side, of 16 bytes, along the axis on which its elements are neighbours in memory: a view that skips elements along both has none.
+  void find_wide_side(int element) {
+    int const most = 16 / element;
+    find_wide(most, element);
+    wide = wide && ((row == 1 && col % most == 0) || (col == 1 && row % most == 0));
+  }
+
   // Elements between the start and row number `n`, as exec::row_offset has it.
   TX_DEVICE std::int64_t row_offset(std::int64_t n) const {
     if (rank == 0) return 0;
