@@ -41,7 +41,7 @@ description const& compiled() {
 std::string called(std::string text) {
   static constexpr std::string_view word = "bert ";
   for (std::size_t at = text.find(word); at != std::string::npos; at = text.find(word, at + compiled().program.size()))
-    if (at == 0 || text[at - 1] == ' ') text.replace(at, word.size() - 1, compiled().program);
+    if (at == 0 || text[at - 1] == ' ' || text[at - 1] == '\n') text.replace(at, word.size() - 1, compiled().program);
   return text;
 }
 

@@ -75,7 +75,7 @@ class told_extents {
   }
   [[noreturn]] TX_COLD static void not_told(int at, value_info const& wanted, std::size_t given) {
     throw shape_error("executor: argument " + std::to_string(at) + " is a " + to_string(wanted) + " and was given " + std::to_string(given) +
-                      " elements, which do not tell its extents. FIX: a view that says them, as std::mdspan or tx::array_view");
+                      " elements, which do not tell its extents. FIX: a view that says them, as tx::array_view or C++23's std::mdspan");
   }
 
  private:

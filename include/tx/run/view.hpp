@@ -1,7 +1,7 @@
-// Views of the caller's memory: anything that says its extents, its strides and where it begins, as std::mdspan does.
+// Views of the caller's memory: anything that says its extents, its strides and where it begins, as array_view does, and C++23's std::mdspan.
 // They are arguments of a run, and what values are copied from and to.
 //
-//   run(std::mdspan(pixels, 32, 784), labels);             // extents are checked; columns side by side would be copied
+//   run(tx::array_view<float const>{{2, {32, 784}, {784, 1}}, pixels}, labels);  // extents are checked; columns side by side would be copied
 //   tx::copy_elements(tx::view_of(run(x).value), mine);    // a result, into a view of the same extents
 #pragma once
 
