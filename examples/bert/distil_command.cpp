@@ -68,7 +68,8 @@ void distil_command(std::span<std::string const> arguments) {
   run.load_teacher(teacher);
 
   auto const holds = held_folder(given);
-  if (auto const all = run.held(); true) {
+  if (given.has("model") || given.has("teacher-layers")) {
+    auto const all = run.held();
     if (given.has("model")) begin_with(folder, run.student(all.tensors));
     if (given.has("teacher-layers")) copy_teacher_layers(run.student(all.tensors), run.teacher(all.tensors));
     run.put_back(all);

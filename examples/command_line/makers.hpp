@@ -62,7 +62,6 @@ class maker {
     bool const ranks = processes::now().several();
     auto const found = all().find({o.device, ranks});
     if (found != all().end()) return found->second(o, arguments...);
-    if (ranks && o.device == "cpu") throw tx::value_error("this program works in one process, and was started as one of several. FIX: start one");
     if (ranks && has({o.device, false}))
       throw tx::value_error("--device " + o.device + ": this program has no engine for processes that have a device each. FIX: one process, --device cpu, or cmake -DTX_DEVICE_RANKS=ON, for which there has to be NCCL, or RCCL");
     throw tx::value_error("--device " + o.device + ": this program is not compiled for it. FIX: cpu; or cmake -DTX_CUDA=ON for cuda, -DTX_HIP=ON for hip");

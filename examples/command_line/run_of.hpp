@@ -68,10 +68,8 @@ struct process_ranks {
 constexpr engine_name engine_names[] = {{tx::chosen_device, false}};
 using backend = tx::chosen_backend;
 struct process_ranks {};
-template <class Network, auto Loss, class Optimizer, class... Options>
-using step_of_all = tx::train_step<Network, Loss, Optimizer, Options...>;
 template <int, int, class Network, auto Loss, class Optimizer, class... Options>
-using step_of_so_many = step_of_all<Network, Loss, Optimizer, Options...>;
+using step_of_so_many = tx::train_step<Network, Loss, Optimizer, Options...>;
 
 template <class Program>
 struct drawn_executor : tx::executor<Program, backend> {
@@ -80,8 +78,6 @@ struct drawn_executor : tx::executor<Program, backend> {
 };
 #else
 using backend = tx::distributed<tx::chosen_backend, communicator>;
-template <class Network, auto Loss, class Optimizer, class... Options>
-using step_of_all = tx::train_step<Network, Loss, Optimizer, Options..., tx::data_parallel<>>;
 
 template <int Ranks, int Zero, class Network, auto Loss, class Optimizer, class... Options>
 struct divided_step {
@@ -101,6 +97,9 @@ struct drawn_executor : tx::executor<Program, backend> {
   drawn_executor(process_ranks const& ranks, tx::seed s, tx::run_options const& o) : tx::executor<Program, backend>(s, ranks.all(), o) {}
 };
 #endif
+
+template <class Network, auto Loss, class Optimizer, class... Options>
+using step_of_all = step_of_so_many<0, 0, Network, Loss, Optimizer, Options...>;
 
 // An executor of one of these processes.
 template <class Program>

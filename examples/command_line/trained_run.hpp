@@ -50,8 +50,7 @@ class trained_run : public named_parameters {
   // Processes may divide the optimizer's states among them: where divides() says so all have to read those, and to write.
   static constexpr bool divided = true;
   virtual bool divides() const { return false; }
-  // What the first process has, on all, where they do such things together.
-  double from_first(double value) const { return divides() ? processes::now().from_first(value) : value; }
+  double from_first(double value) const { return processes::now().from_first(value); }
 
   virtual int states() const = 0;
   virtual std::int64_t steps_run() const = 0;

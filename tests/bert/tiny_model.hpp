@@ -1,7 +1,8 @@
 // The model of tests/parity/data/folder, as tx_add_bert would write it.
 #pragma once
 
-#include <tx/expr/by_name.hpp>
+#include "plain_tuning.hpp"
+
 #include <tx/nn/bert.hpp>
 
 namespace bert::model {
@@ -21,21 +22,9 @@ inline constexpr int batch = 8;
 inline constexpr int train_longest = 12, longest = 30;
 
 // FROZEN bert.embeddings.position_embeddings.* LAYER_DECAY
-struct tuning {
-  static constexpr int rank = 0;
-  static constexpr double alpha = 1;
-  static constexpr double dropout = 0;
-  using adapted = tx::names<>;
-  using trained = tx::names<>;
+struct tuning : plain_tuning {
   using frozen = tx::names<"bert.embeddings.position_embeddings.*">;
-  static constexpr bool bf16 = false, bf16_on_devices = false;
-  using optimizer = void;
-  static constexpr char const* optimizer_name = "";
-  static constexpr int accumulate = 1;
-  static constexpr int ranks = 0, zero = 0;
-  static constexpr double average = 0;
   static constexpr bool layer_decay = true;
-  static constexpr tx::fixed_string below = "bert.embeddings*";
 };
 
 // A teacher of the same kind, which the tests can train.

@@ -1,7 +1,8 @@
 // A DistilBERT with the sizes of tests/parity/data/folder, as tx_add_bert would write it for HEADS regression token=2 answer contrast=cls embed BF16.
 #pragma once
 
-#include <tx/expr/by_name.hpp>
+#include "../bert/plain_tuning.hpp"
+
 #include <tx/nn/distilbert.hpp>
 
 #include <ratio>
@@ -24,20 +25,8 @@ inline constexpr bool contrast_first = true;
 inline constexpr int batch = 8;
 inline constexpr int train_longest = 12, longest = 30;
 
-struct tuning {
-  static constexpr int rank = 0;
-  static constexpr double alpha = 1;
-  static constexpr double dropout = 0;
-  using adapted = tx::names<>;
-  using trained = tx::names<>;
-  using frozen = tx::names<>;
+struct tuning : plain_tuning {
   static constexpr bool bf16 = true, bf16_on_devices = true;
-  using optimizer = void;
-  static constexpr char const* optimizer_name = "";
-  static constexpr int accumulate = 1;
-  static constexpr int ranks = 0, zero = 0;
-  static constexpr double average = 0;
-  static constexpr bool layer_decay = false;
   static constexpr tx::fixed_string below = "distilbert.embeddings*";
 };
 

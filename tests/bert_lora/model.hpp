@@ -1,7 +1,8 @@
 // The model of tests/parity/data/folder, as tx_add_bert would write it for LORA 2 3 LAYER_DECAY OPTIMIZER lion ACCUMULATE 2 AVERAGE 0.75.
 #pragma once
 
-#include <tx/expr/by_name.hpp>
+#include "../bert/plain_tuning.hpp"
+
 #include <tx/nn/bert.hpp>
 #include <tx/train/lion.hpp>
 
@@ -20,21 +21,15 @@ inline constexpr int predictions = 0;
 inline constexpr int batch = 8;
 inline constexpr int train_longest = 12, longest = 30;
 
-struct tuning {
+struct tuning : plain_tuning {
   static constexpr int rank = 2;
   static constexpr double alpha = 3;
-  static constexpr double dropout = 0;
   using adapted = tx::names<"*.layer.*.query", "*.layer.*.value">;
-  using trained = tx::names<>;
-  using frozen = tx::names<>;
-  static constexpr bool bf16 = false, bf16_on_devices = false;
   using optimizer = tx::lion;
   static constexpr char const* optimizer_name = "lion";
   static constexpr int accumulate = 2;
-  static constexpr int ranks = 0, zero = 0;
   static constexpr double average = 0.75;
   static constexpr bool layer_decay = true;
-  static constexpr tx::fixed_string below = "bert.embeddings*";
 };
 
 }  // namespace bert::model

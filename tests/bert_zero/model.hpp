@@ -1,7 +1,8 @@
 // The model of tests/parity/data/folder, as tx_add_bert would write it for RANKS 2 ZERO 2.
 #pragma once
 
-#include <tx/expr/by_name.hpp>
+#include "../bert/plain_tuning.hpp"
+
 #include <tx/nn/bert.hpp>
 
 namespace bert::model {
@@ -20,21 +21,8 @@ inline constexpr bool contrast_first = false;
 inline constexpr int batch = 8;
 inline constexpr int train_longest = 12, longest = 30;
 
-struct tuning {
-  static constexpr int rank = 0;
-  static constexpr double alpha = 1;
-  static constexpr double dropout = 0;
-  using adapted = tx::names<>;
-  using trained = tx::names<>;
-  using frozen = tx::names<>;
-  static constexpr bool bf16 = false, bf16_on_devices = false;
-  using optimizer = void;
-  static constexpr char const* optimizer_name = "";
-  static constexpr int accumulate = 1;
+struct tuning : plain_tuning {
   static constexpr int ranks = 2, zero = 2;
-  static constexpr double average = 0;
-  static constexpr bool layer_decay = false;
-  static constexpr tx::fixed_string below = "bert.embeddings*";
 };
 
 }  // namespace bert::model

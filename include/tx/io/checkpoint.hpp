@@ -52,13 +52,17 @@ concept divided_run = requires {
 // And each can tell what it keeps.
 template <class Run>
 concept portioned_run = divided_run<Run> && requires(Run& run) { run.portion_writer(); };
-// Of such a run, for a rank that does not save: one block at a time. Where divides() tells that it is whole on each, there is nothing to take part in.
+// Do ranks divide this one? A run whose type leaves that open says so by divides().
+template <class Run>
+bool is_divided(Run const& run) {
+  if constexpr (requires { run.divides(); }) return run.divides();
+  else return divided_run<Run const>;
+}
+// Of such a run, for a rank that does not save: one block at a time.
 template <class Run>
 void take_part(Run& run) {
-  if constexpr (requires { run.divides(); })
-    if (!run.divides()) return;
   if constexpr (divided_run<Run>)
-    for (int k = 0; k <= run.states(); ++k) static_cast<void>(run.read(k));
+    for (int k = 0; is_divided(run) && k <= run.states(); ++k) static_cast<void>(run.read(k));
 }
 // Does another rank save what this one has too?
 template <class Run>

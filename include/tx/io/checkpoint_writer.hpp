@@ -27,8 +27,7 @@ class checkpoint_writer {
   // save, that one is tried and waited for before: what could not be written then may be possible now, and nothing is lost.
   template <class Run>
   void save(std::filesystem::path const& folder, Run& run, checkpoint_values const& position = {}, save_options const& options = {}) {
-    if constexpr (detail::divided_run<Run>)
-      if (options.writes || options.portions) wait();  // what ends this rank ends the others, who are not asked for their part first
+    if (detail::is_divided(run) && (options.writes || options.portions)) wait();  // what ends this rank ends the others, who are not asked for their part first
     if constexpr (detail::portioned_run<Run>) {
       if (options.portions) {
         snapshot_.take_portion(run, position, options);

@@ -52,14 +52,14 @@ class checkpoints {
   // on the disk after wait(), and what writing throws comes out of a later call (see io::checkpoint_writer).
   template <class Run>
   void save(Run& run, std::int64_t step, to_save const& what) {
-    if (!takes_part<Run>() || (last_ == step && !failed())) return;
+    if (!takes_part(run) || (last_ == step && !failed())) return;
     write(options_.folder, options_.keep, run, step, what);
     last_ = step;
   }
   // Where the save before has failed, the state is saved among the others first: the run ends with that failure, and goes on from there.
   template <class Run>
   void save_best(Run& run, std::int64_t step, to_save const& what) {
-    if (!takes_part<Run>()) return;
+    if (!takes_part(run)) return;
     try {
       wait();
     } catch (...) {
@@ -80,7 +80,8 @@ class checkpoints {
   template <class Run>
   io::resumed load(Run& run) {
     wait();
-    if constexpr (io::detail::divided_run<Run>) static_cast<void>(run.from_first(0));  // which made a checkpoint of all ranks' portions
+    if constexpr (io::detail::divided_run<Run>)
+      if (io::detail::is_divided(run)) static_cast<void>(run.from_first(0));  // which made a checkpoint of all ranks' portions
     if (!wanted()) throw value_error("loop: to resume it needs a folder of checkpoints. FIX: loop_options::folder, or checkpoints.folder");
     return io::load_checkpoint(options_.folder, run);
   }
@@ -96,7 +97,7 @@ class checkpoints {
   // All is on the disk when this returns, or removed.
   template <class Run, class State>
   void end(Run& run, std::int64_t step, State&& state) {
-    if (!takes_part<Run>()) return;
+    if (!takes_part(run)) return;
     if (options_.at_end == at_end::save) save(run, step, state());
     wait();
     if (writes() && options_.at_end == at_end::remove) io::remove_checkpoints(options_.folder);
@@ -105,8 +106,8 @@ class checkpoints {
  private:
   // Of ranks that divide the run all read what one of them writes.
   template <class Run>
-  bool takes_part() const {
-    return writes() || (wanted() && io::detail::divided_run<Run>);
+  bool takes_part(Run const& run) const {
+    return writes() || (wanted() && io::detail::is_divided(run));
   }
   std::filesystem::path best_folder() const { return options_.folder / "best"; }
 

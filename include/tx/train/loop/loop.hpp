@@ -134,8 +134,9 @@ class loop {
  private:
   // Of ranks that divide a run: what the first one has, as all of them have to read and save where one does.
   double from_first(double value) const {
-    if constexpr (io::detail::divided_run<Run>) return run_.from_first(value);
-    else return value;
+    if constexpr (io::detail::divided_run<Run>)
+      if (io::detail::is_divided(run_)) return run_.from_first(value);
+    return value;
   }
 
   // What is judged, and so the best of it: the parameters, or what the run says is kept of it, as a moving average.
