@@ -57,6 +57,7 @@ graph recorded() {
 TEST_CASE("steps of models in which every extent is alike") {
   CHECK_NOTHROW(verify_fusion_of(recorded<train_step<nn::bert_classifier<small, 16>, bert_loss, adamw>>()));
   CHECK_NOTHROW(verify_fusion_of(recorded<train_step<nn::bert_classifier<small, 16>, bert_loss, adamw, clip_gradient>>()));
+  CHECK_NOTHROW(verify_fusion_of(recorded<train_step<nn::bert_classifier<small, 16>, bert_loss, adamw, mixed<f16>, loss_scale, accumulate<2>>>()));
   using cosine = twin<nn::cosine>;
   using residual = twin<nn::residual>;
   CHECK_NOTHROW(verify_fusion_of(recorded<train_step<nn::twinbert<cosine>, twin_loss<cosine>, adamw, clip_gradient>>()));

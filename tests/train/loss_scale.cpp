@@ -1,7 +1,10 @@
 // Gradients of a multiple of the loss: the same bits where it is a power of two, smaller ones than halves hold, and steps that are skipped.
+#include "../io/temp_folder.hpp"
+
 #include <tx/backends/cpu.hpp>
 #include <tx/dist/data_parallel.hpp>
 #include <tx/expr/repeat.hpp>
+#include <tx/io/checkpoint.hpp>
 #include <tx/nn/linear.hpp>
 #include <tx/ops/mean.hpp>
 #include <tx/ops/tanh.hpp>
@@ -114,6 +117,7 @@ TEST_CASE("a step whose gradients are not finite changes nothing, and the next o
   auto const x = batch(rows);
   auto const check = [&]<class Step>(std::type_identity<Step>) {
     tx::executor<Step, tx::cpu> run{tx::seed(3)};
+    run.settings.set("loss_scale_interval", 0.0f);
     run.settings.set("loss_scale", 65536.0f);
     CHECK(std::isfinite(static_cast<float>(run(x).gradient_norm)));
     auto const before = run.read(), first = run.read(1), second = run.read(2);
@@ -138,24 +142,91 @@ TEST_CASE("gradients of a multiple need no more memory than those that are clipp
   CHECK(1.0 * gradients(std::type_identity<std::tuple<tx::loss_scale, tx::accumulate<4>>>{}) <= 1.03 * gradients(std::type_identity<std::tuple<tx::clip_gradient, tx::accumulate<4>>>{}));
 }
 
+namespace {
+float scale_of(auto const& result) { return result.loss_scale; }
+}  // namespace
+
 TEST_CASE("a scale falls where steps are skipped, and rises where they are not") {
   tx::executor<step<rows, tx::sgd, tx::loss_scale>, tx::cpu> run{tx::seed(3)};
-  run.settings.set("loss_scale", 8.0f);
-  tx::train::loss_scaler scale{.interval = 3, .most = 16};
-  auto const now = [&] { return static_cast<float>(run.settings["loss_scale"]); };
-  double const infinite = std::numeric_limits<double>::infinity();
-  CHECK(!scale(run, infinite));
-  CHECK(now() == 4);
-  CHECK(!scale(run, std::nan("")));
-  CHECK(now() == 2);
-  for (int i = 0; i < 2; ++i) CHECK(scale(run, 1.0));
-  CHECK(now() == 2);
-  CHECK(scale(run, 1.0));
-  CHECK(now() == 4);
-  for (int i = 0; i < 12; ++i) scale(run, 1.0);
-  CHECK(now() == 16);
-  for (int i = 0; i < 9; ++i) scale(run, infinite);
-  CHECK(now() == 1);
+  run.settings.set("loss_scale", 0x1p127f);
+  run.settings.set("loss_scale_interval", 3.0f);
+  auto const x = batch(rows);
+  auto const before = run.read();
+  float scale = 0x1p127f;
+  int skipped = 0;
+  for (;; ++skipped, scale /= 2) {  // until gradients are finite
+    auto const r = run(x);
+    REQUIRE(scale_of(r) == scale);
+    if (std::isfinite(static_cast<float>(r.gradient_norm))) break;
+    REQUIRE(run.read() == before);
+  }
+  CHECK(skipped > 0);
+  CHECK(run.read() != before);
+  CHECK(scale > 0x1p24f);  // where none is higher that rises
+  for (int i = 0; i < 8; ++i) CHECK(scale_of(run(x)) == scale);
+}
+
+TEST_CASE("a scale has limits, and counts updates anew behind each change") {
+  tx::executor<step<rows, tx::sgd, tx::loss_scale>, tx::cpu> run{tx::seed(3)};
+  run.settings.set("loss_scale", 0x1p21f);
+  run.settings.set("loss_scale_interval", 3.0f);
+  auto const x = batch(rows);
+  auto bad = x;
+  bad[5] = std::numeric_limits<float>::infinity();
+  std::vector<float> const good_runs{0x1p21f, 0x1p21f, 0x1p21f, 0x1p22f, 0x1p22f, 0x1p22f, 0x1p23f, 0x1p23f};
+  for (float wanted : good_runs) CHECK(scale_of(run(x)) == wanted);
+  CHECK(scale_of(run(bad)) == 0x1p23f);
+  for (float wanted : {0x1p22f, 0x1p22f, 0x1p22f, 0x1p23f, 0x1p23f, 0x1p23f, 0x1p24f, 0x1p24f, 0x1p24f, 0x1p24f, 0x1p24f}) CHECK(scale_of(run(x)) == wanted);
+  for (float wanted = 0x1p24f; wanted > 1; wanted /= 2) CHECK(scale_of(run(bad)) == wanted);
+  for (int i = 0; i < 3; ++i) CHECK(scale_of(run(bad)) == 1);
+}
+
+TEST_CASE("a scale with an interval of 0 is what the setting says") {
+  tx::executor<step<rows, tx::sgd, tx::loss_scale>, tx::cpu> run{tx::seed(3)};
+  auto const x = batch(rows);
+  run(x);
+  run.settings.set("loss_scale_interval", 0.0f);
+  for (float wanted : {8.0f, 0x1p30f, 2.0f}) {
+    run.settings.set("loss_scale", wanted);
+    CHECK(scale_of(run(x)) == wanted);
+  }
+}
+
+TEST_CASE("a scale that changes from update to update, of several runs each") {
+  tx::executor<step<rows, tx::sgd, tx::loss_scale, tx::accumulate_runs<2>>, tx::cpu> run{tx::seed(3)};
+  run.settings.set("loss_scale", 64.0f);
+  run.settings.set("loss_scale_interval", 2.0f);
+  auto const x = batch(rows);
+  auto bad = x;
+  bad[5] = std::numeric_limits<float>::infinity();
+  for (float wanted : {64.0f, 64.0f, 64.0f, 64.0f, 128.0f}) CHECK(scale_of(run(x)) == wanted);
+  CHECK(scale_of(run(bad)) == 128);  // the second of its update
+  CHECK(scale_of(run(bad)) == 64);   // the first
+  CHECK(scale_of(run(x)) == 64);     // the sum has the infinity of its first run
+  CHECK(scale_of(run(x)) == 32);
+}
+
+TEST_CASE("a scale goes on from a checkpoint, with the updates that count") {
+  using scaled = step<rows, tx::adamw, tx::loss_scale, tx::mixed<tx::f16>>;
+  tx::executor<scaled, tx::cpu> one{tx::seed(3)}, other{tx::seed(4)};
+  auto const x = batch(rows);
+  one.settings.set("loss_scale_interval", 4.0f);
+  for (int i = 0; i < 6; ++i) one(x);
+  temp_folder const into;
+  auto const folder = into / "checkpoints";
+  tx::io::save_checkpoint(folder, one);
+  tx::io::load_checkpoint(folder, other);
+  for (int i = 0; i < 5; ++i) {
+    auto const a = one(x), b = other(x);
+    CHECK(scale_of(a) == (i < 2 ? 0x1p17f : 0x1p18f));
+    CHECK(scale_of(b) == scale_of(a));
+  }
+  CHECK(one.read() == other.read());
+  CHECK(one.read(3) == other.read(3));
+  CHECK(one.tensors(3)[0].name == "step");
+
+  tx::executor<step<rows, tx::adamw, tx::gradient_norm, tx::mixed<tx::f16>>, tx::cpu> without{tx::seed(4)};
+  CHECK_THROWS_WITH(tx::io::load_checkpoint(folder, without), Catch::Matchers::Contains("loss scaled"));
 }
 
 TEST_CASE("a scale that is none is refused") {

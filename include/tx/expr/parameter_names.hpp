@@ -46,10 +46,11 @@ TX_COLD std::vector<parameter_view> parameters_of() {
   return views;
 }
 
-// What an optimizer keeps in a state of that kind, by the parameters' names; parameters of which it keeps nothing there are left out.
+// What an optimizer keeps in a state of that kind, by the parameters' names; parameters of which it keeps nothing there are left out. What a step keeps of itself is "step".
 template <class Model>
 TX_COLD std::vector<parameter_view> states_of(per kind) {
   std::vector<parameter_view> views;
+  if (kind == per::step) views.push_back({"step", {layout<Model>::type, extents(static_cast<int>(numbers_of_step))}, 0});
   detail::for_each_tensor<Model>([&]<class P>(std::string_view name, int entry, std::int64_t index) {
     if (!layout<Model>::trains(layout<Model>::entries[entry]) || !detail::has_state(kind, P::info.dims.rank)) return;
     value_info const info = detail::state_info(kind, P::info, P::info.dims.rank);
@@ -78,7 +79,7 @@ TX_COLD std::vector<parameter_view> kept_tensors(portioning const& how, bool par
 // What lies in the memory of state s of these, and in that of the parameters: where ranks divide it, what one of them keeps.
 template <class Model>
 TX_COLD std::vector<parameter_view> kept_states_of(state_kinds const& kinds, int s) {
-  return kinds.divided() ? detail::kept_tensors<Model>(kinds.portions(), false) : states_of<Model>(kinds.of(s));
+  return kinds.divides(s) ? detail::kept_tensors<Model>(kinds.portions(), false) : states_of<Model>(kinds.of(s));
 }
 template <class Model>
 TX_COLD std::vector<parameter_view> kept_parameters_of(state_kinds const& kinds) {

@@ -5,9 +5,10 @@
 //   per::row         [a, 1]   [n]    all axes but the last
 //   per::column      [1, b]   none   all axes but the last but one
 //   per::tensor      [1, 1]   [1]
+//   per::step        two numbers, of no parameter: what a step keeps of itself, as its loss scale
 //
-// States per element may be divided among ranks: see state_portions.hpp.
-// Vectors and scalars are not divided: all elements are rows. Extents of repeats stand before these, so each block of a repeat has its own.
+// States per element may be divided among ranks: see state_portions.hpp. Vectors and scalars
+// have no columns: all elements are rows. Extents of repeats stand before these, so each block of a repeat has its own.
 #pragma once
 
 #include <tx/expr/state_portions.hpp>
@@ -18,7 +19,9 @@ namespace tx {
 
 inline constexpr int max_states = 4;
 
-enum class per : std::uint8_t { element, row, column, tensor };
+enum class per : std::uint8_t { element, row, column, tensor, step };
+
+inline constexpr std::int64_t numbers_of_step = 2;  // that a state per::step has
 
 // What each state of an optimizer has a number for, in their order; as a number, how many states there are. A number n is n states for each element.
 class state_kinds {
@@ -50,6 +53,8 @@ class state_kinds {
   constexpr int ranks() const { return how_.ranks; }
   constexpr portioning const& portions() const { return how_; }
   constexpr bool divided() const { return how_.ranks > 1; }
+  // Does each rank keep a portion of that state? All of them have the numbers of a step.
+  constexpr bool divides(int state) const { return divided() && of(state) != per::step; }
   constexpr bool divides_parameters() const { return parameters_too_; }
   // The same, which lie in the host's memory where a program runs on a device.
   constexpr state_kinds kept_by_host(bool it_does = true) const {
@@ -66,9 +71,10 @@ class state_kinds {
     for (int s = 0; s < other.count_ && same; ++s) same = of(s) == other.of(s);
     return same;
   }
+  // Has each of them a number for each element, or none for any parameter?
   constexpr bool only_elements() const {
     for (int s = 0; s < count_; ++s)
-      if (of(s) != per::element) return false;
+      if (of(s) != per::element && of(s) != per::step) return false;
     return true;
   }
 
@@ -82,7 +88,7 @@ class state_kinds {
 namespace detail {
 
 // Has a tensor, of so many axes without those of repeats, numbers in a state of that kind?
-constexpr bool has_state(per kind, int own_rank) { return kind != per::column || own_rank >= 2; }
+constexpr bool has_state(per kind, int own_rank) { return kind != per::step && (kind != per::column || own_rank >= 2); }
 
 // Its state where it has one; axes of repeats stand before its own.
 constexpr value_info state_info(per kind, value_info of, int own_rank) {
@@ -99,6 +105,7 @@ template <class Model>
 constexpr std::int64_t place_in_state(per kind, int entry) {
   using of_model = layout<Model>;
   if (kind == per::element) return entry < of_model::entries.size() ? of_model::entries[entry].offset : of_model::trained;
+  if (kind == per::step) return entry < of_model::entries.size() ? 0 : numbers_of_step;
   constexpr std::int64_t line = of_model::line;
   std::int64_t at = 0;
   for (int k = 0; k < entry; ++k) {
@@ -114,7 +121,7 @@ constexpr std::int64_t state_elements(per kind) {
 // Those that a rank keeps of state s.
 template <class Model>
 constexpr std::int64_t elements_of_state(state_kinds const& kinds, int s) {
-  return kinds.divided() ? kept_elements<Model>(kinds.portions()) : state_elements<Model>(kinds.of(s));
+  return kinds.divides(s) ? kept_elements<Model>(kinds.portions()) : state_elements<Model>(kinds.of(s));
 }
 // Those of the parameters that are trained, and of all, counted in elements of the former; what is not trained lies behind them, and is never divided.
 template <class Model>

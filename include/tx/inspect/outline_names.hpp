@@ -153,6 +153,7 @@ TX_COLD stored_names names_of(state_kinds states) {
   }
   for (int s = 0; s < states; ++s) {
     auto& state = out.states.emplace_back();
+    if (states.of(s) == per::step) state.push_back({"the step", 0, numbers_of_step * size_of(layout<Model>::type)});
     for (int k = 0; k < layout<Model>::entries.size(); ++k) {
       layout_entry const& e = layout<Model>::entries[k];
       if (!layout<Model>::trains(e) || !detail::has_state(states.of(s), e.rank)) continue;

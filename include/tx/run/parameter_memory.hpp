@@ -202,7 +202,7 @@ class parameter_block {
   }
 
   // Is block k divided among ranks, of whose tensors this one has portions?
-  bool divided(int k) const { return k > 0 ? states_.divided() : states_.divides_parameters(); }
+  bool divided(int k) const { return k > 0 ? states_.divides(k - 1) : states_.divides_parameters(); }
   // All tensors by name; k: 0 the parameters, 1 + s state s, of those that are trained. A value_error of what is divided.
   std::vector<reference<element_type>> tensors(int k = 0) { return named(all(k), k); }
   std::vector<reference<element_type const>> tensors(int k = 0) const { return named(all(k), k); }

@@ -5,8 +5,12 @@
 //   before   gradients of the loss; parameters p', states s'
 //   after    gradients of loss * scale, times 1 / scale, or 0 where they are not finite; where(norm < infinity, p', p), where(norm < infinity, s', s)
 //
-// The multiple is run.settings["loss_scale"], 65,536 at first. A power of two changes no bit of what does not leave the range. What parts of a batch and ranks add up, and
-// send as halves perhaps, are gradients of the multiple: they are divided behind that. A skipped step counts as one, in schedules and in Adam's correction of its means too.
+// The multiple is a state of the step, made where the step is: it begins as run.settings["loss_scale"], 65,536 at first; a step that is skipped halves it, down to 1, and
+// run.settings["loss_scale_interval"] updates in a row that are not, 2,000 at first, double it, up to 2^24, as PyTorch's GradScaler has it
+// (https://docs.pytorch.org/docs/stable/amp.html#gradient-scaling). With an interval of 0 it is what the setting says in each run. A checkpoint has it.
+//
+// A power of two changes no bit of what does not leave the range. What parts of a batch and ranks add up, and send as halves perhaps, are gradients of the multiple: they
+// are divided behind that. A skipped step counts as one, in schedules and in Adam's correction of its means too.
 #pragma once
 
 #include <tx/expr/setting.hpp>
@@ -15,29 +19,63 @@
 #include <tx/ops/constant.hpp>
 #include <tx/ops/div.hpp>
 #include <tx/ops/less.hpp>
+#include <tx/ops/logical_and.hpp>
+#include <tx/ops/logical_not.hpp>
 #include <tx/ops/mul.hpp>
 #include <tx/ops/where.hpp>
+#include <tx/train/accumulate_runs.hpp>
 #include <tx/train/gradients.hpp>
 
-#include <cmath>
-#include <cstdint>
 #include <limits>
 
 namespace tx {
 
 namespace detail {
 
-constexpr bool is_loss_scale(float scale) { return scale > 0 && scale < std::numeric_limits<float>::infinity(); }
-constexpr var loss_scale_of(graph& g) { return named_number(g, declared_setting{"loss_scale", 65536.0f, is_loss_scale, "a finite number above 0, best a power of two"}); }
+inline constexpr double least_loss_scale = 1, most_loss_scale = 0x1p24;
 
-// Of loss * scale.
-constexpr var unscaled(graph& g, var x) {
-  g.when = step_phase::update;
-  return x * cast(1.0 / loss_scale_of(g), x.type());
-}
-constexpr void unscale_gradients(graph& g) {
-  for_each_gradient(g, [&](var gradient, int) { return unscaled(g, gradient); });
-}
+constexpr bool is_loss_scale(float scale) { return scale > 0 && scale < std::numeric_limits<float>::infinity(); }
+constexpr bool is_interval(float updates) { return updates >= 0; }
+constexpr var first_loss_scale(graph& g) { return named_number(g, declared_setting{"loss_scale", 65536.0f, is_loss_scale, "a finite number above 0, best a power of two"}); }
+constexpr var loss_scale_interval(graph& g) { return named_number(g, declared_setting{"loss_scale_interval", 2000.0f, is_interval, "a number of updates, or 0 for a scale that stays"}); }
+
+// What a step keeps of it, in a state of its own kind: the scale, 0 before the first run, and how many updates in a row were made with it.
+struct loss_scaling {
+  int state;   // its number
+  dtype type;  // of states
+
+  constexpr var kept_scale(graph& g) const { return number(g, 0); }
+  constexpr var kept_count(graph& g) const { return number(g, 1); }
+  // Of this run, a scalar.
+  constexpr var scale(graph& g) const {
+    var const kept = kept_scale(g);
+    return where(logical_and(less(0.0, loss_scale_interval(g)), less(0.0, kept)), kept, cast(first_loss_scale(g), type));
+  }
+  constexpr var unscaled(graph& g, var x) const {
+    g.when = step_phase::update;
+    return x * cast(1.0 / scale(g), x.type());
+  }
+  constexpr void unscale_gradients(graph& g) const {
+    for_each_gradient(g, [&](var gradient, int) { return unscaled(g, gradient); });
+  }
+  // finite: were all gradients? Both numbers for the runs to come, where this one ends an update.
+  constexpr void go_on(graph& g, var finite, place_among_runs const& place) const {
+    g.when = step_phase::update;
+    var const now = scale(g), count = kept_count(g) + 1.0;
+    var const grows = less(cast(loss_scale_interval(g), type) - 0.5, count);
+    var const next = where(finite, where(logical_and(grows, less(now, most_loss_scale)), now * 2.0, now), where(less(least_loss_scale, now), now * 0.5, now));
+    var const next_count = where(logical_and(finite, logical_not(grows)), count, 0.0);
+    replace(g, kept_scale(g), place, next);
+    replace(g, kept_count(g), place, next_count);
+  }
+
+ private:
+  constexpr var number(graph& g, int k) const { return emit_leaf(g, block_info, {type, shape{}}, of_block(1 + state, k)); }
+  static constexpr void replace(graph& g, var leaf, place_among_runs const& place, var next) {
+    g.outputs.push_back(output{changed_by_update(place, next, leaf).id, output_kind::assign, leaf.id});
+  }
+};
+
 // Gradients are nothing where they are not finite: so no update is computed, and kept, before that is known.
 constexpr void wait_for(graph& g, var finite) {
   for_each_gradient(g, [&](var gradient, int) { return where(finite, gradient, broadcast_to(constant(g, gradient.type(), 0), gradient.dims())); });
@@ -45,35 +83,4 @@ constexpr void wait_for(graph& g, var finite) {
 constexpr var is_finite(var norm) { return less(norm, std::numeric_limits<double>::infinity()); }
 
 }  // namespace detail
-
-namespace train {
-
-// What a loop makes of "loss_scale" from step to step: half of it where a step was skipped, twice of it after so many that were not, as PyTorch's GradScaler does.
-// https://docs.pytorch.org/docs/stable/amp.html#gradient-scaling
-//
-//   tx::train::loss_scaler scale;
-//   auto const r = run(x, y);
-//   if (!scale(run, r.gradient_norm)) ++skipped;
-//
-// With accumulate_runs<N> it is asked behind each N-th run alone, as the sum has the infinity of each of its runs; with runs that are started ahead, of results in their order.
-struct loss_scaler {
-  int interval = 2000;   // steps without a skipped one before it is doubled
-  float least = 1, most = 0x1p24f;
-  std::int64_t good = 0; // steps since it was changed: with the setting, all that a run that goes on from a checkpoint needs
-
-  // Did the step that told this norm change anything?
-  template <class Run>
-  bool operator()(Run& run, double norm) {
-    float const now = run.settings["loss_scale"];
-    bool const changed = std::isfinite(norm);
-    good = changed ? good + 1 : 0;
-    if (!changed && now > least) run.settings["loss_scale"] = now / 2;
-    if (good < interval) return changed;
-    good = 0;
-    if (now < most) run.settings["loss_scale"] = now * 2;
-    return changed;
-  }
-};
-
-}  // namespace train
 }  // namespace tx

@@ -14,8 +14,8 @@ struct clip_gradient {};
 // parts. Where nothing else needs all gradients together, this does not either: each leaves its sum of squares.
 struct gradient_norm {};
 
-// Gradients are those of run.settings["loss_scale"] times the loss, and divided by that again, for products of f16, which lose what is small; a step whose
-// gradients are not finite changes nothing. It hands back the norm as gradient_norm does, of which loss_scaler makes the next scale. See loss_scale.hpp.
+// Gradients are those of a multiple of the loss, and divided by that again, for products of f16, which lose what is small; a step whose gradients are not finite
+// changes nothing, and halves the multiple for those to come. It hands back the norm as gradient_norm does, and the multiple as `loss_scale`. See loss_scale.hpp.
 struct loss_scale {};
 
 // step::memory.activations is at most Bytes: products of repeated blocks are computed again in the backward pass as far as that

@@ -35,6 +35,17 @@ constexpr void for_each_result(with_gradient_norm<Result, T>& result, F f) {
   f(result.gradient_norm);
 }
 
+// With the option loss_scale, the one that the run had.
+template <class Result, class T>
+struct with_loss_scale : with_gradient_norm<Result, T> {
+  T loss_scale;
+};
+template <class Result, class T, class F>
+constexpr void for_each_result(with_loss_scale<Result, T>& result, F f) {
+  for_each_result(static_cast<with_gradient_norm<Result, T>&>(result), f);
+  f(result.loss_scale);
+}
+
 namespace detail {
 // The axes of parameters of which each rank keeps the portion that it uses, where ranks divide the work of a batch.
 template <class Model, auto Loss, class... Options>
@@ -44,12 +55,13 @@ inline constexpr auto axes_kept = [] {
   else return dist::axes_kept<Model, Loss>(o);
 }();
 
-// What lies beside the parameters: the optimizer's states, and sums of gradients over the runs of an update.
+// What lies beside the parameters: the optimizer's states, sums of gradients over the runs of an update, and the loss's scale.
 template <class Model, auto Loss, class Optimizer, class... Options>
 constexpr state_kinds states_beside() {
   constexpr step_options o = options_of<Options...>();
   constexpr state_kinds own = Optimizer::states;
-  state_kinds const all = (o.runs > 1 ? own.and_one(per::element) : own).kept_by_host(o.offloads);
+  state_kinds all = o.runs > 1 ? own.and_one(per::element) : own;
+  all = (o.scales_loss ? all.and_one(per::step) : all).kept_by_host(o.offloads);
   if constexpr (o.ranks_of_batch() > 1 && own.only_elements() && !o.decays_by_layer) {
     constexpr auto const& axes = axes_kept<Model, Loss, Options...>;
     return all.divided_among({o.ranks_of_batch(), axes.items, layout<Model>::entries.size()}, true);
@@ -68,15 +80,15 @@ struct train_step {
   using model = Model;
   using optimizer = Optimizer;
   using call = callable<std::remove_cvref_t<decltype(Loss)>, Model>;
-  static_assert(options_of<Options...>().runs == 1 || Optimizer::states < max_states,
-                "tx::train_step: the optimizer has so many states that none is left for the sum over runs. FIX: accumulate_runs with an optimizer of fewer states");
+  static_assert(Optimizer::states + (options_of<Options...>().runs > 1) + options_of<Options...>().scales_loss <= max_states,
+                "tx::train_step: the optimizer has so many states that none is left for the sum over runs, or the loss's scale. FIX: accumulate_runs and loss_scale with an optimizer of fewer states");
   static constexpr state_kinds states = detail::states_beside<Model, Loss, Optimizer, Options...>();
   static_assert(states.only_elements() || detail::sees_whole_tensors<Optimizer>,
                 "tx::train_step: an optimizer keeps a state per row, column or tensor, but may be shown many tensors at once. FIX: whole_tensors = true in the optimizer");
   // What the states mean; see optimizer.hpp.
   static std::string optimizer_identity() {
     std::string const own = detail::optimizer_identity<Optimizer>();
-    return options.runs > 1 ? own + ", every " + std::to_string(options.runs) + " runs" : own;
+    return own + (options.runs > 1 ? ", every " + std::to_string(options.runs) + " runs" : "") + (options.scales_loss ? ", loss scaled" : "");
   }
   static constexpr step_options options = options_of<Options...>();
   static_assert(options.division.given || (options.division.combine == nullptr && !is_half(options.division.sent_as)),
@@ -94,7 +106,8 @@ struct train_step {
                 "tx::zero: the optimizer keeps a state per row, column or tensor, of which a rank has portions. FIX: one with a number for each element, as tx::adamw or tx::lamb, or no zero");
   static_assert(division.zero == 0 || (division.combine == nullptr && !options.decays_by_layer), "tx::zero: adasum and layer_decay need whole tensors, of which a rank has portions. FIX: leave one of them out");
   using told = std::conditional_t<typed_handle<typename call::result>, loss_result<typename call::result>, typename call::result>;
-  using result = std::conditional_t<options.tells_norm, with_gradient_norm<told, element_t<layout<Model>::type>>, told>;
+  using number = element_t<layout<Model>::type>;
+  using result = std::conditional_t<options.scales_loss, with_loss_scale<told, number>, std::conditional_t<options.tells_norm, with_gradient_norm<told, number>, told>>;
   static constexpr int parts = options.parts;
   using arguments = dist::arguments_of_shards<division.shards * parts, typename call::arguments>;
 
@@ -103,6 +116,7 @@ struct train_step {
   static constexpr recomputation record(graph& g, target const& to = cpu_target, std::int64_t activations = -1) {
     detail::record_forward<Model, Loss>(g, options);
     detail::gradient_facts<Model> const facts(states);
+    detail::loss_scaling const scaling{states - 1, layout<Model>::type};
     recomputation again{};
     if constexpr (options.stages > 1) {
       g = dist::pipelined<Model>(g, options.stages, parts);
@@ -111,7 +125,7 @@ struct train_step {
       dist::divide_products(g, options.tensor_ranks);
       if constexpr (states.divides_parameters()) dist::divide_parameters(g, facts, options.tensor_ranks > 1);
       again = detail::recomputed_within<Model>(g, activations);
-      detail::differentiate<Model>(g, again.again, options.scales_loss ? detail::loss_scale_of(g) : var{});
+      detail::differentiate<Model>(g, again.again, options.scales_loss ? scaling.scale(g) : var{});
       if (g.no_gradient.op != nullptr) return again;
       if constexpr (states.divides_parameters()) dist::gather_parameters(g);
     }
@@ -139,24 +153,26 @@ struct train_step {
     }
 
     if constexpr (options.runs > 1) {
-      if constexpr (options.scales_loss) detail::unscale_gradients(g);  // other runs may have had another scale
+      if constexpr (options.scales_loss) scaling.unscale_gradients(g);  // other runs may have had another scale
       if constexpr (division.zero == 1) detail::keep_own_rows(g, facts);  // as the sums over runs are divided
       detail::add_to_earlier_runs(g, options.runs, Optimizer::states, facts);
     }
     var finite{};
     if constexpr (options.clips || options.tells_norm) {
       var norm = detail::norm_of_gradients(g, division.given, facts);
-      if constexpr (options.scales_loss && options.runs == 1) norm = detail::unscaled(g, norm);
+      if constexpr (options.scales_loss && options.runs == 1) norm = scaling.unscaled(g, norm);
       if (options.tells_norm) g.outputs.push_back(output{norm.id, output_kind::result, -1});
       if constexpr (options.scales_loss) {
+        g.outputs.push_back(output{scaling.scale(g).id, output_kind::result, -1});
         finite = detail::is_finite(norm);
         detail::wait_for(g, finite);
-        if constexpr (options.runs == 1) detail::unscale_gradients(g);  // behind the norm, as part of the update: so they exist once
+        if constexpr (options.runs == 1) scaling.unscale_gradients(g);  // behind the norm, as part of the update: so they exist once
       }
       if (options.clips) detail::clip(g, norm);
     }
 
     detail::update_parameters<Model, Optimizer>(g, options, facts, finite);
+    if constexpr (options.scales_loss) scaling.go_on(g, finite, detail::place_of_run(g, options.runs));
     passes::sink(g);
     if constexpr (states.divides_parameters()) dist::keep_in_portions(g, facts);
     if constexpr (options.overlaps > 0) dist::overlap(g, options.overlaps);
