@@ -1,5 +1,5 @@
 // A sum over runs beside an optimizer that keeps as many states as there may be.
-// expect: tx::train_step: the optimizer has so many states that none is left for the sum over runs. FIX: accumulate_runs with an optimizer of fewer states
+// expect: tx::train_step: the optimizer has so many states that none is left for the sum over runs, or the loss's scale. FIX: accumulate_runs and loss_scale with an optimizer of fewer states
 #include <tx/ops/mean.hpp>
 #include <tx/train/step.hpp>
 
