@@ -5,6 +5,7 @@
 #include <tx/dist/overlap.hpp>
 #include <tx/train/options.hpp>
 
+#include <algorithm>
 #include <atomic>
 #include <thread>
 
@@ -60,6 +61,7 @@ TEST_CASE("steps whose collectives overlap train what others do, bit for bit") {
   CHECK(trained_wide<wide<overlapped>>(behind_it) == wanted);
   CHECK(trained_wide<wide<overlapped>>(as_it_is) == wanted);  // all is done where it is begun
   CHECK(trained_wide<wide<zero<3>, overlapped_from<1>>>(behind_it) == wanted);
+  CHECK(trained_wide<wide<zero<3>, overlapped_from<1>>>(as_it_is) == wanted);
 }
 
 TEST_CASE("sums begin as soon as they can, and are awaited when nothing else is left in the block") {
@@ -79,6 +81,42 @@ TEST_CASE("sums begin as soon as they can, and are awaited when nothing else is 
       }
   CHECK(order == std::vector<std::string>{"begun", "begun", "begun", "awaited", "awaited", "awaited"});
   CHECK(wide<overlapped>::memory.peak <= wide<>::memory.peak + 4 * 40 * 40 * std::int64_t{sizeof(float)});
+}
+
+TEST_CASE("parameters that ranks divide are gathered while the block before them is computed") {
+  using ahead = wide<zero<3>, overlapped_from<1>>;
+  exec::inspection seen{};
+  exec::lowered const l = ahead::source::lower(cpu_target, &seen);
+  graph const& g = seen.nodes;
+  auto const kind_of = [&](exec::instruction const& i) -> std::string {
+    if (i.kind == exec::instruction_kind::loop) return "loop";
+    int const head = seen.fused.groups[seen.group_of_call[i.index]].head;
+    if (head < 0) return "computes";
+    op_info const& op = *g[head].op;
+    if (op.fetches_next) return "fetches";
+    if (op.awaits) return g[g.input(head, 0)].op->fetches_next ? "awaits" : "other";
+    if (op.kind == op_kind::collective) return op.name == std::string_view("begun_all_gather") ? "gathers" : "other";
+    return "computes";
+  };
+  int loops = 0, gathers = 0;
+  for (int r = 0; r < g.regions.size(); ++r) {
+    exec::loop const& of = l.loops[r];
+    std::vector<std::string> order;
+    for (int k = of.first; k < of.first + of.count; ++k) order.push_back(kind_of(l.instructions[k]));
+    gathers += static_cast<int>(std::count(order.begin(), order.end(), "gathers"));
+    if (of.iterations != 3) continue;
+    ++loops;
+    REQUIRE(order.size() > 9);
+    // All three matrices are on their way before anything is computed, and awaited when nothing is left to compute but updates.
+    CHECK(std::vector<std::string>(order.begin(), order.begin() + 3) == std::vector<std::string>(3, "fetches"));
+    auto const first_wait = std::find(order.begin(), order.end(), "awaits");
+    CHECK(std::count(order.begin(), first_wait, "computes") >= 3);
+    CHECK(std::count(order.begin(), order.end(), "awaits") == 3);
+  }
+  CHECK(loops == 2);
+  CHECK(gathers == 3);  // of the first block: the backward pass begins with what the forward one ends with
+  constexpr std::int64_t block = 3 * 40 * 40 * std::int64_t{sizeof(float)};
+  CHECK(ahead::memory.peak <= wide<zero<3>>::memory.peak + 4 * block);
 }
 
 TEST_CASE("what is begun runs in its order beside the rank, and what is finished is there") {

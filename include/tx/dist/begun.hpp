@@ -3,6 +3,9 @@
 //
 //   y = all_reduce(x)     b = begun_all_reduce(x), ..., y = awaited(b, x)     [...] -> the same
 //
+// all_gather_of_next(p): p, the slice of a leaf that an iteration sees, stands for that of the next one, which is gathered; the last iteration gathers its own. For the pass that
+// fetches parameters ahead (fetched_ahead.hpp).
+//
 // A communicator that has no way to go on meanwhile does all of it where it is begun.
 #pragma once
 
@@ -28,6 +31,9 @@ constexpr value_info awaited_infer(value_info const* in, int, attributes const&)
 inline constexpr op_info begun_all_reduce_info = detail::begun(all_reduce_info, "begun_all_reduce");
 inline constexpr op_info begun_reduce_scatter_info = detail::begun(reduce_scatter_info, "begun_reduce_scatter");
 inline constexpr op_info begun_all_gather_info = detail::begun(all_gather_info, "begun_all_gather");
+inline constexpr op_info all_gather_of_next_info{.name = "all_gather_of_next", .kind = op_kind::collective, .arity = 1, .infer = all_gather_info.infer, .fetches_next = true};
+inline constexpr op_info begun_all_gather_of_next_info{
+    .name = "begun_all_gather_of_next", .kind = op_kind::collective, .arity = 1, .infer = all_gather_info.infer, .begins = true, .fetches_next = true};
 inline constexpr op_info awaited_info{.name = "awaited", .kind = op_kind::collective, .arity = 2, .infer = detail::awaited_infer, .over_first = true, .awaits = true};
 
 namespace rules {
@@ -59,6 +65,10 @@ struct exec::collective_rule<&begun_reduce_scatter_info> {
 };
 template <>
 struct exec::collective_rule<&begun_all_gather_info> {
+  using type = rules::begun<rules::all_gather>;
+};
+template <>
+struct exec::collective_rule<&begun_all_gather_of_next_info> {
   using type = rules::begun<rules::all_gather>;
 };
 template <>

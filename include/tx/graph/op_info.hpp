@@ -88,6 +88,7 @@ struct op_info {
   bool over_first = false;     // whole, collective: the result may lie over input 0, of which a share reads what it writes alone
   bool each_element = false;   // collective: an element of the result is made of the ranks' elements in its place alone
   bool begins = false;         // collective: its result is not there before an op that awaits it, which reads it alone
+  bool fetches_next = false;   // collective: of its input, a slice of a leaf, it sees that of the next iteration; in the last one its own
   bool awaits = false;         // collective: input 0 is such a result, input 1 what that was begun with, which stays as it is until then
   bool along_axis = false;     // collective: acts on each line of an axis, attribute 0, by itself
   bool computed_again = false; // by a backward pass, for which a repeated block never keeps it

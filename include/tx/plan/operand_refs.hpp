@@ -118,6 +118,14 @@ class operand_refs {
     set_extents(r, g_.info(id).dims);
     return r;
   }
+  // The same of the next iteration of the loop at hand, of what lies in memory slice by slice.
+  constexpr operand_ref whole_of_next(int id) const {
+    operand_ref r = whole(id);
+    int const region_id = g_[id].region, loop = g_.loops_around(region_id) - 1;
+    if (loop < 0 || r.step[loop] == 0 || r.base == base_arena) throw invalid("lower: what is fetched for the next iteration is no slice of a leaf");
+    r.next = {loop, g_.regions[region_id].iterations - 1, g_.regions[region_id].reversed};
+    return r;
+  }
   // Positions and random numbers, which are computed and not read; drawn: those that an op on whole operands draws itself.
   constexpr operand_ref position(node const& n) const {
     operand_ref r{};

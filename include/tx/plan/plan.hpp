@@ -44,6 +44,15 @@ struct varying_number {
   constexpr bool operator==(varying_number const&) const = default;
 };
 
+// Of what is fetched for the next iteration of a loop: how many iterations on that is. The last one fetches its own.
+struct next_iteration {
+  int loop = -1;  // of those around, outermost first; -1: an operand is of the iteration at hand
+  int last = 0;   // its last index
+  bool reversed = false;
+
+  constexpr std::int64_t from(std::int64_t index) const { return reversed ? (index > 0 ? -1 : 0) : (index < last ? 1 : 0); }
+};
+
 // Where an operand lies, and how rows (or matrices of a batch) and columns follow each other; strides in elements.
 struct operand_ref {
   int base = base_arena;
@@ -53,6 +62,7 @@ struct operand_ref {
   std::int64_t offset = 0;  // bytes
   std::int64_t matrix = 0;  // bytes of one matrix where its buffer holds one band, whose first matrix is at the front; else 0
   std::int64_t step[max_loops] = {};  // bytes per iteration of each loop around, outermost first
+  next_iteration next{};
   int rank = 0;             // of the row index, outermost axis first
   int extent[max_rank] = {};  // `whole` kernels: the shape
   std::int64_t stride[max_rank] = {};

@@ -48,6 +48,7 @@ struct frame : loop_position {
   std::int64_t offset_of(operand_ref const& r) const {
     std::int64_t at = r.offset - r.matrix * band_first;
     for (int k = 0; k < max_loops; ++k) at += r.step[k] * index[k];
+    if (r.next.loop >= 0) at += r.step[r.next.loop] * r.next.from(index[r.next.loop]);
     return at;
   }
   std::uint32_t const* step_in_memory() const { return reinterpret_cast<std::uint32_t const*>(base[base_scalars] + scalar_bytes); }
