@@ -13,7 +13,9 @@
 //   train_step<model, loss, adamw, data_parallel<3>, tensor_parallel<2>>   6 ranks
 //   constexpr tx::rank_grid grid = tx::grid_of<step>(all.size());          grid.batch_of(all.rank()): which batch this rank has
 //
-// Errors: a communicator of another number of ranks; zero or adasum beside it.
+// With zero<1> the ranks of a column, which keep the same parts, divide the optimizer's states of those.
+//
+// Errors: a communicator of another number of ranks; zero<2>, zero<3> or adasum beside it.
 #pragma once
 
 #include <tx/dist/divided_parameters.hpp>
@@ -287,7 +289,7 @@ template <class Option, class... More>
 struct portions_of_step<Option, More...> : portions_of_step<More...> {};
 template <class Step, class... More>
 struct portions_of_step<kept_as<Step>, More...> {
-  static constexpr state_kinds states() { return state_kinds(0).divided_among(Step::states.portions(), Step::states.divides_parameters()); }
+  static constexpr state_kinds states() { return state_kinds(0).divided_among(Step::states.portions_of_parameters(), Step::states.divides_parameters()); }
 };
 }  // namespace detail
 

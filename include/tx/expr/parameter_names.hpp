@@ -60,7 +60,7 @@ TX_COLD std::vector<parameter_view> states_of(per kind) {
 }
 
 namespace detail {
-// What a rank keeps of each tensor, by name; of parameters also of those that are not trained.
+// What a rank keeps of each tensor, by name; of parameters also of those that are not trained. Where ranks divide blocks of a repeat, the names are those of the first rank's.
 template <class Model>
 TX_COLD std::vector<parameter_view> kept_tensors(portioning const& how, bool parameters) {
   std::vector<parameter_view> views;
@@ -69,7 +69,9 @@ TX_COLD std::vector<parameter_view> kept_tensors(portioning const& how, bool par
     state_piece const* const p = piece_of_entry<Model>(pieces, entry);
     if (p == nullptr && !parameters) return;
     value_info own = P::info;
-    if (p != nullptr && p->divided()) own.dims.set(p->axis, static_cast<int>(p->kept_rows));
+    if (p != nullptr && p->divided() && p->axis < 0 && index * own.count() >= p->portion_count()) return;  // of another rank's blocks
+    if (p != nullptr && p->divided() && p->axis >= 0) own.dims.set(p->axis, static_cast<int>(p->kept_rows));
+    if (p != nullptr && p->divided_again()) own.dims.set(0, static_cast<int>(p->own_kept));
     views.push_back({std::string(name), own, kept_first_byte<Model>(pieces, entry) / size_of(own.type) + index * own.count(), state_like<P>, p != nullptr});
   });
   return views;
@@ -83,7 +85,7 @@ TX_COLD std::vector<parameter_view> kept_states_of(state_kinds const& kinds, int
 }
 template <class Model>
 TX_COLD std::vector<parameter_view> kept_parameters_of(state_kinds const& kinds) {
-  return kinds.divides_parameters() ? detail::kept_tensors<Model>(kinds.portions(), true) : parameters_of<Model>();
+  return kinds.divides_parameters() ? detail::kept_tensors<Model>(kinds.portions_of_parameters(), true) : parameters_of<Model>();
 }
 
 }  // namespace tx

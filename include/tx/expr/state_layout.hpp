@@ -52,6 +52,7 @@ class state_kinds {
   // Ranks that divide them; 1: each has all.
   constexpr int ranks() const { return how_.ranks; }
   constexpr portioning const& portions() const { return how_; }
+  constexpr portioning portions_of_parameters() const { return how_.once(); }
   constexpr bool divided() const { return how_.ranks > 1; }
   // Does each rank keep a portion of that state? All of them have the numbers of a step.
   constexpr bool divides(int state) const { return divided() && of(state) != per::step; }
@@ -64,7 +65,7 @@ class state_kinds {
   }
   constexpr bool on_host() const { return on_host_; }
   // Do parameters beside these lie as beside others?
-  constexpr bool has_parameters_as(state_kinds const& other) const { return parameters_too_ == other.parameters_too_ && (!parameters_too_ || how_ == other.how_); }
+  constexpr bool has_parameters_as(state_kinds const& other) const { return parameters_too_ == other.parameters_too_ && (!parameters_too_ || how_.once() == other.how_.once()); }
   // Are the first states those of another optimizer, and is none of that one's missing?
   constexpr bool begin_with(state_kinds const& other) const {
     bool same = other.count_ <= count_ && (other.count_ == 0 || (other.how_ == how_ && other.on_host_ == on_host_));
@@ -126,7 +127,7 @@ constexpr std::int64_t elements_of_state(state_kinds const& kinds, int s) {
 // Those of the parameters that are trained, and of all, counted in elements of the former; what is not trained lies behind them, and is never divided.
 template <class Model>
 constexpr std::int64_t elements_that_are_trained(state_kinds const& kinds) {
-  return kinds.divides_parameters() ? kept_elements<Model>(kinds.portions()) : layout<Model>::trained;
+  return kinds.divides_parameters() ? kept_elements<Model>(kinds.portions_of_parameters()) : layout<Model>::trained;
 }
 template <class Model>
 constexpr std::int64_t elements_of_parameters(state_kinds const& kinds) {

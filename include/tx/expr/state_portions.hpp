@@ -4,7 +4,11 @@
 //   of two ranks            [10, 16]   [12, 7, 3]   [16]   a group of vectors, rows [5, 1024]
 //   each keeps              [5, 16]    [12, 4, 3]   [16]   [5, 1024]
 //
-// With tensor_parallel it is a portion of the rows, of the columns, or all, as the products need it. With pipeline it is a portion of the blocks of a repeat.
+// With tensor_parallel it is a portion of the rows, of the columns, or all, as the products need it. With pipeline it is a portion of the blocks of a repeat. With zero<1> beside one of
+// them the ranks that keep the same portion of a parameter, each for a batch of its own, divide the rows of its states once more:
+//
+//   of two by two ranks     [10, 16], its columns divided
+//   each keeps              [10, 8] of the parameter, [5, 8] of a state
 #pragma once
 
 #include <tx/core/portion.hpp>
@@ -21,8 +25,11 @@ struct portioning {
   int ranks = 1;
   signed char const* axes = nullptr;
   int entries = 0;
+  int again = 1;  // ranks with other batches that divide once more what those of a portion keep
 
-  constexpr portioning(int of_ranks = 1, signed char const* table = nullptr, int count = 0) : ranks(of_ranks), axes(table), entries(count) {}
+  constexpr portioning(int of_ranks = 1, signed char const* table = nullptr, int count = 0, int once_more = 1) : ranks(of_ranks), axes(table), entries(count), again(once_more) {}
+  // What the ranks of a portion keep together.
+  constexpr portioning once() const { return {ranks, axes, entries}; }
   constexpr dividing_ranks divided_among() const { return {ranks, axes == nullptr ? across::batches : across::products}; }
   constexpr bool divides(int entry) const { return axes == nullptr || axes[entry] != none; }
   // Counted from the first of the tensor's own: axes of repeats stand before it.
@@ -31,7 +38,7 @@ struct portioning {
     return axes[entry] == blocks ? -repeats : axes[entry];
   }
   constexpr bool operator==(portioning const& other) const {
-    bool same = divided_among() == other.divided_among() && entries == other.entries;
+    bool same = divided_among() == other.divided_among() && entries == other.entries && again == other.again;
     for (int k = 0; k < entries && same; ++k) same = axes[k] == other.axes[k];
     return same;
   }
@@ -45,10 +52,14 @@ struct state_piece {
   std::int64_t blocks = 1, rows = 1, row = 1;  // [blocks, rows, row] elements, of which a rank keeps [blocks, kept_rows, row]
   std::int64_t kept_rows = 1;
   int axis = 0;              // of a tensor that the rows are, counted from the first of its own; below 0: of the repeats before it
+  std::int64_t tensors = 1, own_rows = 1, own_row = 1;  // the portion as [tensors, own_rows, own_row], of which each of those that divide it once more
+  std::int64_t own_kept = 1;                            // keeps [tensors, own_kept, own_row]
 
   constexpr bool divided() const { return kept_rows < rows; }
+  constexpr bool divided_again() const { return own_kept < own_rows; }
   constexpr std::int64_t count() const { return blocks * rows * row; }
-  constexpr std::int64_t kept_count() const { return blocks * kept_rows * row; }
+  constexpr std::int64_t portion_count() const { return blocks * kept_rows * row; }
+  constexpr std::int64_t kept_count() const { return divided_again() ? tensors * own_kept * own_row : portion_count(); }
 };
 
 namespace detail {
@@ -85,6 +96,14 @@ constexpr vec<state_piece> state_pieces(portioning const& how) {
       int const of_rows = dims.rank - e.rank + p.axis;
       for (int a = 0; a < dims.rank; ++a) (a < of_rows ? p.blocks : a == of_rows ? p.rows : p.row) *= dims.dim[a];
       p.kept_rows = e.rank > 1 && how.divides(k) && p.count() > 0 ? rows_of_rank(p.rows, how.ranks) : p.rows;
+      if (how.again > 1 && e.rank > 1 && p.count() > 0) {
+        int const own = dims.rank - e.rank;
+        for (int a = 0; a < dims.rank; ++a) {
+          std::int64_t const extent = a == of_rows ? p.kept_rows : dims.dim[a];
+          (a < own ? p.tensors : a == own ? p.own_rows : p.own_row) *= extent;
+        }
+        p.own_kept = rows_of_rank(p.own_rows, how.again);
+      }
       add(p);
     }
   }

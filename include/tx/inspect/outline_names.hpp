@@ -135,12 +135,13 @@ TX_COLD stored_names names_of(state_kinds states) {
   stored_names out;
   out.trained = layout<Model>::trained;
   auto const views = parameters_of<Model>();
-  auto const pieces = states.divided() ? state_pieces<Model>(states.portions()) : vec<state_piece>{};
+  auto const pieces_of = [&](portioning const& how) { return states.divided() ? state_pieces<Model>(how) : vec<state_piece>{}; };
+  auto const of_parameters = pieces_of(states.portions_of_parameters()), of_states = pieces_of(states.portions());
   // Where what a rank keeps of an entry lies, of parameters and of states that are divided.
-  auto const kept = [&](std::string const& name, int entry) {
+  auto const kept = [&](vec<state_piece> const& pieces, std::string const& name, int entry) {
     layout_entry const& e = layout<Model>::entries[entry];
     state_piece const* const p = detail::piece_of_entry<Model>(pieces, entry);
-    std::int64_t const first = detail::kept_first_byte<Model>(pieces, entry), count = p != nullptr && p->divided() ? p->kept_count() : e.info.count();
+    std::int64_t const first = detail::kept_first_byte<Model>(pieces, entry), count = p != nullptr && (p->divided() || p->divided_again()) ? p->kept_count() : e.info.count();
     return stored_names::entry{name, first, first + count * size_of(e.info.type)};
   };
   for (int k = 0; k < layout<Model>::entries.size(); ++k) {
@@ -149,7 +150,7 @@ TX_COLD stored_names names_of(state_kinds states) {
     std::string name;
     for (parameter_view const& v : views)
       if (v.first_byte() >= first && v.first_byte() < end) name = v.first_byte() == first ? v.name : detail::common_name(name, v.name);
-    out.entries.push_back(states.divides_parameters() ? kept(name, k) : stored_names::entry{name, first, end});
+    out.entries.push_back(states.divides_parameters() ? kept(of_parameters, name, k) : stored_names::entry{name, first, end});
   }
   for (int s = 0; s < states; ++s) {
     auto& state = out.states.emplace_back();
@@ -157,8 +158,8 @@ TX_COLD stored_names names_of(state_kinds states) {
     for (int k = 0; k < layout<Model>::entries.size(); ++k) {
       layout_entry const& e = layout<Model>::entries[k];
       if (!layout<Model>::trains(e) || !detail::has_state(states.of(s), e.rank)) continue;
-      if (states.divided()) {
-        state.push_back(kept(out.entries[static_cast<std::size_t>(k)].name, k));
+      if (states.divides(s)) {
+        state.push_back(kept(of_states, out.entries[static_cast<std::size_t>(k)].name, k));
         continue;
       }
       std::int64_t const size = size_of(e.info.type), first = detail::place_in_state<Model>(states.of(s), k) * size;

@@ -160,7 +160,7 @@ checkpoint_portion portion_of_run(Run& run, checkpoint_values const& position, s
   auto const writer = run.portion_writer();
   checkpoint_portion own{writer.number, writer.count, saving_name_of(run.from_first(drawn_key())), contents_without_tensors(run, position, options), {}, {}};
   copies.clear();
-  for (int k = 0; k <= run.states() && own.number >= 0; ++k)
+  for (int k = 0; k <= run.states(); ++k)
     for (auto& t : run.portions(k)) {
       std::string const name = prefix_of_block(k) + t.name;
       copies.push_back(std::move(t.bytes));

@@ -174,7 +174,7 @@ class executor {
   // Copies of all elements, also where the host does not reach the backend's memory. Of what ranks divide among them it is whole; all of them have to call it.
   std::vector<typename block::element_type> read(int k = 0) const {
     if constexpr (exec::ranked<Backend>)
-      if (parameters_->divided(own(k))) return parameters_->gather(exec::host_end(frame_.ranks.across(divided_across())), own(k));
+      if (parameters_->divided(own(k))) return parameters_->gather(exec::host_end(frame_.ranks.across(divided_across())), exec::host_end(frame_.ranks.across(across::batches)), own(k));
     return parameters_->read(own(k));
   }
   // As many elements as that.
@@ -198,9 +198,11 @@ class executor {
     auto const& some = frame_.ranks.across(divided_across());
     return {frame_.ranks.grid().subset(divided_across(), frame_.ranks.all().rank()).has(0) ? some.rank() : -1, some.size()};
   }
-  // What this rank keeps of the tensors of the model, k as above, and, where it is the first, those of which all ranks have the whole. Copies.
+  // What this rank keeps of the tensors of the model, k as above, and, where it is the first, those of which all ranks have the whole; nothing, where another one has the same. Copies.
+  // All ranks have to call it.
   std::vector<exec::kept_tensor> portions(int k = 0) const requires(divided && exec::ranked<Backend>) {
-    return parameters_->portions(own(k), portion_writer().number == 0);
+    int const number = portion_writer().number;
+    return parameters_->portions(own(k), number >= 0, number == 0, exec::host_end(frame_.ranks.across(across::batches)));
   }
   // Keeps the parameters that the executor made, and the memory that elements() and tensors() show, also when the executor is gone;
   // nothing of the caller's.
@@ -212,8 +214,8 @@ class executor {
   template <class, class>
   friend class executor;
 
-  static std::shared_ptr<block> fresh(tx::seed s, int rank = 0) {
-    auto made = std::make_shared<block>(s, Step::states, std::span<std::byte>{}, rank);
+  static std::shared_ptr<block> fresh(tx::seed s, exec::portion_owner whose = {}) {
+    auto made = std::make_shared<block>(s, Step::states, std::span<std::byte>{}, whose);
     own_states(*made);
     return made;
   }

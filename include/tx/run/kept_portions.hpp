@@ -14,6 +14,11 @@
 
 namespace tx::exec {
 
+// A rank, by the number of the portion that it keeps, and of that which it keeps of it, where ranks with other batches divide it once more.
+struct portion_owner {
+  int portion = 0, batch = 0;
+};
+
 // f(where it is kept in bytes of the block, the first of its elements in the tensor, how many) for each run of elements that rank `rank` keeps of a parameter.
 template <class Model, class F>
 void for_each_kept(vec<state_piece> const& pieces, int rank, int entry, F const& f) {
@@ -23,6 +28,49 @@ void for_each_kept(vec<state_piece> const& pieces, int rank, int entry, F const&
   if (p == nullptr || !p->divided()) return f(start, std::int64_t{0}, e.info.count());
   portion const own = portion_of(p->rows, p->kept_rows, rank);
   for (std::int64_t b = 0; b < p->blocks; ++b) f(start + b * p->kept_rows * p->row * size, (b * p->rows + own.first) * p->row, own.count * p->row);
+}
+
+// From what each of the ranks that divide their portions once more keeps, those portions, laid out as how.once() has it. All of them have to call it.
+template <class Model, class Communicator, class T>
+std::vector<T> portions_of_all(Communicator& ranks, portioning const& how, std::span<T const> kept) {
+  auto const once = state_pieces<Model>(how.once()), again = state_pieces<Model>(how);
+  std::vector<T> out(static_cast<std::size_t>(kept_elements<Model>(how.once())));
+  std::vector<T> of_ranks;
+  for (int k = 0; k < again.size(); ++k) {
+    state_piece const& p = again[k];
+    auto const own = kept.subspan(static_cast<std::size_t>(p.kept), static_cast<std::size_t>(p.kept_count()));
+    auto const to = out.begin() + static_cast<std::ptrdiff_t>(once[k].kept);
+    if (!p.divided_again()) {
+      std::copy(own.begin(), own.end(), to);
+      continue;
+    }
+    of_ranks.resize(own.size() * static_cast<std::size_t>(how.again));
+    ranks.all_gather(own, std::span<T>(of_ranks));
+    for (int r = 0; r < how.again; ++r) {
+      portion const theirs = portion_of(p.own_rows, p.own_kept, r);
+      for (std::int64_t t = 0; t < p.tensors; ++t)
+        std::copy_n(of_ranks.begin() + (r * p.tensors + t) * p.own_kept * p.own_row, theirs.count * p.own_row, to + (t * p.own_rows + theirs.first) * p.own_row);
+    }
+  }
+  return out;
+}
+// And back: of those portions what rank `rank` of these keeps. What its rows lack is zero.
+template <class Model, class T>
+void keep_of_portions(portioning const& how, int rank, std::span<T const> portions, std::span<T> kept) {
+  auto const once = state_pieces<Model>(how.once()), again = state_pieces<Model>(how);
+  for (int k = 0; k < again.size(); ++k) {
+    state_piece const& p = again[k];
+    auto const from = portions.subspan(static_cast<std::size_t>(once[k].kept), static_cast<std::size_t>(p.portion_count()));
+    auto const to = kept.subspan(static_cast<std::size_t>(p.kept), static_cast<std::size_t>(p.kept_count()));
+    if (!p.divided_again()) {
+      std::copy(from.begin(), from.end(), to.begin());
+      continue;
+    }
+    portion const own = portion_of(p.own_rows, p.own_kept, rank);
+    std::fill(to.begin(), to.end(), T{});
+    for (std::int64_t t = 0; t < p.tensors; ++t)
+      std::copy_n(from.begin() + (t * p.own_rows + own.first) * p.own_row, own.count * p.own_row, to.begin() + t * p.own_kept * p.own_row);
+  }
 }
 
 // From what each rank keeps of what is trained, all of it, laid out as parameters are; elements between tensors are zero. All ranks have to call it. As: the element type,

@@ -83,9 +83,9 @@ class parameter_block {
   void const* updated_by = nullptr;
   static constexpr char each_run = 0;
 
-  // Fresh parameters: each drawn by its initializer, a function of the seed and its place only. States are zero. rank: whose portions they are, where ranks divide parameters.
-  parameter_block(tx::seed s, state_kinds states, std::span<std::byte> memory = {}, int rank = 0)
-      : seed(s), storage_(exec::room<Backend>(memory, bytes_for(checked(states)), "parameter_block")), states_(states), rank_(rank) {
+  // Fresh parameters: each drawn by its initializer, a function of the seed and its place only. States are zero. whose: portions they are, where ranks divide parameters or states.
+  parameter_block(tx::seed s, state_kinds states, std::span<std::byte> memory = {}, exec::portion_owner whose = {})
+      : seed(s), storage_(exec::room<Backend>(memory, bytes_for(checked(states)), "parameter_block")), states_(states), whose_(whose) {
     exec::clear_bytes<Backend>(storage_.data(), storage_.size());
     keep_states_apart();
     if constexpr (exec::remote<Backend>) {
@@ -132,17 +132,27 @@ class parameter_block {
       return {all(k).begin(), all(k).end()};
     }
   }
-  // Of all ranks' portions, on all of them.
+  // Of all ranks' portions, on all of them. batches: those that divide their portions once more, where any do.
   template <class Communicator>
-  std::vector<element_type> gather(Communicator& ranks, int k) const {
-    return seen(k, [&](auto const& all) { return exec::gathered<Model>(ranks, states_.portions(), trained(all, k), behind_trained(all, k)); });
-  }
-  // What this rank keeps of the tensors of block k, by name; whole_too: also what all ranks have, as all do of a block that they do not divide.
-  TX_COLD std::vector<exec::kept_tensor> portions(int k, bool whole_too) const {
-    if (!divided(k) && !whole_too) return {};
+  std::vector<element_type> gather(Communicator& ranks, Communicator& batches, int k) const {
     return seen(k, [&](auto const& all) {
-      if (divided(k)) return exec::kept_of_rank<Model>(states_.portions(), rank_, k == 0, std::as_bytes(all), whole_too);
+      if (!divided_again(k)) return exec::gathered<Model>(ranks, how(k), trained(all, k), behind_trained(all, k));
+      auto const portions = exec::portions_of_all<Model>(batches, how(k), trained(all, k));
+      return exec::gathered<Model>(ranks, how(k).once(), decltype(trained(all, k))(portions), behind_trained(all, k));
+    });
+  }
+  // What this rank keeps of the tensors of block k, by name, with those that divide it once more; whole_too: also what all ranks have, as all do of a block that they do not divide.
+  // Not wanted: it helps the others with theirs.
+  template <class Communicator>
+  TX_COLD std::vector<exec::kept_tensor> portions(int k, bool wanted, bool whole_too, Communicator& batches) const {
+    if ((!wanted && !divided_again(k)) || (!divided(k) && !whole_too)) return {};
+    return seen(k, [&](auto const& all) {
       std::vector<exec::kept_tensor> out;
+      if (divided_again(k)) {
+        auto const portions = exec::portions_of_all<Model>(batches, how(k), trained(all, k));
+        return wanted ? exec::kept_of_rank<Model>(how(k).once(), whose_.portion, false, std::as_bytes(std::span(portions)), whole_too) : out;
+      }
+      if (divided(k)) return exec::kept_of_rank<Model>(how(k), whose_.portion, k == 0, std::as_bytes(all), whole_too);
       for (auto& v : k == 0 ? parameters_of<Model>() : states_of<Model>(states_.of(k - 1))) {
         auto const bytes = std::as_bytes(all).subspan(static_cast<std::size_t>(v.first_byte()), static_cast<std::size_t>(v.bytes()));
         shape const& dims = v.info.dims;
@@ -157,7 +167,13 @@ class parameter_block {
       throw shape_error("parameters: " + std::to_string(values.size()) + " elements were given; the model has " + std::to_string(whole_size(k)) + ". FIX: as many as read() gives");
     if (values.empty()) return;
     if (!divided(k)) return put(k, values);
-    auto const keep_in = [&](std::span<element_type> own) { exec::keep<Model>(states_.portions(), rank_, values, trained(own, k), behind_trained(own, k)); };
+    auto const keep_in = [&](std::span<element_type> own) {
+      auto const kept = trained(own, k);
+      if (!divided_again(k)) return exec::keep<Model>(how(k), whose_.portion, values, kept, behind_trained(own, k));
+      std::vector<typename decltype(kept)::value_type> portions(static_cast<std::size_t>(kept_elements<Model>(how(k).once())));
+      exec::keep<Model>(how(k).once(), whose_.portion, values, std::span(portions), behind_trained(own, k));
+      exec::keep_of_portions<Model>(how(k), whose_.batch, std::span(std::as_const(portions)), kept);
+    };
     if constexpr (exec::remote<Backend>) {
       std::vector<element_type> own(size(k));
       keep_in(own);
@@ -177,8 +193,8 @@ class parameter_block {
           return;
         }
         auto const kept = trained(all, k);
-        for (state_piece const& p : state_pieces<Model>(states_.portions()))
-          if (!p.divided()) sum = sum_of_bytes(std::as_bytes(kept.subspan(static_cast<std::size_t>(p.kept), static_cast<std::size_t>(p.count()))), sum);
+        for (state_piece const& p : state_pieces<Model>(how(k)))
+          if (!p.divided() && !p.divided_again()) sum = sum_of_bytes(std::as_bytes(kept.subspan(static_cast<std::size_t>(p.kept), static_cast<std::size_t>(p.count()))), sum);
         sum = sum_of_bytes(std::as_bytes(behind_trained(all, k)), sum);
       });
     }
@@ -228,6 +244,8 @@ class parameter_block {
   std::span<Element> behind_trained(std::span<Element> all, int k) const {
     return all.subspan(trained(all, k).size_bytes() / sizeof(Element));
   }
+  portioning how(int k) const { return k == 0 ? states_.portions_of_parameters() : states_.portions(); }
+  bool divided_again(int k) const { return divided(k) && how(k).again > 1; }
   // f(all elements of block k), where they are or in a copy.
   template <class F>
   decltype(auto) seen(int k, F const& f) const {
@@ -292,7 +310,7 @@ class parameter_block {
   TX_COLD void initialise(tx::seed s, std::span<element_type> all, bool states_alone) const {
     Model model{};
     int entry = -1;
-    vec<state_piece> const pieces = states_.divides_parameters() ? state_pieces<Model>(states_.portions()) : vec<state_piece>{};
+    vec<state_piece> const pieces = states_.divides_parameters() ? state_pieces<Model>(states_.portions_of_parameters()) : vec<state_piece>{};
     auto fill = [&]<class P>(P&, detail::surroundings const&) {
       layout_entry const& e = layout<Model>::entries[++entry];
       if (states_alone && !state_like<P>) return;
@@ -314,7 +332,7 @@ class parameter_block {
       };
       auto* const data = reinterpret_cast<std::byte*>(all.data());
       if (pieces.empty()) return draw(reinterpret_cast<element*>(data) + e.offset, 0, e.info.count());
-      exec::for_each_kept<Model>(pieces, rank_, entry, [&](std::int64_t kept_byte, std::int64_t first, std::int64_t count) { draw(reinterpret_cast<element*>(data + kept_byte), first, count); });
+      exec::for_each_kept<Model>(pieces, whose_.portion, entry, [&](std::int64_t kept_byte, std::int64_t first, std::int64_t count) { draw(reinterpret_cast<element*>(data + kept_byte), first, count); });
     };
     detail::for_each_parameter(model, fill);
   }
@@ -322,7 +340,7 @@ class parameter_block {
   exec::bytes<Backend> storage_;
   exec::bytes<exec::host_memory<Backend>> states_on_host_{};
   state_kinds states_;
-  int rank_ = 0;
+  exec::portion_owner whose_{};
 };
 
 }  // namespace tx

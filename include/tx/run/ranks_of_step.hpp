@@ -29,9 +29,10 @@ namespace exec {
 
 // Of what ranks divide among them, which portion this one has.
 template <class Step, class Communicator>
-int portion_of_rank(Communicator const& ranks) {
+portion_owner portion_of_rank(Communicator const& ranks) {
   rank_grid const grid = grid_of<Step>(ranks.size());
-  return grid.products > 1 ? grid.product_of(ranks.rank()) : grid.batch_of(ranks.rank());
+  int const batch = grid.batch_of(ranks.rank());
+  return {grid.products > 1 ? grid.product_of(ranks.rank()) : batch, batch};
 }
 
 // Throws value_error where so many ranks would do something else than the program is for.

@@ -64,7 +64,7 @@ constexpr state_kinds states_beside() {
   all = (o.scales_loss ? all.and_one(per::step) : all).kept_by_host(o.offloads);
   if constexpr (o.ranks_of_batch() > 1 && own.only_elements() && !o.decays_by_layer) {
     constexpr auto const& axes = axes_kept<Model, Loss, Options...>;
-    return all.divided_among({o.ranks_of_batch(), axes.items, layout<Model>::entries.size()}, true);
+    return all.divided_among({o.ranks_of_batch(), axes.items, layout<Model>::entries.size(), o.division.zero == 1 ? o.division.ranks : 1}, true);
   } else {
     return all.divided_among(o.division.zero > 0 ? o.division.ranks : 1, o.division.zero == 3);
   }
@@ -94,10 +94,12 @@ struct train_step {
   static_assert(options.division.given || (options.division.combine == nullptr && !is_half(options.division.sent_as)),
                 "tx::train_step: an option says how ranks add gradients, and there are no ranks. FIX: tx::data_parallel<> beside it, or without it");
   static constexpr batch_division division = options.division;
-  static_assert(options.tensor_ranks == 1 || (division.zero == 0 && division.combine == nullptr),
-                "tx::tensor_parallel: ranks keep the part of a parameter that they use, which zero and adasum would divide again. FIX: data_parallel beside it, without these");
-  static_assert(options.stages == 1 || (options.tensor_ranks == 1 && division.zero == 0 && division.combine == nullptr && !options.decays_by_layer && options.activations < 0),
-                "tx::pipeline: ranks have blocks of their own, which tensor_parallel, zero and adasum would divide again; and layer_decay and recompute are not known to it. FIX: accumulate and data_parallel beside it, without these");
+  static_assert(options.tensor_ranks == 1 || (division.zero <= 1 && division.combine == nullptr),
+                "tx::tensor_parallel: ranks keep the part of a parameter that they use, which zero<2>, zero<3> and adasum would divide again. FIX: data_parallel beside it, with zero<1> at most");
+  static_assert(options.stages == 1 || (options.tensor_ranks == 1 && division.zero <= 1 && division.combine == nullptr && !options.decays_by_layer && options.activations < 0),
+                "tx::pipeline: ranks have blocks of their own, which tensor_parallel, zero<2>, zero<3> and adasum would divide again; and layer_decay and recompute are not known to it. FIX: accumulate and data_parallel beside it, with zero<1> at most");
+  static_assert(options.ranks_of_batch() == 1 || division.zero == 0 || (options.runs == 1 && !detail::sees_whole_tensors<Optimizer> && !options.decays_by_layer),
+                "tx::zero: beside tensor_parallel and pipeline a rank has portions of portions, which accumulate_runs, layer_decay and optimizers that look at whole tensors do not take. FIX: accumulate, an optimizer as tx::adamw, or no zero");
   static_assert(options.stages == 1 || !options.scales_loss, "tx::pipeline: gradients of a multiple of the loss are not known to it. FIX: mixed<bf16>, which needs none, and no loss_scale");
   static_assert(options.stages == 1 || states.only_elements(),
                 "tx::pipeline: the optimizer keeps a state per row, column or tensor, and ranks keep those of their blocks. FIX: one with a number for each element, as tx::adamw or tx::lamb");

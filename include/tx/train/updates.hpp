@@ -136,8 +136,10 @@ constexpr void update_parameters(graph& g, step_options const& options, gradient
     std::int64_t const first = parameter_first(what.at);
     bool const has_rows = facts.divides_parameters() && axis >= 0;  // of a parameter that is divided there is no more
     if (has_rows) leaf = emit_leaf(g, block_info, facts.kept(what.info, k), of_block(0, first));
+    int const again = facts.axis_again(what);
     append_update<Optimizer>(g, leaf, gradient,
-                             {facts.first_state(what), e.group, e.rank, shares.of(g, leaf, k), starts_of_states<Model, Optimizer>(k, first), options.runs, finite, has_rows ? -1 : axis, facts.ranks(),
+                             {facts.first_state(what), e.group, e.rank, shares.of(g, leaf, k), starts_of_states<Model, Optimizer>(k, first), options.runs, finite,
+                              again >= 0 ? again : has_rows ? -1 : axis, again >= 0 ? facts.ranks_again() : facts.ranks(),
                               has_rows && axis >= what.info.dims.rank - e.rank ? tensor_portion{axis, facts.ranks(), facts.rows(what)} : tensor_portion{}});
     std::int64_t const count = what.info.count();
     updated[k] = {updated[k].count == 0 || first < updated[k].first ? first : updated[k].first, updated[k].count + count};
