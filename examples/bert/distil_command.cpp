@@ -69,10 +69,10 @@ void distil_command(std::span<std::string const> arguments) {
 
   auto const holds = held_folder(given);
   if (given.has("model") || given.has("teacher-layers")) {
-    auto const all = run.held();
-    if (given.has("model")) begin_with(folder, run.student(all.tensors));
-    if (given.has("teacher-layers")) copy_teacher_layers(run.student(all.tensors), run.teacher(all.tensors));
-    run.put_back(all);
+    run.change([&](std::vector<named_tensor> const& tensors) {
+      if (given.has("model")) begin_with(folder, run.student(tensors));
+      if (given.has("teacher-layers")) copy_teacher_layers(run.student(tensors), run.teacher(tensors));
+    });
   }
   judgement const teachers = judged(run.teacher_logits(coded_texts(unseen.texts)), unseen.targets);
   std::fprintf(stderr, "%zu texts, %zu for validation; the teacher: %s\n", learned.texts.size(), unseen.texts.size(), score_line(teachers).c_str());

@@ -108,10 +108,10 @@ class compiled_distiller final : public run_of<distiller, compiled_distiller> {
 
   void load_teacher(tx::io::model_folder const& folder) override {
     tx::io::check_config<taught::config>(folder, {taught::model_type});
-    auto const all = held(0);
-    auto const report = tx::io::load_pretrained(folder, teacher(all.tensors), std::string(taught::family::name.view()));
-    if (!report.fresh.empty()) throw tx::format_error(folder.path().string() + " lacks " + report.fresh.front() + called(". FIX: a teacher that was trained for labels, as bert finetune writes it"));
-    put_back(all);
+    this->change([&](std::vector<named_tensor> const& tensors) {
+      auto const report = tx::io::load_pretrained(folder, teacher(tensors), std::string(taught::family::name.view()));
+      if (!report.fresh.empty()) throw tx::format_error(folder.path().string() + " lacks " + report.fresh.front() + called(". FIX: a teacher that was trained for labels, as bert finetune writes it"));
+    });
   }
   auto& step() const { return step_; }
 

@@ -13,10 +13,10 @@ namespace bert {
 tx::io::model_folder load_trained(std::string const& folder, command_line::named_parameters& run, std::string const& what, std::string const& by) {
   check_folder(folder);
   auto const of = tx::io::model_folder::open(folder);
-  auto const all = run.held();
-  auto const report = tx::io::load_pretrained(of, tx::io::base_parameters(all.tensors), compiled().family);
-  if (!report.fresh.empty()) throw tx::format_error(folder + " lacks " + report.fresh.front() + ". FIX: a folder that was trained for " + what + called(", as bert " + by + " writes it"));
-  run.put_back(all);
+  run.change([&](std::vector<named_tensor> const& tensors) {
+    auto const report = tx::io::load_pretrained(of, tx::io::base_parameters(tensors), compiled().family);
+    if (!report.fresh.empty()) throw tx::format_error(folder + " lacks " + report.fresh.front() + ". FIX: a folder that was trained for " + what + called(", as bert " + by + " writes it"));
+  });
   return of;
 }
 

@@ -108,11 +108,7 @@ void pretrain_command(std::span<std::string const> arguments) {
   std::int64_t const passes = given.integer("passes", 5, 0);
 
   auto const holds = held_folder(given);
-  if (given.has("model")) {
-    auto const all_of_it = run.held();
-    begin_with(folder, all_of_it.tensors);
-    run.put_back(all_of_it);
-  }
+  if (given.has("model")) run.change([&](std::vector<named_tensor> const& tensors) { begin_with(folder, tensors); });
   tx::train::prepared batches(pair_batches(*texts.documents, pairing, masking, special, seed, passes, all.rank_share()));
   held_out const dev(*unseen, pairing, masking, special);
   std::fprintf(stderr, "%llu documents, %zu pairs in the first of %llu parts of a pass, %llu documents for validation, %zu tokens in vocabulary\n",

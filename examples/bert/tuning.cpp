@@ -83,17 +83,17 @@ void check_tuning_options(command_line::options const& given, description::train
 
 void begin_with(tx::io::model_folder const& folder, trained_run& run, command_line::options const& given, std::string const& task) {
   auto const trained = trained_names(run);
-  auto all = run.held();
-  for (auto const& name : tx::io::load_pretrained(folder, tx::io::base_parameters(all.tensors), compiled().family).fresh) {
-    if (!trained.contains(name))
-      throw tx::format_error(folder.path().string() + " lacks " + name + ", and this program does not train it. FIX: a folder that has it, or a program that trains it: tx_add_bert(... TRAINED, or without FROZEN)");
-    if (!given.has("adapter")) std::fprintf(stderr, "fresh: %s\n", name.c_str());
-  }
-  if (given.has("adapter")) {
-    as_adapter const a(run, all.tensors, folder.path().string(), task);
-    tx::io::load_adapter(given.text("adapter"), a.tensors, a.described);  // with it what is trained beside adapters
-  }
-  run.put_back(all);
+  run.change([&](std::vector<named_tensor> const& tensors) {
+    for (auto const& name : tx::io::load_pretrained(folder, tx::io::base_parameters(tensors), compiled().family).fresh) {
+      if (!trained.contains(name))
+        throw tx::format_error(folder.path().string() + " lacks " + name + ", and this program does not train it. FIX: a folder that has it, or a program that trains it: tx_add_bert(... TRAINED, or without FROZEN)");
+      if (!given.has("adapter")) std::fprintf(stderr, "fresh: %s\n", name.c_str());
+    }
+    if (given.has("adapter")) {
+      as_adapter const a(run, tensors, folder.path().string(), task);
+      tx::io::load_adapter(given.text("adapter"), a.tensors, a.described);  // with it what is trained beside adapters
+    }
+  });
 }
 
 void save_trained(std::filesystem::path const& to, trained_run const& run, tx::io::model_folder const& from, std::string const& task, nlohmann::json const& changes) {

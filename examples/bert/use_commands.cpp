@@ -173,10 +173,10 @@ void embed_command(std::span<std::string const> arguments) {
   auto const said = tx::io::sentence_modules::of(folder);
   bool const mean = choice("pool", "mean", "cls", !said.first_token), unit = choice("normalize", "yes", "no", said.normalize);
   auto const words = load_tokenizer(folder, given);
-  auto const weights = run->held();
-  auto const report = tx::io::load_pretrained(tx::io::model_folder::open(folder), weights.tensors, compiled().family);
-  if (!report.fresh.empty()) throw tx::format_error(folder + " lacks " + report.fresh.front());
-  run->put_back(weights);
+  run->change([&](std::vector<named_tensor> const& tensors) {
+    auto const report = tx::io::load_pretrained(tx::io::model_folder::open(folder), tensors, compiled().family);
+    if (!report.fresh.empty()) throw tx::format_error(folder + " lacks " + report.fresh.front());
+  });
 
   check_same_files(folder, given.text("text"));
   auto const texts = tx::text::read_labelled_texts(given.text("text"), labels::none);

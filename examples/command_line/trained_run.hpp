@@ -17,7 +17,7 @@ struct named_tensor {
   std::span<float> data;
 };
 
-// Tensors to read, and to write where put_back() follows. Not copied, as tensors may show `copy`.
+// Tensors to read. Not copied, as tensors may show `copy`.
 struct held_tensors {
   std::vector<float> copy;  // of what lies in a device's memory; else empty, and the tensors are the run's own
   std::vector<named_tensor> tensors;
@@ -37,9 +37,12 @@ class named_parameters {
   virtual std::vector<named_tensor> tensors_of(std::span<float> copy, int k = 0) const = 0;
   virtual std::size_t size(int k = 0) const = 0;  // how many numbers that are
 
-  // To where held(k) came from.
-  void put_back(held_tensors const& h, int k = 0) {
-    if (!h.copy.empty()) write(h.copy, k);
+  // use(tensors) may write them, wherever they lie. Where it throws, those of a device are as they were.
+  template <class Use>
+  void change(Use const& use) {
+    held_tensors const all = held();
+    use(all.tensors);
+    if (!all.copy.empty()) write(all.copy);
   }
 };
 
