@@ -36,7 +36,7 @@ TEMPLATE_TEST_CASE("all halves widen in vectors as one by one", "[halves]", bf16
     H in[width];
     for (int i = 0; i < width; ++i) in[i] = H{static_cast<std::uint16_t>(first + i)};
     float out[width];
-    cpu::widen<H>(cpu::load_half_bits(in)).store(out);
+    cpu::widen<H>(cpu::load_bits(in)).store(out);
     for (int i = 0; i < width; ++i)
       if (in[i].widen() == in[i].widen()) REQUIRE(bits_of(out[i]) == bits_of(in[i].widen()));
       else REQUIRE(out[i] != out[i]);
@@ -60,7 +60,7 @@ TEMPLATE_TEST_CASE("numbers are rounded and stored in vectors as one by one", "[
     float rounded[width];
     H stored[width];
     cpu::round_to<H>(x).store(rounded);
-    cpu::store_halves(stored, x);
+    cpu::store_rounded(stored, x);
     for (int i = 0; i < width; ++i) {
       H const want = H::from(in[first + static_cast<std::size_t>(i)]);
       REQUIRE(stored[i].bits == want.bits);

@@ -1,5 +1,5 @@
 // An option beyond its range, named for a step alone.
-// expect: tx::mixed takes a half. FIX:
+// expect: tx::mixed takes a half, or e4m3. FIX:
 #include <tx/ops/sum.hpp>
 #include <tx/train/step.hpp>
 

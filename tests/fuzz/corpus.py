@@ -35,7 +35,7 @@ headers = {  # header text, bytes of data
     "no_elements": (dense({"e": tensor("F32", [3, 0], 0, 0), "u": tensor("U8", [1], 0, 1)}), 1),
     "all_types": (dense({t: tensor(t, [1], b, e) for t, b, e in [
         ("F64", 0, 8), ("I64", 8, 16), ("F32", 16, 20), ("I32", 20, 24), ("F16", 24, 26), ("BF16", 26, 28), ("I16", 28, 30),
-        ("I8", 30, 31), ("U8", 31, 32), ("BOOL", 32, 33)]}), 33),
+        ("I8", 30, 31), ("U8", 31, 32), ("BOOL", 32, 33), ("F8_E4M3", 33, 34)]}), 34),
     "not_aligned": (dense({"b": tensor("U8", [1], 0, 1), "f": tensor("F32", [2], 1, 9)}), 9),
     "any_order": (dense({"b": tensor("U8", [2], 1, 3), "a": tensor("U8", [1], 0, 1)}), 3),
     "metadata": (dense({"__metadata__": {"format": "pt", "": "", "é": "\n"}}), 0),
@@ -55,7 +55,7 @@ headers = {  # header text, bytes of data
     "size_of_65_bits": ("{" + entry("a", "U8", "[18446744073709551616]", "[0,0]") + "}", 0),
     "negative": ("{" + entry("a", "U8", "[-1]", "[0,0]") + "}", 0),
     "fraction": ("{" + entry("a", "U8", "[1.0]", "[0,1]") + "}", 1),
-    "unknown_type": ("{" + entry("a", "F8_E4M3", "[1]", "[0,1]") + "}", 1),
+    "unknown_type": ("{" + entry("a", "F8_E5M2", "[1]", "[0,1]") + "}", 1),
     "unknown_key": ('{"a":{"dtype":"U8","shape":[0],"data_offsets":[0,0],"more":1}}', 0),
     "no_shape": ('{"a":{"dtype":"U8","data_offsets":[0,0]}}', 0),
     "three_offsets": ('{"a":{"dtype":"U8","shape":[0],"data_offsets":[0,0,0]}}', 0),

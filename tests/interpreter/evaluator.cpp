@@ -28,7 +28,7 @@ knows_whole<&tx::biased_attention_gradient_info> const biased_attention_gradient
 std::size_t size(tx::value_info const& info) { return static_cast<std::size_t>(info.count()); }
 
 double precision(tx::dtype type) {
-  return type == tx::dtype::f64 ? 0x1p-52 : type == tx::dtype::f32 ? 0x1p-23 : type == tx::dtype::f16 ? 0x1p-10 : 0x1p-7;
+  return type == tx::dtype::f64 ? 0x1p-52 : type == tx::dtype::f32 ? 0x1p-23 : type == tx::dtype::f16 ? 0x1p-10 : type == tx::dtype::e4m3 ? 0x1p-3 : 0x1p-7;
 }
 
 void iota(tx::node const& n, values& out) {

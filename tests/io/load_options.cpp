@@ -197,4 +197,15 @@ TEST_CASE("integers are never taken for other numbers", "[load_options]") {
   refused(file, {.convert = true}, "is i32[2, 3]; the model was compiled for f32[2, 3]");
 }
 
+TEST_CASE("E4M3, whose scales are elsewhere in a file, is never taken for other numbers", "[load_options]") {
+  temp_folder folder;
+  auto const file = folder / "f.safetensors";
+  write<tx::e4m3>(file, {"net.dense.weight", "net.dense.bias"});
+  refused(file, {}, "is e4m3[2, 3]; the model was compiled for f32[2, 3]");
+  refused(file, {.convert = true}, "is e4m3[2, 3]; the model was compiled for f32[2, 3]");
+  std::vector<tx::e4m3> weight(6), bias(3);
+  tx::io::load_parameters(file, std::vector<named_tensor<tx::e4m3>>{{"net.dense.weight", {2, 3}, weight}, {"net.dense.bias", {3}, bias}});
+  CHECK(weight[3].widen() == 3.25f);
+}
+
 }  // namespace

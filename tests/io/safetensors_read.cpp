@@ -36,7 +36,7 @@ TEST_CASE("every type is known") {
   using enum tx::dtype;
   std::pair<char const*, tx::dtype> const types[] = {{"F64", f64}, {"F32", f32},     {"BF16", bf16}, {"F16", f16},
                                                      {"I64", i64}, {"I32", i32},     {"I16", i16},   {"I8", i8},
-                                                     {"U8", u8},   {"BOOL", boolean}};
+                                                     {"U8", u8},   {"BOOL", boolean}, {"F8_E4M3", e4m3}};
   for (auto const& [name, type] : types) {
     auto const size = static_cast<std::size_t>(tx::size_of(type)) * 6;
     auto const file = parse('{' + tensor("a", name, "[2,3]", "[0," + std::to_string(size) + "]") + '}', size);
@@ -45,7 +45,7 @@ TEST_CASE("every type is known") {
     CHECK(file.tensors()[0].bytes.size() == size);
     CHECK(file.tensors()[0].shape == std::vector<std::int64_t>{2, 3});
   }
-  refused('{' + tensor("a", "F8_E4M3", "[1]", "[0,1]") + '}', 1, "tensor 'a': unknown dtype 'F8_E4M3'");
+  refused('{' + tensor("a", "F8_E5M2", "[1]", "[0,1]") + '}', 1, "tensor 'a': unknown dtype 'F8_E5M2'");
   refused('{' + tensor("a", "U16", "[1]", "[0,2]") + '}', 2, "unknown dtype");
   refused('{' + tensor("a", "f32", "[1]", "[0,4]") + '}', 4, "unknown dtype");
 }

@@ -35,7 +35,8 @@ static_assert(dlpack::data_type_of(dtype::f64) == dlpack::data_type{2, 64, 1} &&
               dlpack::data_type_of(dtype::i64) == dlpack::data_type{0, 64, 1} &&
               dlpack::data_type_of(dtype::i8) == dlpack::data_type{0, 8, 1} &&
               dlpack::data_type_of(dtype::u8) == dlpack::data_type{1, 8, 1} &&
-              dlpack::data_type_of(dtype::boolean) == dlpack::data_type{6, 8, 1});
+              dlpack::data_type_of(dtype::boolean) == dlpack::data_type{6, 8, 1} &&
+              dlpack::data_type_of(dtype::e4m3) == dlpack::data_type{10, 8, 1});
 
 // The structs as another header has them: other names and enumerations, members of the same names.
 namespace theirs {

@@ -53,7 +53,7 @@ class reverse_walk final : public vjp_context {
   constexpr void add(int node_id, var value) override {
     ++given_;
     if (!wanted(node_id)) return;
-    if (is_half(value.type())) value = cast(value, sum_type(value.type()));
+    if (is_storage_only(value.type())) value = cast(value, sum_type(value.type()));
     if (!(value.info() == gradient_info(g->info(node_id))))
       throw invalid("a gradient rule gave a gradient of another shape or type than its input. FIX: what goes to accumulate(k, ...) is shaped as c.in(k): sum over what the op repeats, then reshape; cast to its type");
     if (node_id >= adjoint_.size()) adjoint_.resize(node_id + 1, -1);

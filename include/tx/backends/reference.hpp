@@ -56,7 +56,7 @@ using number_t = std::conditional_t<D == dtype::boolean, bool, std::conditional_
 template <dtype D, class X>
 number_t<D> as(X x) {
   using T = element_t<D>;
-  if constexpr (is_half(D)) return static_cast<double>(element_of<T>(static_cast<double>(x)).widen());
+  if constexpr (is_storage_only(D)) return static_cast<double>(element_of<T>(static_cast<double>(x)).widen());
   else if constexpr (is_float(D)) return static_cast<double>(x);
   else if constexpr (std::is_floating_point_v<X>) return number_t<D>(element_of<T>(static_cast<double>(x)));
   else return number_t<D>(static_cast<T>(x));
@@ -116,7 +116,7 @@ class values<exec::fused<Exact, exec::ins<In...>, exec::lets<Let...>, exec::outs
         return product_[static_cast<std::size_t>(row * c_.cols + col)];
       } else {
         exec::operand_ref const& r = in_[V - has_product];
-        if constexpr (sig.how == exec::access::constant) return as<is_half(sig.type) ? dtype::f32 : sig.type>(r.value);
+        if constexpr (sig.how == exec::access::constant) return as<is_storage_only(sig.type) ? dtype::f32 : sig.type>(r.value);
         else if constexpr (sig.how == exec::access::position)
           return as<sig.type>(r.rank == 0 ? col : row / r.stride[0] % r.extent[0]);
         else if constexpr (sig.how == exec::access::random) {

@@ -27,7 +27,8 @@ enum class type_code : std::uint8_t {
   handle = 3,
   bfloat = 4,
   complex = 5,
-  boolean = 6
+  boolean = 6,
+  e4m3 = 10  // since version 1.1: float8_e4m3fn
 };
 
 struct device {
@@ -97,6 +98,7 @@ constexpr data_type data_type_of(dtype d) {
   type_code code = type_code::integer;
   if (is_float(d)) code = type_code::floating;
   if (d == dtype::bf16) code = type_code::bfloat;
+  if (d == dtype::e4m3) code = type_code::e4m3;
   if (d == dtype::u8) code = type_code::natural;
   if (d == dtype::boolean) code = type_code::boolean;
   return {static_cast<std::uint8_t>(code), static_cast<std::uint8_t>(8 * size_of(d)), 1};

@@ -8,7 +8,7 @@
 namespace tx {
 
 // Declared first: its enumerators carry the names of the types below.
-enum class dtype : std::uint8_t { f64, f32, bf16, f16, i64, i32, i16, i8, u8, boolean };
+enum class dtype : std::uint8_t { f64, f32, bf16, f16, i64, i32, i16, i8, u8, boolean, e4m3 };
 
 using f64 = double;
 using f32 = float;
@@ -97,6 +97,30 @@ struct f16 {
 
 #undef TX_ON_DEVICE
 
+// FP8 of the Open Compute Project, E4M3: 4 exponent bits, 3 fraction bits, no infinities, NaN where all bits but the sign are set. Its greatest number is
+// 448, its smallest normal one 2^-6, its smallest 2^-9. Storage only. What is rounded past 448 is NaN, infinities too: nobody takes 448 for a sum that ran over.
+struct e4m3 {
+  std::uint8_t bits;
+
+  static TX_HD constexpr e4m3 from(float value) {
+    auto const u = std::bit_cast<std::uint32_t>(value);
+    auto const sign = static_cast<std::uint8_t>(u >> 24 & 0x80u);
+    std::uint32_t const mag = u & 0x7fffffffu;
+    if (mag > 0x43e80000u) return {static_cast<std::uint8_t>(sign | 0x7fu)};  // above 464, half way to what would be 480
+    std::uint32_t rounded = 0;
+    if (mag >= 0x3c800000u) rounded = ((mag + 0x7ffffu + (mag >> 20 & 1u)) >> 20) - (120u << 3);  // from 2^-6 on: to nearest even
+    else rounded = std::bit_cast<std::uint32_t>(std::bit_cast<float>(mag) + 0x1p14f) - std::bit_cast<std::uint32_t>(0x1p14f);  // 2^14 has neighbours 2^-9 apart
+    return {static_cast<std::uint8_t>(sign | rounded)};
+  }
+  TX_HD constexpr float widen() const {
+    std::uint32_t const sign = static_cast<std::uint32_t>(bits & 0x80u) << 24;
+    std::uint32_t const mag = bits & 0x7fu;
+    if (mag == 0x7fu) return std::bit_cast<float>(sign | 0x7fc00000u);
+    if (mag >= 8) return std::bit_cast<float>(sign | ((mag + (120u << 3)) << 20));
+    return std::bit_cast<float>(sign | std::bit_cast<std::uint32_t>(static_cast<float>(mag) * 0x1p-9f));
+  }
+};
+
 template <class T>
 struct dtype_of;
 template <> struct dtype_of<f64> { static constexpr dtype value = dtype::f64; };
@@ -109,6 +133,7 @@ template <> struct dtype_of<i16> { static constexpr dtype value = dtype::i16; };
 template <> struct dtype_of<i8> { static constexpr dtype value = dtype::i8; };
 template <> struct dtype_of<u8> { static constexpr dtype value = dtype::u8; };
 template <> struct dtype_of<bool> { static constexpr dtype value = dtype::boolean; };
+template <> struct dtype_of<e4m3> { static constexpr dtype value = dtype::e4m3; };
 
 template <class T>
 inline constexpr dtype dtype_v = dtype_of<T>::value;
@@ -125,11 +150,12 @@ template <> struct element<dtype::i16> { using type = i16; };
 template <> struct element<dtype::i8> { using type = i8; };
 template <> struct element<dtype::u8> { using type = u8; };
 template <> struct element<dtype::boolean> { using type = bool; };
+template <> struct element<dtype::e4m3> { using type = e4m3; };
 
 template <dtype D>
 using element_t = typename element<D>::type;
 
-// The number an element holds: halves are storage only.
+// The number an element holds: halves and E4M3 are storage only.
 template <class T>
 TX_HD constexpr auto number_of(T x) {
   if constexpr (requires { x.widen(); }) return x.widen();
@@ -150,10 +176,12 @@ constexpr std::int64_t size_of(dtype d) {
   }
 }
 
-constexpr bool is_float(dtype d) { return d == dtype::f64 || d == dtype::f32 || d == dtype::bf16 || d == dtype::f16; }
+constexpr bool is_float(dtype d) { return d == dtype::f64 || d == dtype::f32 || d == dtype::bf16 || d == dtype::f16 || d == dtype::e4m3; }
 constexpr bool is_half(dtype d) { return d == dtype::bf16 || d == dtype::f16; }
+// Are such elements only stored, and computed with in f32?
+constexpr bool is_storage_only(dtype d) { return is_half(d) || d == dtype::e4m3; }
 // What sums of such elements are kept in: products and gradients of halves are f32.
-constexpr dtype sum_type(dtype d) { return is_half(d) ? dtype::f32 : d; }
+constexpr dtype sum_type(dtype d) { return is_storage_only(d) ? dtype::f32 : d; }
 constexpr bool is_integer(dtype d) { return !is_float(d) && d != dtype::boolean; }
 
 // Is it a number of that integer type?
@@ -165,7 +193,7 @@ constexpr bool holds(dtype d, std::int64_t value) {
 }
 
 constexpr char const* name_of(dtype d) {
-  constexpr char const* names[] = {"f64", "f32", "bf16", "f16", "i64", "i32", "i16", "i8", "u8", "bool"};
+  constexpr char const* names[] = {"f64", "f32", "bf16", "f16", "i64", "i32", "i16", "i8", "u8", "bool", "e4m3"};
   return names[static_cast<int>(d)];
 }
 

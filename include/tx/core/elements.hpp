@@ -18,6 +18,7 @@ auto with_element(dtype type, F const& f) {
     case dtype::i16: return f(i16{});
     case dtype::i8: return f(i8{});
     case dtype::u8: return f(u8{});
+    case dtype::e4m3: return f(e4m3{});
     default: return f(bool{});
   }
 }
@@ -88,6 +89,7 @@ inline std::int64_t first_not_finite(dtype type, std::byte const* p, std::int64_
     case dtype::f32: return detail::first_above(p, n, most(std::uint32_t{0x7f800000u}));
     case dtype::bf16: return detail::first_above(p, n, most(std::uint16_t{0x7f80u}));
     case dtype::f16: return detail::first_above(p, n, most(std::uint16_t{0x7c00u}));
+    case dtype::e4m3: return detail::first_above(p, n, std::uint8_t{0x7eu});  // it has no infinities
     default: return n;
   }
 }

@@ -178,7 +178,7 @@ constexpr void average_over_ranks(graph& g, batch_division d, Gather const& gath
   vec<dtype> results{};  // what has no leaf, in its order; halves are wider on the way
   for (output const& o : g.outputs)
     if (o.target < 0) results.push_back(g.info(o.value).type);
-  each([&](var x, output const& o) { return detail::over_ranks(g, is_half(x.type()) ? cast(x, dtype::f32) : x, o, d, facts); });
+  each([&](var x, output const& o) { return detail::over_ranks(g, is_storage_only(x.type()) ? cast(x, dtype::f32) : x, o, d, facts); });
   g.outputs = gather(g, vec<output>(g.outputs));
   g.when = step_phase::update;
   int result = 0;
@@ -212,7 +212,7 @@ constexpr graph averaged_over_shards(graph const& one, batch_division d, Gather 
     if (d.combine == nullptr) outputs = gather(g, outputs);
     for (int k = 0; k < outputs.size(); ++k) {
       var const x{&g, outputs[k].value};
-      sums[k].push(is_half(x.type()) ? cast(x, dtype::f32) : x);
+      sums[k].push(is_storage_only(x.type()) ? cast(x, dtype::f32) : x);
     }
   }
   for (int k = 0; k < outputs.size(); ++k) {

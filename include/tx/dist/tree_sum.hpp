@@ -11,7 +11,7 @@ namespace tx::dist {
 
 // Halves are added in f32.
 template <class T>
-using sum_type = std::conditional_t<std::is_same_v<T, bf16> || std::is_same_v<T, f16>, float, T>;
+using sum_type = std::conditional_t<std::is_same_v<T, bf16> || std::is_same_v<T, f16> || std::is_same_v<T, e4m3>, float, T>;
 template <class T>
 T rounded(sum_type<T> x) {
   if constexpr (std::is_same_v<T, sum_type<T>>) return x;

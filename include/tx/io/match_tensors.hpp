@@ -80,11 +80,12 @@ inline tensor_list match_tensors(tensor_list const& tensors, std::string const& 
     }
     if (!used.insert(t).second)
       throw format_error(source + ": tensor " + t->name + " would be " + p.name + " and another parameter too. FIX: a file with both, or load_options{.rename = {}}");
-    bool const converts = options.convert && is_float(t->type) && is_float(p.type);
+    bool const may_convert = is_float(t->type) && is_float(p.type) && (t->type == p.type || (t->type != dtype::e4m3 && p.type != dtype::e4m3));  // E4M3 has scales elsewhere in a file
+    bool const converts = options.convert && may_convert;
     if (t->shape != p.shape || (t->type != p.type && !converts))
       throw shape_error(source + ": tensor " + t->name + " is " + name_of(t->type) + shape_text(t->shape) + "; the model was compiled for " +
                         name_of(p.type) + shape_text(p.shape) +
-                        (t->shape == p.shape && is_float(t->type) && is_float(p.type) ? ". FIX: load_options{.convert = true} rounds" : ""));
+                        (t->shape == p.shape && may_convert ? ". FIX: load_options{.convert = true} rounds" : ""));
     check_numbers(*t, p, source, options);
   }
   for (tensor_info const* t : tensors)

@@ -30,7 +30,7 @@ namespace detail {
 
 // In the order of tx::dtype.
 inline constexpr std::string_view safetensors_types[] = {"F64", "F32", "BF16", "F16", "I64",
-                                                         "I32", "I16", "I8",   "U8",  "BOOL"};
+                                                         "I32", "I16", "I8",   "U8",  "BOOL", "F8_E4M3"};
 
 inline std::optional<tx::dtype> safetensors_type(std::string_view name) {
   for (std::size_t i = 0; i < std::size(safetensors_types); ++i) {

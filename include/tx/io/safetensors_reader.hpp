@@ -27,7 +27,7 @@ static_assert(std::endian::native == std::endian::little, "safetensors bytes are
 // - the tensors' bytes cover what follows the header without hole or overlap, each as long as its type and shape say;
 // - a BOOL byte is 0 or 1.
 // Throws format_error naming the file, the tensor and the rule, io_error when the file cannot be read. Types outside
-// tx::dtype (F8_E4M3, U16 and so on) are refused, as are keys the format does not define.
+// tx::dtype (F8_E5M2, U16 and so on) are refused, as are keys the format does not define.
 class safetensors {
  public:
   static safetensors read(std::filesystem::path const& path) {

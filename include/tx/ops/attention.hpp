@@ -49,6 +49,7 @@ constexpr void check_attention(value_info const* in, int count, attributes const
   if (count != 3 + f.operands()) throw invalid("attention: another number of operands than its attributes say. FIX: offsets, mask, bias, noise and rate, where there are such");
   value_info const &q = in[0], &k = in[1], &v = in[2];
   if (!is_float(q.type) || k.type != q.type || !(v == k)) throw invalid("attention: queries, keys and values need one floating-point type. FIX: cast<T>(x)");
+  if (q.type == dtype::e4m3 || (f.bias && in[3 + f.bias_at()].type == dtype::e4m3)) throw invalid("attention: queries, keys, values and biases are no E4M3. FIX: cast<tx::bf16>(x)");
   if (f.packed()) check_packed(f, in);
   else if (f.keys_apart()) throw invalid("attention: keys that lie apart are of packed texts. FIX: a number of tokens that a text of queries has at most");
   else if (q.dims.rank != 3 || k.dims.rank != 3 || !(q.dims.at(0) == k.dims.at(0)))

@@ -58,7 +58,7 @@ constexpr void cumsum_vjp(vjp_context& c) {
 template <int Axis, bool FromEnd>
 struct cumsum_fn {
   constexpr var operator()(var x) const {
-    if (is_half(x.type())) return in_f32(*this, x);
+    if (is_storage_only(x.type())) return in_f32(*this, x);
     return cumsum(x, Axis, FromEnd);
   }
 };

@@ -47,7 +47,7 @@ struct embedding {
     std::int64_t const bag = ids.dims.last();
     std::int64_t const rows = ids.dims.count() / bag;
     for (std::int64_t r = rows * share / shares; r < rows * (share + 1) / shares; ++r) {
-      if constexpr (is_half(dtype_v<T>)) {
+      if constexpr (is_storage_only(dtype_v<T>)) {
         for (std::int64_t j = 0; j < width; j += block) add_halves(out.data + r * width, table, ids.data + r * bag, bag, j);
       } else {
         add_rows(out.data + r * width, T(0), table, ids.data + r * bag, bag, 0, width);
@@ -58,7 +58,7 @@ struct embedding {
   static TX_HD T element(std::uint32_t i, attributes const&, whole_operand<T> const&, whole_operand<T const> const& table, whole_operand<Id const> const& ids) {
     auto const width = static_cast<std::uint32_t>(table.dims.last());
     std::uint32_t const r = i / width, bag = static_cast<std::uint32_t>(ids.dims.last());
-    if constexpr (is_half(dtype_v<T>)) {
+    if constexpr (is_storage_only(dtype_v<T>)) {
       float sum = 0;
       add_rows(&sum, 0.f, table, ids.data + std::int64_t{r} * bag, bag, i - r * width, 1);
       return T::from(sum);

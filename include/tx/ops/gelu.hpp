@@ -12,13 +12,13 @@ namespace tx {
 namespace detail {
 struct gelu_fn {
   constexpr var operator()(var x) const {
-    if (is_half(x.type())) return in_f32(*this, x);
+    if (is_storage_only(x.type())) return in_f32(*this, x);
     return x * (erf(x * 0.70710678118654752) + 1.0) * 0.5;
   }
 };
 struct gelu_tanh_fn {
   constexpr var operator()(var x) const {
-    if (is_half(x.type())) return in_f32(*this, x);
+    if (is_storage_only(x.type())) return in_f32(*this, x);
     return x * (tanh((x + x * x * x * 0.044715) * 0.79788456080286536) + 1.0) * 0.5;
   }
 };

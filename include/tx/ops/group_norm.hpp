@@ -14,7 +14,7 @@ struct group_norm_fn {
   static_assert(Groups > 0, "tx::group_norm: there is at least one group. FIX: group_norm<N> with N of at least 1");
 
   constexpr var operator()(var x, var scale, var shift, var epsilon) const {
-    if (is_half(x.type())) return in_f32(*this, x, scale, shift, epsilon);
+    if (is_storage_only(x.type())) return in_f32(*this, x, scale, shift, epsilon);
     shape const from = x.dims();
     if (from.rank < 2)
       throw invalid("group_norm: the tensor has no axis of channels. FIX: reshape it to [batch, channels, ...]");

@@ -18,7 +18,7 @@ constexpr var standardized(var x, var epsilon) {
 }
 struct layer_norm_fn {
   constexpr var operator()(var x, var scale, var shift, var epsilon) const {
-    if (is_half(x.type())) return in_f32(*this, x, scale, shift, epsilon);
+    if (is_storage_only(x.type())) return in_f32(*this, x, scale, shift, epsilon);
     return standardized(x, epsilon) * scale + shift;
   }
 };

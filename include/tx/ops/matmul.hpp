@@ -1,6 +1,6 @@
 // matmul(a, b): [..., M, K] x [..., K, N] -> [..., M, N]. A rank-2 right side serves all leading axes of the left one.
 // Extents may be bounded, the one that is summed over too.
-// Halves (bf16, f16) are multiplied exactly and summed in f32, which is the type of the result.
+// Halves (bf16, f16) and E4M3 are multiplied exactly and summed in f32, which is the type of the result. Gradients by E4M3 are products of bf16.
 #pragma once
 
 #include <tx/ops/reshape.hpp>
@@ -75,8 +75,9 @@ constexpr int matmul_simplify(simplify_context& c) {
 }
 
 constexpr void matmul_vjp(vjp_context& c) {
-  var const gradient = cast(c.gradient, c.in_info(0).type);
-  if (c.needs(0)) c.accumulate(0, matmul(gradient, transpose(c.in(1))));
-  if (c.needs(1)) c.accumulate(1, matmul(transpose(c.in(0)), gradient));
+  dtype const type = c.in_info(0).type == dtype::e4m3 ? dtype::bf16 : c.in_info(0).type;  // a gradient is seldom within the range of E4M3
+  var const gradient = cast(c.gradient, type);
+  if (c.needs(0)) c.accumulate(0, matmul(gradient, transpose(cast(c.in(1), type))));
+  if (c.needs(1)) c.accumulate(1, matmul(transpose(cast(c.in(0), type)), gradient));
 }
 }  // namespace tx::detail

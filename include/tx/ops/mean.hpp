@@ -17,7 +17,7 @@ namespace detail {
 template <int... Axes>
 struct mean_fn {
   constexpr var operator()(var x) const {
-    if (is_half(x.type())) return in_f32(*this, x);
+    if (is_storage_only(x.type())) return in_f32(*this, x);
     var const total = sum_fn<Axes...>{}(x);
     if (x.info().count() == 0) throw invalid("mean: there are no elements to average. FIX: an extent above 0");
     reduced_count const count(x, total.dims());

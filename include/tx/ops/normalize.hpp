@@ -12,13 +12,13 @@ namespace tx {
 namespace detail {
 struct normalize_fn {
   constexpr var operator()(var x) const {
-    if (is_half(x.type())) return in_f32(*this, x);
+    if (is_storage_only(x.type())) return in_f32(*this, x);
     return x * rsqrt(sum_fn<-1>{}(x * x) + 1e-12);
   }
 };
 struct cosine_similarity_fn {
   constexpr var operator()(var a, var b) const {
-    if (is_half(a.type())) return in_f32(*this, a, b);
+    if (is_storage_only(a.type())) return in_f32(*this, a, b);
     return sum_fn<-1>{}(normalize_fn{}(a) * normalize_fn{}(b));
   }
 };

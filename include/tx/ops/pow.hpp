@@ -81,7 +81,7 @@ constexpr int pow_simplify(simplify_context& c) {
   if (exponent == 0) return broadcast_to(constant(c.g, c.info.type, 1), c.info.dims).id;
   if (exponent == 1) return x.id;
   if (exponent == 2) return (x * x).id;
-  if (exponent == 3 && !is_half(x.type())) return (x * x * x).id;
+  if (exponent == 3 && !is_storage_only(x.type())) return (x * x * x).id;
   if (exponent == -1) return (1.0 / x).id;
   return -1;
 }

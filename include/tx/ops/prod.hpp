@@ -78,7 +78,7 @@ namespace detail {
 template <int... Axes>
 struct prod_fn {
   constexpr var operator()(var x) const {
-    if (is_half(x.type())) return in_f32(*this, x);
+    if (is_storage_only(x.type())) return in_f32(*this, x);
     if constexpr (sizeof...(Axes) == 0) {
       return reshape(emit(row_prod_info, {reshape(x, shape{1, {}, {static_cast<int>(x.info().count())}})}), shape{});
     } else {

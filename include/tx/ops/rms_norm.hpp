@@ -12,7 +12,7 @@ namespace tx {
 namespace detail {
 struct rms_norm_fn {
   constexpr var operator()(var x, var scale, var epsilon) const {
-    if (is_half(x.type())) return in_f32(*this, x, scale, epsilon);
+    if (is_storage_only(x.type())) return in_f32(*this, x, scale, epsilon);
     return x * rsqrt(mean_fn<-1>{}(x * x) + epsilon) * scale;
   }
 };

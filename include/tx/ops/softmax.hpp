@@ -21,7 +21,7 @@ constexpr var minus_max(var x) {
 template <int Axis>
 struct softmax_fn {
   constexpr var operator()(var x) const {
-    if (is_half(x.type())) return in_f32(*this, x);
+    if (is_storage_only(x.type())) return in_f32(*this, x);
     var const e = exp(minus_max<Axis>(x));
     return e / sum_fn<Axis>{}(e);
   }
@@ -29,7 +29,7 @@ struct softmax_fn {
 template <int Axis>
 struct log_softmax_fn {
   constexpr var operator()(var x) const {
-    if (is_half(x.type())) return in_f32(*this, x);
+    if (is_storage_only(x.type())) return in_f32(*this, x);
     var const shifted = minus_max<Axis>(x);
     return shifted - log(sum_fn<Axis>{}(exp(shifted)));
   }

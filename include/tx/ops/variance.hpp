@@ -17,7 +17,7 @@ namespace detail {
 template <int... Axes>
 struct variance_fn {
   constexpr var operator()(var x, var correction) const {
-    if (is_half(x.type())) return in_f32(*this, x, correction);
+    if (is_storage_only(x.type())) return in_f32(*this, x, correction);
     var const centred = x - exact_mean_fn<Axes...>{}(x);
     var const total = sum_fn<Axes...>{}(centred * centred);
     reduced_count const count(x, total.dims());

@@ -19,6 +19,13 @@ struct product_shape {
   std::int64_t matrices, rows, cols, depth;
 };
 
+constexpr product_shape product_shape_of(graph const& g, node const& n) {
+  shape const &all = n.info.dims, &left = g.info(g.input(n, 0)).dims;
+  std::int64_t matrices = 1;
+  for (int a = 0; a < all.rank - 2; ++a) matrices *= all.dim[a];
+  return {g.info(g.input(n, 0)).type, matrices, all.dim[all.rank - 2], all.dim[all.rank - 1], left.dim[left.rank - 1]};
+}
+
 // What a kernel of a target may hold; see plan/target.hpp.
 struct kernel_limits {
   int nodes = 96;

@@ -23,7 +23,7 @@ class waiting_products {
       node const& n = g[id];
       bool const candidate = n.op->kind == op_kind::product && n.when == step_phase::backward && n.info.dims.bounds == 0 && is_half(g.info(g.input(n, 0)).type) && !is_half(n.info.type);
       bool const of_attention = n.op == &attention_gradient_info && is_half(g.info(g.input(n, 4)).type);
-      waits_[id] = of_attention || (candidate && n.info.dims.rank >= 2 && ends(shape_of(g, n)));
+      waits_[id] = of_attention || (candidate && n.info.dims.rank >= 2 && ends(product_shape_of(g, n)));
     }
     for (int id = 0; id < g.size(); ++id)
       for (int k = 0; k < g[id].inputs; ++k)
@@ -36,12 +36,6 @@ class waiting_products {
   constexpr bool operator()(int id) const { return waits_[id]; }
 
  private:
-  static constexpr product_shape shape_of(graph const& g, node const& n) {
-    shape const &all = n.info.dims, &left = g.info(g.input(n, 0)).dims;
-    std::int64_t matrices = 1;
-    for (int a = 0; a < all.rank - 2; ++a) matrices *= all.dim[a];
-    return {g.info(g.input(n, 0)).type, matrices, all.dim[all.rank - 2], all.dim[all.rank - 1], left.dim[left.rank - 1]};
-  }
   // Who adds a value up, sees it whole or updates by it wants it as it is, and so does who rounds a product itself.
   constexpr void read(graph const& g, int reader, int value) {
     node const& n = g[reader];

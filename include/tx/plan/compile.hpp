@@ -8,6 +8,7 @@
 #include <tx/passes/neighbours.hpp>
 #include <tx/passes/rounded_carries.hpp>
 #include <tx/passes/rounded_gradients.hpp>
+#include <tx/passes/widened.hpp>
 #include <tx/plan/compile_options.hpp>
 #include <tx/plan/lower.hpp>
 
@@ -18,7 +19,7 @@ namespace exec {
 // What is to be computed. The list of passes over the graph is this function and the next.
 constexpr graph optimise(graph const& recorded, target const& to) {
   verify(recorded);
-  graph g = passes::expand(recorded, to.runs_attention);
+  graph g = passes::widened(passes::expand(recorded, to.runs_attention), to.multiplies_e4m3);
   if (to.rounds_ahead) g = passes::rounded_carries(passes::hoist(static_cast<graph&&>(g)));
   if (to.kernel.ends_product != nullptr) g = passes::rounded_gradients(g, to.kernel.ends_product);
   if (to.makes_neighbours) g = passes::neighbours(static_cast<graph&&>(g));

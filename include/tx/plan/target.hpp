@@ -4,6 +4,7 @@
 
 #include <tx/passes/expand.hpp>
 #include <tx/passes/groups.hpp>
+#include <tx/passes/widened.hpp>
 #include <tx/plan/plan.hpp>
 
 namespace tx {
@@ -32,6 +33,8 @@ struct target {
   bool makes_neighbours = false;
   // How many calls of a kernel are started together at most, a row kernel's or a product's (plan/together.hpp); null: one.
   int (*starts_together)(exec::kernel_sig const&, exec::row_buffers const& kept, exec::call const&) = nullptr;
+  // Which products of E4M3 it multiplies; null: none, they are products of halves that hold the same numbers (passes/widened.hpp).
+  passes::e4m3_products multiplies_e4m3 = nullptr;
   bool has_own_memory = false;  // to which a run's arguments and scalars are copied
   // Words behind those scalars by which the parts of a kernel that run at once count how many of them are done: 0 between kernels.
   std::int64_t counter_words = 0;

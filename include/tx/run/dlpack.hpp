@@ -27,7 +27,7 @@ namespace detail {
 
 TX_COLD inline std::string name_of(data_type t) {
   for (dtype d : {dtype::f64, dtype::f32, dtype::bf16, dtype::f16, dtype::i64, dtype::i32, dtype::i16, dtype::i8,
-                  dtype::u8, dtype::boolean})
+                  dtype::u8, dtype::boolean, dtype::e4m3})
     if (t == data_type_of(d)) return tx::name_of(d);
   return "of code " + std::to_string(t.code) + ", " + std::to_string(t.bits) + " bits and " + std::to_string(t.lanes) +
          " lanes";

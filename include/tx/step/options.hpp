@@ -43,6 +43,7 @@ struct step_options {
   bool scales_loss = false;       // gradients are those of a multiple of it; steps whose gradients are not finite are skipped
   bool mixes = false;
   dtype half = dtype::bf16;
+  bool quarters = false;          // products by parameters are of E4M3, all others of that half
   std::int64_t activations = -1;  // bytes; -1: no budget
   int parts = 1;                  // of a batch, one after the other
   int runs = 1;                   // for one update

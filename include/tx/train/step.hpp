@@ -131,6 +131,7 @@ struct train_step {
       if (g.no_gradient.op != nullptr) return again;
       if constexpr (states.divides_parameters()) dist::gather_parameters(g);
     }
+    detail::record_quarters<Model>(g, options);
 
     // From here on gradients are outputs of g. Those of a group that is small, and on a device of every group, are updated together. So are those that all exist before the
     // first update, as clipped ones do; but with ranks and shards a norm is that of the tensors, whoever has what of them, and what ranks divide is tensors too.

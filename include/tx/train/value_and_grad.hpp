@@ -80,7 +80,7 @@ struct value_and_grad {
   static_assert(call::has_model && layout<Model>::trained > 0,
                 "tx::value_and_grad: there is no parameter to differentiate by. FIX: value_and_grad<F, Model>, where F "
                 "takes the model first");
-  static_assert(detail::says_nothing_but(options, &step_options::compile, &step_options::mixes, &step_options::half, &step_options::activations,
+  static_assert(detail::says_nothing_but(options, &step_options::compile, &step_options::mixes, &step_options::half, &step_options::quarters, &step_options::activations,
                                          &step_options::decays_by_layer, &step_options::below, &step_options::below_count),
                 "tx::value_and_grad: clipping, parts and shards of a batch, and runs of an update, belong to a step. FIX: tx::train_step, or "
                 "leave the option out");
@@ -92,6 +92,7 @@ struct value_and_grad {
     recomputation const again = detail::recomputed_within<Model>(g, activations);
     detail::differentiate<Model>(g, again.again);
     if (g.no_gradient.op != nullptr) return again;
+    detail::record_quarters<Model>(g, options);
     detail::hand_out_gradients<Model>(g);
     return again;
   }

@@ -80,7 +80,7 @@ void pack_panel(extent k, extent n, extent width, matrix<H> b, half_pair<H>* out
     auto const to = reinterpret_cast<i32*>(out + j);
     extent i = 0;
     if (b.column == 1 && count == L) {
-      auto const row = [&](extent at) { return load_half_bits<L>(b.data + at * b.row + j); };
+      auto const row = [&](extent at) { return load_bits<L>(b.data + at * b.row + j); };
       for (; i < pairs; ++i) (row(2 * i) | row(2 * i + 1) << 16).store(to + i * width);
     } else if (b.row == 1 && b.column % 2 == 0 && count == L) {  // pairs lie together
       for (; i + L <= pairs; i += L)
@@ -152,7 +152,7 @@ void pack_a(extent m, extent k, matrix<H> a, half_pair<H>* out) {
     extent p = 0;
     if (a.row == 1 && i + L <= m) {
       alignas(64) i32 pairs[L * L];
-      auto const row = [&](extent at) { return load_half_bits<L>(a.data + i + at * a.column); };
+      auto const row = [&](extent at) { return load_bits<L>(a.data + i + at * a.column); };
       for (; 2 * (p + L) <= k; p += L) {
         for (int s = 0; s < L; ++s) (row(2 * (p + s)) | row(2 * (p + s) + 1) << 16).store(pairs + s * L);
         transpose_square(pairs, L, reinterpret_cast<i32*>(out + i * steps + p), steps);

@@ -1,4 +1,4 @@
-// Elements in memory and values in registers: halves widen to f32, small integers to i32, bool becomes a mask.
+// Elements in memory and values in registers: halves and E4M3 widen to f32, small integers to i32, bool becomes a mask.
 #pragma once
 
 #include <tx/backends/cpu/halves.hpp>
@@ -13,6 +13,7 @@ template <> struct register_of<dtype::f64> { using type = f64; };
 template <> struct register_of<dtype::f32> { using type = f32; };
 template <> struct register_of<dtype::bf16> { using type = f32; };
 template <> struct register_of<dtype::f16> { using type = f32; };
+template <> struct register_of<dtype::e4m3> { using type = f32; };
 template <> struct register_of<dtype::i64> { using type = i64; };
 template <> struct register_of<dtype::boolean> { using type = bool; };
 
@@ -25,14 +26,14 @@ template <dtype D>
 TX_INLINE scalar_t<D> load_scalar(std::byte const* p) {
   element_t<D> x;
   __builtin_memcpy(&x, p, sizeof x);
-  if constexpr (D == dtype::bf16 || D == dtype::f16) return x.widen();
+  if constexpr (is_storage_only(D)) return x.widen();
   else return static_cast<scalar_t<D>>(x);
 }
 
 template <dtype D>
 TX_INLINE void store_scalar(std::byte* p, scalar_t<D> value) {
   element_t<D> x;
-  if constexpr (D == dtype::bf16 || D == dtype::f16) x = element_t<D>::from(value);
+  if constexpr (is_storage_only(D)) x = element_t<D>::from(value);
   else x = static_cast<element_t<D>>(value);
   __builtin_memcpy(p, &x, sizeof x);
 }
@@ -48,8 +49,8 @@ TX_INLINE lanes_t<D> load_lanes(std::byte const* p, int n, std::int64_t stride =
       return simd<T>::load_n(q, n);
     }
   }
-  if constexpr (is_half(D)) {
-    if (stride == 1 && (Exact || n == lanes)) return widen<element_t<D>>(load_half_bits(reinterpret_cast<element_t<D> const*>(p)));
+  if constexpr (is_storage_only(D)) {
+    if (stride == 1 && (Exact || n == lanes)) return widen<element_t<D>>(load_bits(reinterpret_cast<element_t<D> const*>(p)));
   }
   lanes_t<D> r(T{});
   for (int i = 0; i < (Exact ? lanes : n); ++i) r.set(i, load_scalar<D>(p + i * stride * size_of(D)));
@@ -64,16 +65,16 @@ TX_INLINE void store_lanes(std::byte* p, lanes_t<D> value, int n) {
     if (Exact || n == lanes) value.store(q);
     else value.store_n(q, n);
   } else {
-    if constexpr (is_half(D))
-      if (Exact || n == lanes) return store_halves(reinterpret_cast<element_t<D>*>(p), value);
+    if constexpr (is_storage_only(D))
+      if (Exact || n == lanes) return store_rounded(reinterpret_cast<element_t<D>*>(p), value);
     for (int i = 0; i < (Exact ? lanes : n); ++i) store_scalar<D>(p + i * size_of(D), value[i]);
   }
 }
 
-// A result of type D as it would be read back from memory: halves rounded, small integers cut to their bits.
+// A result of type D as it would be read back from memory: halves and E4M3 rounded, small integers cut to their bits.
 template <dtype D>
 TX_INLINE lanes_t<D> as_stored(lanes_t<D> x) {
-  if constexpr (is_half(D)) return round_to<element_t<D>>(x);
+  if constexpr (is_storage_only(D)) return round_to<element_t<D>>(x);
   else if constexpr (D == dtype::u8) return x & lanes_t<D>(0xff);
   else if constexpr (D == dtype::i8) return x << 24 >> 24;
   else if constexpr (D == dtype::i16) return x << 16 >> 16;
@@ -81,7 +82,7 @@ TX_INLINE lanes_t<D> as_stored(lanes_t<D> x) {
 }
 template <dtype D>
 TX_INLINE scalar_t<D> as_stored(scalar_t<D> x) {
-  if constexpr (is_half(D)) return element_t<D>::from(x).widen();
+  if constexpr (is_storage_only(D)) return element_t<D>::from(x).widen();
   else return static_cast<scalar_t<D>>(static_cast<element_t<D>>(x));
 }
 

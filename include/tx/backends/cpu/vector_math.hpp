@@ -10,6 +10,7 @@
 #pragma once
 
 #include <tx/backends/cpu/simd.hpp>
+#include <tx/core/fitting_power.hpp>
 
 #include <cmath>
 #include <limits>
@@ -266,6 +267,25 @@ TX_INLINE simd<f32, W> pow(simd<f32, W> x, std::type_identity_t<simd<f32, W>> y)
   return select(y == 0.f || x == 1.f, 1.f, r);
 }
 
+namespace detail {
+// As math::detail::fitting.
+template <bool Back, int W>
+TX_INLINE simd<f32, W> fitting(simd<f32, W> greatest) {
+  using I = simd<i32, W>;
+  I const magnitude = bits<i32>(greatest) & I(0x7fffffff), above = (magnitude + I(0x1fffff)) >> 23;
+  I const exponent = select(magnitude == I(0), I(127), select(above > I(262 - 253), I(262) - above, I(253)));
+  return bits<f32>(select(magnitude > I(0x7f800000), bits<i32>(greatest), (Back ? I(254) - exponent : exponent) << 23));
+}
+}  // namespace detail
+template <int W>
+TX_INLINE simd<f32, W> fitting_power(simd<f32, W> greatest) {
+  return detail::fitting<false>(greatest);
+}
+template <int W>
+TX_INLINE simd<f32, W> fitting_unit(simd<f32, W> greatest) {
+  return detail::fitting<true>(greatest);
+}
+
 template <class T, int W>
 TX_INLINE simd<T, W> rsqrt(simd<T, W> x) {
   return T(1) / sqrt(x);
@@ -317,6 +337,14 @@ TX_INLINE simd<f64, W> cos(simd<f64, W> x) {
 template <int W>
 TX_INLINE simd<f64, W> pow(simd<f64, W> x, std::type_identity_t<simd<f64, W>> y) {
   return detail::lane_by_lane<W>([](double v, double w) { return std::pow(v, w); }, x, y);
+}
+template <int W>
+TX_INLINE simd<f64, W> fitting_power(simd<f64, W> x) {
+  return detail::lane_by_lane<W>([](double v) { return math::fitting_power(v); }, x);
+}
+template <int W>
+TX_INLINE simd<f64, W> fitting_unit(simd<f64, W> x) {
+  return detail::lane_by_lane<W>([](double v) { return math::fitting_unit(v); }, x);
 }
 template <int W>
 TX_INLINE simd<f64, W> sigmoid(simd<f64, W> x) {

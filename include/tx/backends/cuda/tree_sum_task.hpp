@@ -41,7 +41,7 @@ struct tree_sum_task {
     }
     sum total = waiting[--depth];
     while (depth > 0) total = waiting[--depth] + total;
-    if constexpr (is_half(D)) reinterpret_cast<element*>(a.to)[i] = element::from(total);
+    if constexpr (is_storage_only(D)) reinterpret_cast<element*>(a.to)[i] = element::from(total);
     else reinterpret_cast<element*>(a.to)[i] = total;
   }
 };
