@@ -16,4 +16,10 @@ struct cuda_blas_tf32 : backends::cuda::backend<backends::cuda::gpu_with_blas<tr
   static constexpr tx::target const& target = cuda_blas_target;
 };
 
+// Whose products by parameters are of E4M3 where a program asks for that (mixed<e4m3>), on devices that have units for such: compute capability 8.9 or more. The other
+// backends multiply the same numbers as halves.
+struct cuda_blas_fp8 : backends::cuda::backend<backends::cuda::gpu_with_blas<false>> {
+  static constexpr tx::target const& target = cuda_blas_fp8_target;
+};
+
 }  // namespace tx

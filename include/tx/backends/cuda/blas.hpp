@@ -18,6 +18,7 @@ struct gpu_with_blas : gpu {
   static bool multiply(library_product const& p) {
     bool const right_turned = p.right_col != 1, left_turned = p.left_col != 1;
     if ((right_turned && p.right_row != 1) || (left_turned && p.left_row != 1)) return false;
+    if (p.type == dtype::e4m3 && (!right_turned || left_turned)) return false;  // both sides depth by depth
     bool const adds = p.added != nullptr;
     plan const* const way = plan_of({.type = p.type, .to_type = p.to_type, .rows = p.rows, .cols = p.cols, .depth = p.depth,
                                      .right = {right_turned, right_turned ? p.right_col : p.right_row, p.next_right}, .left = {left_turned, left_turned ? p.left_col : p.left_row, p.next_left},
@@ -58,7 +59,7 @@ struct gpu_with_blas : gpu {
     bool found = false;
   };
 
-  static cudaDataType_t named(dtype d) { return d == dtype::bf16 ? CUDA_R_16BF : d == dtype::f16 ? CUDA_R_16F : CUDA_R_32F; }
+  static cudaDataType_t named(dtype d) { return d == dtype::bf16 ? CUDA_R_16BF : d == dtype::f16 ? CUDA_R_16F : d == dtype::e4m3 ? CUDA_R_8F_E4M3 : CUDA_R_32F; }
   static void must(cublasStatus_t status, char const* what) {
     if (status != CUBLAS_STATUS_SUCCESS) throw error(std::string("cuda: cuBLASLt: ") + what + ": " + cublasLtGetStatusString(status));
   }

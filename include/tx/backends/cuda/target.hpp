@@ -113,7 +113,7 @@ constexpr int rows_together(exec::kernel_sig const& k, exec::row_buffers const& 
 // which pays where the depth is great.
 inline constexpr std::int64_t library_workspace = 32 << 20;  // bytes of scratch
 inline constexpr std::int64_t library_depth = 512, library_flops = 1 << 24;
-constexpr bool takes_product(dtype d, exec::call const& c) { return (is_half(d) || d == dtype::f32) && c.batch == 1 && 2 * c.rows * c.cols * c.depth >= library_flops; }
+constexpr bool takes_product(dtype d, exec::call const& c) { return (is_storage_only(d) || d == dtype::f32) && c.batch == 1 && 2 * c.rows * c.cols * c.depth >= library_flops; }
 constexpr bool epilogue_follows(dtype d, exec::call const& c) { return takes_product(d, c) && c.depth >= library_depth; }
 
 constexpr bool ends_product(passes::product_shape const& p) {
@@ -124,6 +124,10 @@ constexpr bool ends_product(passes::product_shape const& p) {
   c.depth = p.depth;
   return epilogue_follows(p.type, c);
 }
+
+// Of E4M3 those that it is sure to be asked for, and that units for such multiply: https://docs.nvidia.com/cuda/cublas/#cublasltmatmul. In a run with fewer rows, or where the
+// device has no such units, they are products of tx's own, by floats.
+constexpr bool multiplies_e4m3(passes::product_shape const& p) { return p.type == dtype::e4m3 && ends_product(p) && p.cols % 16 == 0 && p.depth % 16 == 0; }
 
 constexpr std::int64_t library_scratch(exec::row_buffers const& kept, exec::call const& c, exec::operand_ref const& left, exec::operand_ref const& right) {
   std::int64_t const own = product_scratch<matrix_units::of_warps>(kept, c, left, right);
@@ -184,6 +188,13 @@ inline constexpr target cuda_blas_target = [] {
   t.product_scratch = backends::cuda::library_scratch;
   t.makes_neighbours = true;
   t.starts_together = backends::cuda::library_together;
+  return t;
+}();
+
+inline constexpr target cuda_blas_fp8_target = [] {
+  target t = cuda_blas_target;
+  t.name = "cuda_blas_fp8";
+  t.multiplies_e4m3 = backends::cuda::multiplies_e4m3;
   return t;
 }();
 
