@@ -18,25 +18,33 @@ namespace {
 namespace cuda = tx::backends::cuda;
 
 struct device_with_e4m3 : interpreter::host_device {
-  static inline int products = 0, others = 0;
-  static inline bool has_units = true;
+  static inline int products = 0, scaled = 0, rounded = 0, rows = 0;
+  static inline bool has_units = true, has_scales = true;
 
   static bool multiply(cuda::library_product const& p) {
-    if (p.type != tx::dtype::e4m3) return ++others, false;
-    if (!has_units) return false;
+    if (p.type != tx::dtype::e4m3) return false;
+    if (!has_units || (!has_scales && p.row_scales != nullptr)) return false;
     ++products;
+    scaled += p.row_scales != nullptr;
+    rounded += p.to_type == tx::dtype::bf16;
+    rows += p.row != nullptr;
     // What cuBLASLt asks for: both sides depth by depth, in multiples of 16 bytes, and results of f32 or bf16.
     if (p.left_col != 1 || p.right_row != 1 || p.batch != 1) throw std::logic_error("a side that does not lie depth by depth");
     if (p.depth % 16 != 0 || p.cols % 16 != 0 || p.left_row % 16 != 0 || p.right_col % 16 != 0) throw std::logic_error("extents that are no multiples of 16");
     if (reinterpret_cast<std::uintptr_t>(p.left) % 16 != 0 || reinterpret_cast<std::uintptr_t>(p.right) % 16 != 0 || reinterpret_cast<std::uintptr_t>(p.to) % 16 != 0) throw std::logic_error("a matrix that begins elsewhere");
-    if (p.to_type != tx::dtype::f32) throw std::logic_error("results of another type");
+    if (p.to_type != tx::dtype::f32 && p.to_type != tx::dtype::bf16) throw std::logic_error("results of another type");
+    if (p.row != nullptr && p.to_type != tx::dtype::bf16) throw std::logic_error("a row of halves is added to results that are none");
+    if ((p.row_scales != nullptr) != (p.column_scales != nullptr) || p.added != nullptr) throw std::logic_error("scales of one side, or a value to add to");
     auto const* const left = reinterpret_cast<tx::e4m3 const*>(p.left);
     auto const* const right = reinterpret_cast<tx::e4m3 const*>(p.right);
     for (std::int64_t r = 0; r < p.rows; ++r)
       for (std::int64_t c = 0; c < p.cols; ++c) {
         float sum = 0;
         for (std::int64_t k = 0; k < p.depth; ++k) sum += left[r * p.left_row + k].widen() * right[c * p.right_col + k].widen();
-        reinterpret_cast<float*>(p.to)[r * p.apart + c] = sum;
+        if (p.row_scales != nullptr) sum = sum * reinterpret_cast<float const*>(p.row_scales)[r] * reinterpret_cast<float const*>(p.column_scales)[c];
+        if (p.row != nullptr) sum += reinterpret_cast<tx::bf16 const*>(p.row)[c].widen();
+        if (p.to_type == tx::dtype::f32) reinterpret_cast<float*>(p.to)[r * p.apart + c] = sum;
+        else reinterpret_cast<tx::bf16*>(p.to)[r * p.apart + c] = tx::bf16::from(sum);
       }
     return true;
   }
@@ -67,23 +75,56 @@ using inference = tx::function<linear, net, tx::mixed<tx::e4m3>>;
 }  // namespace
 
 TEST_CASE("A step whose products by parameters are a library's, of E4M3", "[e4m3]") {
+  using device = device_with_e4m3;
   auto const x = numbers<float>(32 * 512, -1, 1);
-  device_with_e4m3::products = 0;
-  values const by_library = outcome<step, with_e4m3>(1, x);
-  CHECK(device_with_e4m3::products == 3);  // two forward, one by what the second layer reads
   values const plain = outcome<one_by_one<step>::type, tx::reference>(1, x);
-  INFO(distance(by_library, plain));
   values const halves = outcome<tx::train_step<net, loss, descent, tx::mixed<tx::bf16>>, tx::cpu>(1, x);
-  CHECK(distance(by_library, plain) < distance(halves, plain) / 8);
-  CHECK(distance(halves, plain) < 0.05);
-  // Where the device has no units for such, tx multiplies them itself.
-  device_with_e4m3::has_units = false;
-  values const by_kernel = outcome<step, with_e4m3>(1, x);
-  device_with_e4m3::has_units = true;
-  CHECK(device_with_e4m3::products == 3);
-  CHECK(distance(by_kernel, plain) < distance(halves, plain) / 8);
-  // And where the target does not say that it multiplies them, halves.
-  CHECK(distance(outcome<step, interpreted>(1, x), plain) < distance(halves, plain) / 8);
+  double const apart = distance(halves, plain);
+  CHECK(apart > 5e-3);
+  CHECK(apart < 0.05);
+  device::products = device::scaled = device::rounded = device::rows = 0;
+  CHECK(distance(outcome<step, with_e4m3>(1, x), plain) < apart / 8);
+  CHECK(device::products == 3);  // two forward, one by what the second layer reads
+  CHECK(device::scaled == 3);    // with the scales of both sides,
+  CHECK(device::rows == 2);      // a bias, and rounded;
+  CHECK(device::rounded == 3);   // the third waits for the gradient of gelu
+  device::has_scales = false;    // they follow as a kernel
+  CHECK(distance(outcome<step, with_e4m3>(1, x), plain) < apart / 8);
+  device::has_scales = true;
+  CHECK(device::products == 6);
+  CHECK(device::scaled == 3);
+  device::has_units = false;  // tx multiplies them itself
+  CHECK(distance(outcome<step, with_e4m3>(1, x), plain) < apart / 8);
+  device::has_units = true;
+  CHECK(device::products == 6);
+  CHECK(distance(outcome<step, interpreted>(1, x), plain) < apart / 8);  // a target that does not say that it multiplies them
+}
+
+namespace {
+
+// Products whose sums have several readers, and one that is a result as it is.
+struct plain_net {
+  tx::param<t<float, 512, 512>, tx::init::uniform<1, 20>> w;
+};
+struct several {
+  t<float, 32, 512> product, twice;
+};
+constexpr auto of_several = [](plain_net const& m, t<float, 32, 512> x) {
+  auto const y = tx::matmul(x, m.w);
+  return several{y, y * 2.0f + x};
+};
+using of_plain_net = tx::function<of_several, plain_net, tx::mixed<tx::e4m3>>;
+
+}  // namespace
+
+TEST_CASE("A product of E4M3 with several readers is stored once, scaled and rounded", "[e4m3]") {
+  auto const x = numbers<float>(32 * 512, -1, 1);
+  values const wanted = outcome<of_plain_net, tx::cpu>(1, x);
+  for (bool const scales : {true, false}) {
+    device_with_e4m3::has_scales = scales;
+    CHECK(distance(outcome<of_plain_net, with_e4m3>(1, x), wanted) < 1e-6);
+  }
+  device_with_e4m3::has_scales = true;
 }
 
 TEST_CASE("A NaN and an infinity are seen through a library's products of E4M3, in their rows alone", "[e4m3]") {
@@ -91,8 +132,9 @@ TEST_CASE("A NaN and an infinity are seen through a library's products of E4M3, 
   x[5 * 512 + 7] = std::numeric_limits<float>::quiet_NaN();
   x[9 * 512 + 300] = -std::numeric_limits<float>::infinity();
   for (int k = 0; k < 512; ++k) x[static_cast<std::size_t>(11 * 512 + k)] = 0;
-  for (bool const units : {true, false}) {
-    device_with_e4m3::has_units = units;
+  for (int const way : {0, 1, 2}) {
+    device_with_e4m3::has_units = way != 1;
+    device_with_e4m3::has_scales = way != 2;
     values const y = outcome<inference, with_e4m3>(1, x), wanted = outcome<inference, tx::cpu>(1, x);
     for (int r = 0; r < 32; ++r)
       for (int c = 0; c < 512; ++c) {
@@ -102,5 +144,5 @@ TEST_CASE("A NaN and an infinity are seen through a library's products of E4M3, 
         if (r == 11) REQUIRE(got == want);  // zeros and a bias
       }
   }
-  device_with_e4m3::has_units = true;
+  device_with_e4m3::has_units = device_with_e4m3::has_scales = true;
 }

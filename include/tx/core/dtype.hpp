@@ -182,6 +182,8 @@ constexpr bool is_half(dtype d) { return d == dtype::bf16 || d == dtype::f16; }
 constexpr bool is_storage_only(dtype d) { return is_half(d) || d == dtype::e4m3; }
 // What sums of such elements are kept in: products and gradients of halves are f32.
 constexpr dtype sum_type(dtype d) { return is_storage_only(d) ? dtype::f32 : d; }
+// The halves that products of such elements are rounded to, where they are.
+constexpr dtype half_of(dtype d) { return d == dtype::e4m3 ? dtype::bf16 : d; }
 constexpr bool is_integer(dtype d) { return !is_float(d) && d != dtype::boolean; }
 
 // Is it a number of that integer type?

@@ -9,6 +9,7 @@
 #include <tx/ops/cast.hpp>
 #include <tx/ops/copy.hpp>
 #include <tx/passes/groups.hpp>
+#include <tx/passes/scaled_product.hpp>
 
 namespace tx::passes::detail {
 
@@ -104,33 +105,42 @@ class fusion_rules {
   // adds a row of halves to each and rounds the sums. Each value in between has no other reader.
   //
   //   {p, cast<bf16>(p)}, {p, p + x}, which may be stored over a carry, or {p, r = cast<f32>(broadcast(bias)), y = p + r, cast<bf16>(y)}
+  //   of E4M3 {p, m = p * rows' scales, s = m * columns' scales}, and behind that {cast<bf16>(s)} or {r = cast<f32>(broadcast(bias)), y = s + r, cast<bf16>(y)}
   constexpr bool ends_with(int id, group const& gr) const {
     int const already = gr.nodes.size();
+    if (g_.info(g_.input(gr.head, 0)).type == dtype::e4m3) {
+      if (already == 1) return scales_rows(g_, id, gr.head) && is_only_reader(id, gr.head);
+      if (already == 2) return scales_columns(g_, id, gr.nodes[1]) && is_only_reader(id, gr.nodes[1]);
+      int const scaled = gr.nodes[2];
+      if (already == 3) return is_widened_row(id, gr) || adds_widened_row(id, gr, scaled) || (rounds(id, gr.head, scaled) && is_only_reader(id, scaled));
+      if (already == 4) return adds_widened_row(id, gr, scaled);
+      return already == 5 && g_[gr.nodes[4]].op == &add_info && rounds(id, gr.head, gr.nodes[4]);
+    }
     if (already == 1) {
-      if (is_widened_row(id, gr) || adds_widened_row(id, gr)) return true;
+      if (is_widened_row(id, gr) || adds_widened_row(id, gr, gr.head)) return true;
       return is_only_reader(id, gr.head) && (rounds(id, gr.head) || (g_[id].op == &add_info && adds_elements(id, gr.head, g_.input(id, 0), g_.input(id, 1))));
     }
-    if (already == 2) return adds_widened_row(id, gr) || stores_sum(id, gr.nodes[1]);
+    if (already == 2) return adds_widened_row(id, gr, gr.head) || stores_sum(id, gr.nodes[1]);
     return already == 3 && g_[gr.nodes[2]].op == &add_info && rounds(id, gr.head, gr.nodes[2]);
   }
   // Is `value` rounded by a node to the halves that the product `head` is of?
   constexpr bool rounds(int id, int head) const { return rounds(id, head, head); }
   constexpr bool rounds(int id, int head, int value) const {
-    return g_[id].op == &cast_info && base_of(g_.input(id, 0)) == value && is_half(g_.info(id).type) && g_.info(id).type == g_.info(g_.input(head, 0)).type;
+    return g_[id].op == &cast_info && base_of(g_.input(id, 0)) == value && is_half(g_.info(id).type) && g_.info(id).type == half_of(g_.info(g_.input(head, 0)).type);
   }
   // cast<f32>(broadcast(b)), b of as many halves as a row of the product has elements.
   constexpr bool is_widened_row(int id, group const& gr) const {
-    if (g_[id].op != &cast_info || g_.info(id).type != g_.info(gr.head).type || g_.info(g_.input(id, 0)).type != g_.info(g_.input(gr.head, 0)).type) return false;
+    if (g_[id].op != &cast_info || g_.info(id).type != g_.info(gr.head).type || g_.info(g_.input(id, 0)).type != half_of(g_.info(g_.input(gr.head, 0)).type)) return false;
     int row = g_.input(id, 0);
     while (g_[row].op->kind == op_kind::view && !out.where.moved[row] && g_.info(row).count() != gr.cols) row = g_.input(row, 0);
     return is_half(g_.info(row).type) && gr.cols > 1 && g_.info(row).dims.bounds == 0 && g_.info(row).count() == gr.cols && g_.info(row).dims.last() == gr.cols &&
            g_[row].op->kind != op_kind::index && g_[row].op->kind != op_kind::constant;
   }
-  // The sum of the product and such a row, which is rounded and read by nobody else.
-  constexpr bool adds_widened_row(int id, group const& gr) const {
+  // The sum of the product, scaled perhaps, and such a row, which is rounded and read by nobody else.
+  constexpr bool adds_widened_row(int id, group const& gr, int value) const {
     if (g_[id].op != &add_info) return false;
-    int const a = base_of(g_.input(id, 0)), b = base_of(g_.input(id, 1)), row = a == gr.head ? b : a;
-    if ((a == gr.head) == (b == gr.head) || !is_widened_row(row, gr) || !is_only_reader(id, gr.head)) return false;
+    int const a = base_of(g_.input(id, 0)), b = base_of(g_.input(id, 1)), row = a == value ? b : a;
+    if ((a == value) == (b == value) || !is_widened_row(row, gr) || !is_only_reader(id, value)) return false;
     int rounding = -1;
     for (int i = 0; i < g_.size(); ++i)
       if (g_[i].op == &cast_info && rounds(i, gr.head, id)) rounding = i;

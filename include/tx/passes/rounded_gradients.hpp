@@ -1,6 +1,6 @@
 // A product of the backward pass whose results wait for another kernel is handed on as the halves that it is made of: for targets whose products are a library's, which
 // rounds as it stores. So are gradients of what attention multiplies. What is added to other gradients, what a loop hands out and what an update reads stays f32. PyTorch's
-// autocast hands on all gradients between products so. (A product that is computed again for the backward pass counts as one of it.)
+// autocast hands on all gradients between products so. (A product that is computed again for the backward pass counts as one of it.) A product of E4M3 is rounded behind its scales.
 //
 //   before   p = matmul(a, b) of halves, [16384, 3072] f32, read by the kernel of gelu's gradient
 //   after    h = cast<bf16>(p), and who read p reads cast<f32>(h): half as many bytes are written, and read
@@ -11,6 +11,7 @@
 #include <tx/ops/cast.hpp>
 #include <tx/passes/groups.hpp>
 #include <tx/passes/rewrite.hpp>
+#include <tx/passes/scaled_product.hpp>
 
 namespace tx::passes {
 
@@ -22,8 +23,9 @@ class waiting_products {
     for (int id = 0; id < g.size(); ++id) {
       node const& n = g[id];
       bool const candidate = n.op->kind == op_kind::product && n.when == step_phase::backward && n.info.dims.bounds == 0 && is_half(g.info(g.input(n, 0)).type) && !is_half(n.info.type);
+      int const scaled = n.when == step_phase::backward && n.info.dims.bounds == 0 ? product_scaled_by(g, id) : -1;
       bool const of_attention = n.op == &attention_gradient_info && is_half(g.info(g.input(n, 4)).type);
-      waits_[id] = of_attention || (candidate && n.info.dims.rank >= 2 && ends(product_shape_of(g, n)));
+      waits_[id] = of_attention || (scaled >= 0 && ends(product_shape_of(g, g[scaled]))) || (candidate && n.info.dims.rank >= 2 && ends(product_shape_of(g, n)));
     }
     for (int id = 0; id < g.size(); ++id)
       for (int k = 0; k < g[id].inputs; ++k)
@@ -32,7 +34,7 @@ class waiting_products {
       for (int value : r.results) keep(g, value);
     for (output const& o : g.outputs) keep(g, o.value);
   }
-  // Of a product, or of the node of attention's gradient, all of whose results are.
+  // Of a product, scaled perhaps, or of the node of attention's gradient, all of whose results are.
   constexpr bool operator()(int id) const { return waits_[id]; }
 
  private:
@@ -71,9 +73,9 @@ struct handed_on_as_halves {
     }
     for (int& value : in)  // all others see numbers of f32; results stand directly behind their op, so each reader widens them for itself
       if (to[value].op == &result_info && to.is_result_of_op(value) && is_rounded(to, to.input(value, 0))) value = cast({&to, value}, sum_type(to.info(value).type)).id;
-    if (n.op->kind != op_kind::product || !waits(id)) return -1;
+    if ((n.op->kind != op_kind::product && n.op != &mul_info) || !waits(id)) return -1;
     var const product{&to, to.emit(n.op, in.data(), in.size(), n.at, n.info)};
-    return cast(cast(product, to.info(in[0]).type), n.info.type).id;
+    return cast(cast(product, n.op == &mul_info ? dtype::bf16 : to.info(in[0]).type), n.info.type).id;
   }
 
  private:

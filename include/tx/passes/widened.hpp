@@ -8,6 +8,7 @@
 #include <tx/ops/cast.hpp>
 #include <tx/passes/groups.hpp>
 #include <tx/passes/rewrite.hpp>
+#include <tx/passes/scaled_product.hpp>
 
 namespace tx::passes {
 
@@ -15,8 +16,6 @@ namespace tx::passes {
 using e4m3_products = bool (*)(product_shape const&);
 
 namespace detail {
-
-constexpr bool is_product_of_e4m3(graph const& g, node const& n) { return n.op->kind == op_kind::product && g.info(g.input(n, 0)).type == dtype::e4m3; }
 
 struct widening {
   graph const& from;

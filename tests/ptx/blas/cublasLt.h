@@ -1,5 +1,6 @@
 // Stands for cuBLASLt where there is none: what backends/cuda/blas.hpp asks of it, by one kernel in plain loops (product.cu), which the runner of device code runs as any other.
 // Names and meanings are those of https://docs.nvidia.com/cuda/cublas/#using-the-cublaslt-api: matrices lie by columns, D = alpha op(A) op(B) + beta C + bias, with alpha 1 and beta 1 or 0; a bias has D's type.
+// Of E4M3 A is turned and B is not, in multiples of 16, and rows and columns of op(A) op(B) may have scales, which the search for a way has to be told of.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -12,8 +13,10 @@
 enum cublasStatus_t { CUBLAS_STATUS_SUCCESS = 0, CUBLAS_STATUS_INVALID_VALUE = 7 };
 enum cublasOperation_t { CUBLAS_OP_N = 0, CUBLAS_OP_T = 1 };
 enum cublasComputeType_t { CUBLAS_COMPUTE_32F = 68, CUBLAS_COMPUTE_32F_FAST_TF32 = 77 };
-enum cublasLtMatmulDescAttributes_t { CUBLASLT_MATMUL_DESC_TRANSA = 3, CUBLASLT_MATMUL_DESC_TRANSB = 4, CUBLASLT_MATMUL_DESC_EPILOGUE = 7, CUBLASLT_MATMUL_DESC_BIAS_POINTER = 8, CUBLASLT_MATMUL_DESC_BIAS_BATCH_STRIDE = 10 };
+enum cublasLtMatmulDescAttributes_t { CUBLASLT_MATMUL_DESC_TRANSA = 3, CUBLASLT_MATMUL_DESC_TRANSB = 4, CUBLASLT_MATMUL_DESC_EPILOGUE = 7, CUBLASLT_MATMUL_DESC_BIAS_POINTER = 8, CUBLASLT_MATMUL_DESC_BIAS_BATCH_STRIDE = 10, CUBLASLT_MATMUL_DESC_A_SCALE_POINTER = 17, CUBLASLT_MATMUL_DESC_B_SCALE_POINTER = 18, CUBLASLT_MATMUL_DESC_A_SCALE_MODE = 31, CUBLASLT_MATMUL_DESC_B_SCALE_MODE = 32 };
 enum cublasLtMatrixLayoutAttribute_t { CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT = 5, CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET = 6 };
+#define CUBLAS_VERSION 120900
+enum cublasLtMatmulMatrixScale_t { CUBLASLT_MATMUL_MATRIX_SCALE_SCALAR_32F = 0, CUBLASLT_MATMUL_MATRIX_SCALE_OUTER_VEC_32F = 3 };
 enum cublasLtEpilogue_t { CUBLASLT_EPILOGUE_DEFAULT = 1, CUBLASLT_EPILOGUE_BIAS = 4 };
 enum cublasLtMatmulPreferenceAttributes_t {
   CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES = 1,
@@ -29,6 +32,8 @@ struct cublasLtMatmulDescOpaque_t {
   cublasLtEpilogue_t epilogue = CUBLASLT_EPILOGUE_DEFAULT;
   void const* bias = nullptr;
   std::int64_t next_bias = 0;
+  void const* scale[2] = {nullptr, nullptr};  // of rows and of columns of D
+  std::int32_t scale_mode[2] = {0, 0};
 };
 struct cublasLtMatrixLayoutOpaque_t {
   cudaDataType type;
@@ -60,7 +65,9 @@ struct matrix {
   bool rounded = false;  // floats, to 11 bits
 };
 // to = a b + added, each [rows, depth] x [depth, cols], and to each column the `rows` elements of `bias`, where there are any: `batch` of them, started on a stream, by product.cu.
-cudaError_t start_product(matrix a, matrix b, matrix added, matrix bias, matrix to, std::int64_t rows, std::int64_t cols, std::int64_t depth, int batch, cudaStream_t stream);
+// Each sum is multiplied by its row's scale and by its column's first, where there are such.
+cudaError_t start_product(matrix a, matrix b, matrix added, matrix bias, matrix to, float const* row_scales, float const* column_scales, std::int64_t rows, std::int64_t cols, std::int64_t depth, int batch,
+                          cudaStream_t stream);
 
 }  // namespace stands_for_cublaslt
 
@@ -83,6 +90,10 @@ inline cublasStatus_t cublasLtMatmulDescSetAttribute(cublasLtMatmulDesc_t to, cu
   if (which == CUBLASLT_MATMUL_DESC_EPILOGUE) return set(&to->epilogue, sizeof to->epilogue);
   if (which == CUBLASLT_MATMUL_DESC_BIAS_POINTER) return set(&to->bias, sizeof to->bias);
   if (which == CUBLASLT_MATMUL_DESC_BIAS_BATCH_STRIDE) return set(&to->next_bias, sizeof to->next_bias);
+  for (int side : {0, 1}) {
+    if (which == CUBLASLT_MATMUL_DESC_A_SCALE_POINTER + side) return set(&to->scale[side], sizeof to->scale[side]);
+    if (which == CUBLASLT_MATMUL_DESC_A_SCALE_MODE + side) return set(&to->scale_mode[side], sizeof to->scale_mode[side]);
+  }
   return set(&to->turned[which == CUBLASLT_MATMUL_DESC_TRANSB], sizeof to->turned[0]);
 }
 inline cublasStatus_t cublasLtMatrixLayoutCreate(cublasLtMatrixLayout_t* to, cudaDataType type, std::uint64_t rows, std::uint64_t cols, std::int64_t apart) {
@@ -105,8 +116,14 @@ inline cublasStatus_t cublasLtMatmulPreferenceDestroy(cublasLtMatmulPreference_t
   return CUBLAS_STATUS_SUCCESS;
 }
 inline cublasStatus_t cublasLtMatmulPreferenceSetAttribute(cublasLtMatmulPreference_t, cublasLtMatmulPreferenceAttributes_t, void const*, std::size_t) { return CUBLAS_STATUS_SUCCESS; }
-inline cublasStatus_t cublasLtMatmulAlgoGetHeuristic(cublasLtHandle_t, cublasLtMatmulDesc_t, cublasLtMatrixLayout_t, cublasLtMatrixLayout_t, cublasLtMatrixLayout_t, cublasLtMatrixLayout_t,
+inline cublasStatus_t cublasLtMatmulAlgoGetHeuristic(cublasLtHandle_t, cublasLtMatmulDesc_t product, cublasLtMatrixLayout_t a, cublasLtMatrixLayout_t b, cublasLtMatrixLayout_t, cublasLtMatrixLayout_t d,
                                                      cublasLtMatmulPreference_t, int, cublasLtMatmulHeuristicResult_t*, int* count) {
+  *count = 0;
+  bool const of_e4m3 = a->type == CUDA_R_8F_E4M3;
+  if (of_e4m3 != (b->type == CUDA_R_8F_E4M3)) return CUBLAS_STATUS_INVALID_VALUE;
+  if (of_e4m3 && (product->turned[0] != CUBLAS_OP_T || product->turned[1] != CUBLAS_OP_N || a->rows % 16 != 0 || a->cols % 16 != 0 || a->apart % 16 != 0 || b->apart % 16 != 0 || d->apart % 16 != 0)) return CUBLAS_STATUS_INVALID_VALUE;
+  for (int side : {0, 1})
+    if (product->scale_mode[side] != 0 && (!of_e4m3 || product->scale_mode[side] != CUBLASLT_MATMUL_MATRIX_SCALE_OUTER_VEC_32F || product->scale[side] == nullptr)) return CUBLAS_STATUS_INVALID_VALUE;
   *count = 1;
   return CUBLAS_STATUS_SUCCESS;
 }
@@ -125,6 +142,7 @@ inline cublasStatus_t cublasLtMatmul(cublasLtHandle_t, cublasLtMatmulDesc_t prod
   auto const status = stands_for_cublaslt::start_product({a, a_layout->type, a_layout->apart, a_turned, a_layout->next, rounded}, {b, b_layout->type, b_layout->apart, b_turned, b_layout->next, rounded},
                                                          {adds ? c : nullptr, c_layout->type, c_layout->apart, false, c_layout->next},
                                                          {biased ? product->bias : nullptr, d_layout->type, static_cast<std::int64_t>(rows), false, product->next_bias}, {d, d_layout->type, d_layout->apart, false, d_layout->next},
+                                                         product->scale_mode[0] != 0 ? static_cast<float const*>(product->scale[0]) : nullptr, product->scale_mode[1] != 0 ? static_cast<float const*>(product->scale[1]) : nullptr,
                                                          static_cast<std::int64_t>(rows), static_cast<std::int64_t>(cols), static_cast<std::int64_t>(depth), d_layout->batch, stream);
   return status == cudaSuccess ? CUBLAS_STATUS_SUCCESS : CUBLAS_STATUS_INVALID_VALUE;
 }

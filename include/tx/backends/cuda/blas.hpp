@@ -20,12 +20,13 @@ struct gpu_with_blas : gpu {
     if ((right_turned && p.right_row != 1) || (left_turned && p.left_row != 1)) return false;
     if (p.type == dtype::e4m3 && (!right_turned || left_turned)) return false;  // both sides depth by depth
     bool const adds = p.added != nullptr;
-    plan const* const way = plan_of({.type = p.type, .to_type = p.to_type, .rows = p.rows, .cols = p.cols, .depth = p.depth,
+    plan const* const way = plan_of(p, {.type = p.type, .to_type = p.to_type, .rows = p.rows, .cols = p.cols, .depth = p.depth,
                                      .right = {right_turned, right_turned ? p.right_col : p.right_row, p.next_right}, .left = {left_turned, left_turned ? p.left_col : p.left_row, p.next_left},
                                      .added = {false, adds ? p.added_apart : p.apart, adds ? p.next_added : p.next_to}, .to = {false, p.apart, p.next_to}, .adds_row = p.row != nullptr,
-                                     .next_row = p.next_row, .batch = p.batch, .alignment = aligned(p)});
+                                     .next_row = p.next_row, .batch = p.batch, .alignment = aligned(p), .scales = p.row_scales != nullptr});
     if (way == nullptr) return false;
     float const one = 1, zero = 0;
+    if (p.row_scales != nullptr) point_at_scales(*way, p);
     if (p.row != nullptr) must(cublasLtMatmulDescSetAttribute(way->product, CUBLASLT_MATMUL_DESC_BIAS_POINTER, &p.row, sizeof p.row), "a product's description");
     must(cublasLtMatmul(library(), way->product, &one, p.right, way->right, p.left, way->left, adds ? &one : &zero, adds ? p.added : p.to, adds ? way->added : way->to, p.to,
                         way->to, &way->algorithm, p.workspace, static_cast<std::size_t>(library_workspace), stream()),
@@ -48,6 +49,7 @@ struct gpu_with_blas : gpu {
     std::int64_t next_row;
     std::int32_t batch;
     int alignment;
+    bool scales;  // of rows and of columns
     auto operator<=>(shape_key const&) const = default;
   };
 
@@ -79,20 +81,39 @@ struct gpu_with_blas : gpu {
   }
 
   // Null: the library has no way.
-  static plan const* plan_of(shape_key const& key) {
+  static plan const* plan_of(library_product const& first, shape_key const& key) {
     static std::map<shape_key, plan> known;
     auto const [place, fresh] = known.try_emplace(key);
     plan& way = place->second;
-    if (fresh) way = find(key);
+    if (fresh) way = find(first, key);
     return way.found ? &way : nullptr;
   }
-  static plan find(shape_key const& key) {
+  // A number for each row of results and one for each column, where the library has such: https://docs.nvidia.com/cuda/cublas/#outer-vector-scaling-for-fp8-data-types
+  static bool has_scales([[maybe_unused]] plan const& way) {
+#if CUBLAS_VERSION >= 120900
+    std::int32_t const each = CUBLASLT_MATMUL_MATRIX_SCALE_OUTER_VEC_32F;
+    return cublasLtMatmulDescSetAttribute(way.product, CUBLASLT_MATMUL_DESC_A_SCALE_MODE, &each, sizeof each) == CUBLAS_STATUS_SUCCESS &&
+           cublasLtMatmulDescSetAttribute(way.product, CUBLASLT_MATMUL_DESC_B_SCALE_MODE, &each, sizeof each) == CUBLAS_STATUS_SUCCESS;
+#else
+    return false;
+#endif
+  }
+  static void point_at_scales(plan const& way, library_product const& p) {
+    must(cublasLtMatmulDescSetAttribute(way.product, CUBLASLT_MATMUL_DESC_A_SCALE_POINTER, &p.column_scales, sizeof p.column_scales), "a product's description");
+    must(cublasLtMatmulDescSetAttribute(way.product, CUBLASLT_MATMUL_DESC_B_SCALE_POINTER, &p.row_scales, sizeof p.row_scales), "a product's description");
+  }
+  // `first`: whose scales stand for those of all later ones, as the library looks for a way to do with some.
+  static plan find(library_product const& first, shape_key const& key) {
     cublasOperation_t const turned = CUBLAS_OP_T, straight = CUBLAS_OP_N;
     plan way;
     auto const describe = [&](cublasLtMatmulDescAttributes_t what, auto const& as) { must(cublasLtMatmulDescSetAttribute(way.product, what, &as, sizeof as), "a product's description"); };
     must(cublasLtMatmulDescCreate(&way.product, Tf32 && key.type == dtype::f32 ? CUBLAS_COMPUTE_32F_FAST_TF32 : CUBLAS_COMPUTE_32F, CUDA_R_32F), "a product's description");
     describe(CUBLASLT_MATMUL_DESC_TRANSA, key.right.turned ? turned : straight);
     describe(CUBLASLT_MATMUL_DESC_TRANSB, key.left.turned ? turned : straight);
+    if (key.scales) {
+      if (!has_scales(way)) return way;
+      point_at_scales(way, first);
+    }
     // Its results are columns there, so a row of them is what every column is added: the library's bias, of the type of the results.
     if (key.adds_row) describe(CUBLASLT_MATMUL_DESC_EPILOGUE, CUBLASLT_EPILOGUE_BIAS);
     if (key.adds_row && key.batch > 1) describe(CUBLASLT_MATMUL_DESC_BIAS_BATCH_STRIDE, key.next_row);

@@ -167,6 +167,8 @@ struct kernel<Device, exec::gemm<D, Epilogue>> {
     return {D, rounds ? D : sum_type(D), c.rows, c.cols, c.depth, f.at<std::byte>(operands[0]), operands[0].row, operands[0].col, f.at<std::byte>(operands[1]), operands[1].row, operands[1].col,
             scratch + library_workspace, c.cols, scratch};
   }
+  // Is it one row for all rows of results?
+  static bool is_same_row(exec::call const& c, exec::operand_ref const& row) { return row.rank == 0 || (row.rank == 1 && (row.stride[0] == 0 || c.rows == 1)); }
   // Does the library do all of it, straight to where it belongs? `p` is told what follows the product.
   static bool is_all(library_product& p, exec::frame const& f, exec::call const& c, exec::operand_ref const* others) {
     exec::operand_ref const& output = others[types::inputs - 1];
@@ -176,11 +178,24 @@ struct kernel<Device, exec::gemm<D, Epilogue>> {
       return true;
     };
     if (types::outputs != 1 || output.col != 1 || output.rank != 1) return false;
+    if constexpr (constexpr detail::scaled_product s = detail::scaled_product_of<Epilogue>; D == dtype::e4m3 && s.known) {
+      exec::operand_ref const &rows = others[s.row_scales - 1], &columns = others[s.column_scales - 1];
+      bool const side_by_side = (c.rows == 1 || (rows.rank == 1 && rows.stride[0] == 1)) && columns.col == 1 && is_same_row(c, columns);
+      if (!side_by_side || output.type != s.to) return false;
+      p.to_type = s.to;
+      p.row_scales = f.at<std::byte>(rows);
+      p.column_scales = f.at<std::byte>(columns);
+      if constexpr (s.row > 0) {
+        exec::operand_ref const& row = others[s.row - 1];
+        if (row.col != 1 || !is_same_row(c, row)) return false;
+        p.row = f.at<std::byte>(row);
+      }
+      return goes_to_output();
+    }
     if constexpr (types::lets == 0 || (types::lets == 1 && rounds)) return output.type == p.to_type && goes_to_output();
     if constexpr (constexpr int v = detail::row_added_to_product<Epilogue>; v > 0) {
       exec::operand_ref const& row = others[v - 1];
-      bool const same_everywhere = row.rank == 0 || (row.rank == 1 && (row.stride[0] == 0 || c.rows == 1));
-      if (output.type != D || row.col != 1 || !same_everywhere) return false;
+      if (output.type != D || row.col != 1 || !is_same_row(c, row)) return false;
       p.to_type = D;
       p.row = f.at<std::byte>(row);
       return goes_to_output();
@@ -200,7 +215,11 @@ struct kernel<Device, exec::gemm<D, Epilogue>> {
     if (!takes_product(D, c) || f.band_count > 0) return false;
     library_product p = asked(f, c, operands);
     std::byte* const results = p.to;
-    if (is_all(p, f, c, others)) return Device::multiply(p);
+    if (is_all(p, f, c, others)) {
+      if (Device::multiply(p)) return true;
+      if (p.row_scales == nullptr) return false;
+      p = asked(f, c, operands);  // a library that has no scales for rows and columns
+    }
     if (sweeping.by_element && !epilogue_follows(D, c)) return false;
     if (!Device::multiply(p)) return false;
     detail::launch_rows<Device, Epilogue>(f, c, others, f.first_row(c), f.end_row(c), results, rounds);

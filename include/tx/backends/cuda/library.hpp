@@ -24,6 +24,8 @@ struct library_product {
   std::byte* workspace;  // library_workspace bytes
   std::byte const* added = nullptr;  // results of sums' type that the product is added to, where there are any
   std::int64_t added_apart = 0;      // from row to row
+  std::byte const* row_scales = nullptr;     // of E4M3: `rows` floats that each row of sums is multiplied by, and `cols` of them that each column is, first of all that is done with sums
+  std::byte const* column_scales = nullptr;
   std::byte const* row = nullptr;    // `cols` halves that are added to each row of results before those are rounded to such, where there are any
   int batch = 1;                     // so many products, each so many elements behind the one before:
   std::int64_t next_left = 0, next_right = 0, next_to = 0, next_added = 0, next_row = 0;
@@ -42,7 +44,7 @@ namespace detail {
 
 inline bool are_alike(library_product const& a, library_product const& b) {
   return a.rows == b.rows && a.cols == b.cols && a.depth == b.depth && a.to_type == b.to_type && a.left_row == b.left_row && a.left_col == b.left_col && a.right_row == b.right_row &&
-         a.right_col == b.right_col && a.apart == b.apart && a.added_apart == b.added_apart && (a.added != nullptr) == (b.added != nullptr) && (a.row != nullptr) == (b.row != nullptr);
+         a.right_col == b.right_col && a.apart == b.apart && a.added_apart == b.added_apart && (a.added != nullptr) == (b.added != nullptr) && (a.row != nullptr) == (b.row != nullptr) && a.row_scales == nullptr && b.row_scales == nullptr;
 }
 // Is `b` as far behind `a` as a batch that begins with `p` has its products from each other? Where it has one so far, it learns that, if a library can do with it.
 inline bool goes_on(library_product& p, library_product const& a, library_product const& b) {

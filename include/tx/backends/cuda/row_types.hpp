@@ -5,6 +5,7 @@
 #include <tx/ops/add.hpp>
 #include <tx/ops/cast.hpp>
 #include <tx/ops/copy.hpp>
+#include <tx/ops/mul.hpp>
 #include <tx/plan/signature.hpp>
 
 #include <tuple>
@@ -113,6 +114,45 @@ inline constexpr int row_added_to_product<exec::fused<Exact, exec::ins<In...>, e
   bool const sums = (A == 0 && B == widened) || (A == widened && B == 0);
   bool const stored = Sum == widened + 1 && Value == widened + 2 && is_half(Half);
   return sums && stored && Row > 0 && Row < widened && inputs[0].how == access::product && inputs[0].type == D && inputs[Row].type == Half ? Row : -1;
+}();
+
+// What a library can do with the sums of a product of E4M3 as it stores them: they are multiplied by a number of each row, then by a row of numbers; behind that they may be rounded, or
+// have a row of halves added and be rounded. Numbers among the inputs; row: 0 where there is none.
+struct scaled_product {
+  bool known = false;
+  int row_scales = 0, column_scales = 0, row = 0;
+  dtype to = dtype::f32;
+};
+template <class F>
+inline constexpr scaled_product scaled_product_of{};
+template <bool Exact, class... In, class... Let, class Out>
+inline constexpr scaled_product scaled_product_of<exec::fused<Exact, exec::ins<In...>, exec::lets<Let...>, exec::outs<Out>>> = [] {
+  constexpr int inputs = sizeof...(In), lets = sizeof...(Let);
+  constexpr exec::in_sig in[] = {In::sig..., exec::in_sig{}};
+  if constexpr (lets == 2 || lets == 3 || lets == 5) {
+    constexpr bool muls[] = {std::is_same_v<typename Let::rule, rules::mul>...}, adds[] = {std::is_same_v<typename Let::rule, rules::add>...}, casts[] = {std::is_same_v<typename Let::rule, rules::cast>...};
+    constexpr dtype types[] = {Let::type...};
+    constexpr int first[] = {Let::operand[0]...}, second[] = {Let::operand[1]...};
+    // What let k reads beside `value`, if it reads that once; -1: it does not.
+    auto const other = [&](int k, int value) { return (first[k] == value) == (second[k] == value) ? -1 : first[k] == value ? second[k] : first[k]; };
+    auto const is_input = [&](int v, access how, bool half) { return v > 0 && v < inputs && in[v].how == how && (half ? in[v].type == dtype::bf16 : in[v].type == dtype::f32); };
+    scaled_product s{};
+    bool const whole = in[0].how == access::product && in[0].type == dtype::f32 && ((Let::shape == exec::form::map) && ...) && Out::sig.shape == exec::form::map && !Out::sig.per_row && Out::sig.value == inputs + lets - 1;
+    s.row_scales = other(0, 0);
+    s.column_scales = other(1, inputs);
+    s.to = types[lets - 1];
+    bool const scales = muls[0] && muls[1] && types[0] == dtype::f32 && types[1] == dtype::f32 && is_input(s.row_scales, access::row, false) && is_input(s.column_scales, access::contiguous, false);
+    bool ends = s.to == dtype::f32;
+    if (lets > 2) ends = casts[lets - 1] && first[lets - 1] == inputs + lets - 2 && s.to == dtype::bf16;
+    if constexpr (lets == 5) {
+      s.row = first[2];
+      ends = ends && casts[2] && types[2] == dtype::f32 && is_input(s.row, access::contiguous, true) && adds[3] && types[3] == dtype::f32 && other(3, inputs + 1) == inputs + 2;
+    }
+    s.known = whole && scales && ends && Out::sig.type == s.to;
+    return s;
+  } else {
+    return scaled_product{};
+  }
 }();
 
 // As kept_row of target.hpp, for device code.
