@@ -6,7 +6,7 @@ set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 # What passes, gradients and shards record, and no user writes.
-internal=(ops/copy ops/gather_all ops/join dist/shard_add dist/swap_ranks dist/begun)
+internal=(ops/copy ops/fitting_power ops/gather_all ops/join dist/shard_add dist/swap_ranks dist/begun)
 # A line without shapes, or an op without a line, and why.
 exempt() {
   case $1 in

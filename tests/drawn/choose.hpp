@@ -150,8 +150,8 @@ inline std::optional<numbers> choose(pick which, tx::value_info const& a, dtype 
       return p;
     }
     case pick::type: {
-      constexpr dtype types[] = {dtype::f64, dtype::f32, dtype::bf16, dtype::f16, dtype::i64, dtype::i32, dtype::i16, dtype::i8, dtype::u8, dtype::boolean};
-      p[0] = static_cast<int>(a.type != main && draw.in(2) ? main : types[draw.under(10)]);
+      constexpr dtype types[] = {dtype::f64, dtype::f32, dtype::bf16, dtype::f16, dtype::i64, dtype::i32, dtype::i16, dtype::i8, dtype::u8, dtype::boolean, dtype::e4m3};
+      p[0] = static_cast<int>(a.type != main && draw.in(2) ? main : types[draw.under(11)]);
       return p;
     }
     case pick::window: {

@@ -62,7 +62,7 @@ class program_grower : public step_grower {
       decision d = fresh(!bounded && draw_.in(2) ? what::parameter : what::input);
       d.p = as_numbers(e);
       if (d.kind == what::input && draw_.in(5)) {
-        static std::vector<dtype> const types{dtype::f64, dtype::f32, dtype::bf16, dtype::f16, dtype::i64, dtype::i32, dtype::i16, dtype::i8, dtype::u8, dtype::boolean};
+        static std::vector<dtype> const types{dtype::f64, dtype::f32, dtype::bf16, dtype::f16, dtype::i64, dtype::i32, dtype::i16, dtype::i8, dtype::u8, dtype::boolean, dtype::e4m3};
         d.type = draw_.of(types);
         if (tx::is_integer(d.type) && d.type != dtype::boolean && draw_.in(2)) d.p[7] = draw_.between(1, 5);
       }

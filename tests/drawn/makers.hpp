@@ -24,6 +24,7 @@
 #include <tx/ops/exp.hpp>
 #include <tx/ops/extent_of.hpp>
 #include <tx/ops/expm1.hpp>
+#include <tx/ops/fitting_power.hpp>
 #include <tx/ops/flip.hpp>
 #include <tx/ops/floor.hpp>
 #include <tx/ops/gather.hpp>
@@ -231,6 +232,8 @@ inline std::vector<maker> const& makers() {
       {TX_MAKES(erf(a)), real},
       {TX_MAKES(softplus(a)), real},
       {TX_MAKES(floor(a * 3)), real, none, none, pick::nothing, 2},
+      {TX_MAKES(fitting_power(square(a) + 0.25) * 0.001), real, none, none, pick::nothing, 2},
+      {TX_MAKES(fitting_unit(a) + 0.5), real, none, none, pick::nothing, 2},
       {TX_MAKES(sign(a)), number, none, none, pick::nothing, 2},
       {TX_MAKES(square(a)), number},
       {TX_MAKES(gelu(a)), real, none, none, pick::nothing, 2},

@@ -40,4 +40,7 @@ struct scalar_rule<&fitting_unit_info> {
   using type = rules::fitting_unit;
 };
 
+constexpr var fitting_power(var greatest) { return emit(fitting_power_info, {greatest}); }
+constexpr var fitting_unit(var greatest) { return emit(fitting_unit_info, {greatest}); }
+
 }  // namespace tx

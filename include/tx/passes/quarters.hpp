@@ -36,7 +36,7 @@ struct fitted_rows {
 };
 constexpr fitted_rows fitted(var halves) {
   var const x = cast(halves, dtype::f32), greatest = emit(row_max_info, {elementwise(abs_info, {x})});
-  return {cast(x * elementwise(fitting_power_info, {greatest}), dtype::e4m3), elementwise(fitting_unit_info, {greatest})};
+  return {cast(x * fitting_power(greatest), dtype::e4m3), fitting_unit(greatest)};
 }
 
 class quartering {
