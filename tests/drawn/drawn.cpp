@@ -18,7 +18,7 @@ constexpr unsigned everyday = 400;  // sanitizers and debuggers see what there i
 constexpr bool enough = everyday >= 6000;  // to say something of the generator
 // What all plans of these cost: calls that are made, and bytes of arenas (as GCC records them, and some room for clang's order). How many values they
 // hold a band at a time at least, and how many programs may be refused.
-constexpr std::int64_t most_kernels = 1'845'000, most_arena = 470'000'000, least_handed = 2'015;
+constexpr std::int64_t most_kernels = 1'925'000, most_arena = 440'000'000, least_handed = 2'340;
 constexpr int least_hoisted = 3;  // programs in which a loop rounds what it sees of a parameter
 constexpr int most_refused = 1'168;
 constexpr unsigned many = 70'000;  // in each of two processes

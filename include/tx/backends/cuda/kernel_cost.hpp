@@ -32,12 +32,17 @@ double share_bytes(Kernel const& k) {
     if (k.out(o).shape == exec::form::col_reduce) bytes += 2.0 * shares_of(k.c.rows) * static_cast<double>(k.width(o) * size_of(k.out(o).type));
   return bytes;
 }
-// Does a library give what is made of a product: it as it is, rounded to halves, added to a value, or with a row of halves added and rounded?
+// Does a library give what is made of a product: it as it is, rounded to halves, added to a value, or with a row of halves added and rounded? Of E4M3 with scales, and of those not added to a value.
 template <class Kernel>
 bool ends_with_product(Kernel const& k) {
   if (k.outs.size() != 1 || k.written_by(0).rank != 1) return false;
   auto const is = [&](std::size_t let, std::string_view op) { return std::string_view(k.lets[let].op.name) == op; };
   auto const rounds = [&](std::size_t let) { return is(let, "cast") && is_half(k.lets[let].type) && k.lets[let].type == k.sig.type; };
+  if (k.sig.type == dtype::e4m3) {  // its scales first
+    std::size_t const n = k.lets.size();
+    bool const scales = n >= 2 && is(0, "mul") && is(1, "mul"), stores = n == 2 || (is(n - 1, "cast") && is_half(k.lets[n - 1].type));
+    return scales && stores && (n <= 3 || (n == 5 && is(2, "cast") && is(3, "add")));
+  }
   switch (k.lets.size()) {
     case 0: return true;
     case 2: if (!is(1, "copy")) return false; [[fallthrough]];
@@ -90,9 +95,10 @@ struct work {
   static void add(kernel_cost& out, Kernel const& k) {
     exec::call const& c = k.c;
     if (k.has_product()) {
-      if (is_half(k.sig.type)) {
-        out.matrix_flops = 2.0 * static_cast<double>(c.rows * c.cols * c.depth);
-        out.other_flops -= out.matrix_flops;
+      if (is_storage_only(k.sig.type)) {  // units multiply E4M3 twice as fast as halves
+        double const flops = 2.0 * static_cast<double>(c.rows * c.cols * c.depth);
+        out.matrix_flops = k.sig.type == dtype::e4m3 ? flops / 2 : flops;
+        out.other_flops -= flops;
       }
       double const sides = static_cast<double>((c.rows * c.depth + c.batch * c.depth * c.cols) * size_of(k.sig.type)), waits = waiting_bytes<Library>(k);
       if (waits > 0) out.behind_bytes = out.least_bytes - sides + waits / 2;
@@ -113,5 +119,7 @@ template <>
 struct device_work<cuda_target> : backends::cuda::work<false> {};
 template <>
 struct device_work<cuda_blas_target> : backends::cuda::work<true> {};
+template <>
+struct device_work<cuda_blas_fp8_target> : backends::cuda::work<true> {};
 
 }  // namespace tx
