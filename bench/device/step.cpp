@@ -1,6 +1,9 @@
 // device_step [--steps N] [--profile]: times a compiled training step on a device and prints one JSON line; with --profile, behind it a line for
 // each kernel of one step, those of one kind together, the longest first: milliseconds, calls, GB/s and TFLOP/s by what the plan says it moves and computes.
-#if TX_BLAS
+#if TX_E4M3
+#include <tx/backends/cuda_blas.hpp>
+using backend = tx::cuda_blas_fp8;
+#elif TX_BLAS
 #include <tx/backends/cuda_blas.hpp>
 using backend = tx::cuda_blas;
 #else
@@ -34,7 +37,9 @@ constexpr auto loss = [](auto const& model, tx::tensor<tx::i32, TX_BATCH, TX_SEQ
 };
 template <class... Options>
 using step_with = tx::train_step<tx::nn::bert_classifier<config, 2>, loss, tx::adamw, Options...>;
-#if TX_BF16
+#if TX_E4M3
+using step = step_with<tx::mixed<tx::e4m3>>;
+#elif TX_BF16
 using step = step_with<tx::mixed<tx::bf16>>;
 #else
 using step = step_with<>;
@@ -110,9 +115,14 @@ int main(int argc, char** argv) {
   cudaDeviceProp device{};
   cudaGetDeviceProperties(&device, 0);
   double const median = seconds[seconds.size() / 2];
+#if TX_E4M3
+  char const* const type = "e4m3";
+#else
+  char const* const type = TX_BF16 ? "bf16" : "f32";
+#endif
   std::printf("{\"peer\": \"tx\", \"layers\": %d, \"hidden\": %d, \"batch\": %d, \"seq\": %d, \"dtype\": \"%s\", \"device\": \"%s\", \"median_s\": %.5f, \"best_s\": %.5f, "
               "\"tokens_per_s\": %.0f, \"first_step_s\": %.2f, \"planned_bytes\": %lld, \"loss\": [%.4f, %.4f]}\n",
-              TX_LAYERS, TX_HIDDEN, TX_BATCH, TX_SEQ, TX_BF16 ? "bf16" : "f32", device.name, median, seconds.front(), TX_BATCH * TX_SEQ / median, first_step,
+              TX_LAYERS, TX_HIDDEN, TX_BATCH, TX_SEQ, type, device.name, median, seconds.front(), TX_BATCH * TX_SEQ / median, first_step,
               static_cast<long long>(tx::executor<step, backend>::memory.peak), static_cast<double>(first), static_cast<double>(last));
   if (profile) print_kernels(run, one);
 }

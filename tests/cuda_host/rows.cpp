@@ -79,13 +79,16 @@ struct all_types {
   t<double, 4, 1> d;
   t<bool, 4, 9> wrapped;
   t<float, 4, 1> sums;
+  t<tx::e4m3, 4, 9> quarters;
+  t<float, 4, 9> rounded;
 };
 constexpr auto to_all_types = [](t<float, 4, 9> x, t<int, 4, 9> i) {
   auto const b = tx::cast<tx::bf16>(x * 3);
   auto const d = tx::cast<double>(x);
   auto const u = tx::cast<tx::u8>(i * 20);  // negative ones and sums of large ones wrap around
   return all_types{b, tx::cast<tx::f16>(x), i * i - 3, tx::less(0, i), tx::sum<1>(d * d), tx::less(u + u, u),
-                   tx::cast<float>(tx::sum<1>(tx::cast<tx::bf16>(i * i * 37)))};  // rounded before it is read
+                   tx::cast<float>(tx::sum<1>(tx::cast<tx::bf16>(i * i * 37))),  // rounded before it is read
+                   tx::cast<tx::e4m3>(x * 7), tx::cast<float>(tx::cast<tx::e4m3>(x * 11)) * 3};
 };
 
 }  // namespace

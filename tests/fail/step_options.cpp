@@ -1,6 +1,6 @@
 // Options of steps beyond their ranges.
 // several errors
-// expect: tx::mixed takes a half. FIX:
+// expect: tx::mixed takes a half, or e4m3. FIX:
 // expect somewhere: tx::recompute takes a number of bytes
 // expect somewhere: tx::accumulate takes a number of parts. FIX: 1 or more
 // expect somewhere: tx::data_parallel: at least one rank. FIX:

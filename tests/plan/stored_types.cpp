@@ -60,7 +60,9 @@ void check_seen() {
 
 }  // namespace
 
-TEST_CASE("sums of halves are rounded where their kernel reads them") {
+TEST_CASE("sums of halves and of E4M3 are rounded where their kernel reads them") {
+  check_seen<e4m3, cpu>();
+  check_seen<e4m3, reference>();
   check_seen<bf16, cpu>();
   check_seen<f16, cpu>();
   check_seen<bf16, reference>();
