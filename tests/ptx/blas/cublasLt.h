@@ -1,4 +1,5 @@
 // Stands for cuBLASLt where there is none: what backends/cuda/blas.hpp asks of it, by one kernel in plain loops (product.cu), which the runner of device code runs as any other.
+// It has three algorithms: one that takes a launch more than it needs, which it expects most of, one that does not, and one that does not run.
 // Names and meanings are those of https://docs.nvidia.com/cuda/cublas/#using-the-cublaslt-api: matrices lie by columns, D = alpha op(A) op(B) + beta C + bias, with alpha 1 and beta 1 or 0; a bias has D's type.
 // Of E4M3 A is turned and B is not, in multiples of 16, and rows and columns of op(A) op(B) may have scales, which the search for a way has to be told of.
 #pragma once
@@ -10,7 +11,7 @@
 #include <cstdint>
 #include <cstring>
 
-enum cublasStatus_t { CUBLAS_STATUS_SUCCESS = 0, CUBLAS_STATUS_INVALID_VALUE = 7 };
+enum cublasStatus_t { CUBLAS_STATUS_SUCCESS = 0, CUBLAS_STATUS_INVALID_VALUE = 7, CUBLAS_STATUS_NOT_SUPPORTED = 15 };
 enum cublasOperation_t { CUBLAS_OP_N = 0, CUBLAS_OP_T = 1 };
 enum cublasComputeType_t { CUBLAS_COMPUTE_32F = 68, CUBLAS_COMPUTE_32F_FAST_TF32 = 77 };
 enum cublasLtMatmulDescAttributes_t { CUBLASLT_MATMUL_DESC_TRANSA = 3, CUBLASLT_MATMUL_DESC_TRANSB = 4, CUBLASLT_MATMUL_DESC_EPILOGUE = 7, CUBLASLT_MATMUL_DESC_BIAS_POINTER = 8, CUBLASLT_MATMUL_DESC_BIAS_BATCH_STRIDE = 10, CUBLASLT_MATMUL_DESC_A_SCALE_POINTER = 17, CUBLASLT_MATMUL_DESC_B_SCALE_POINTER = 18, CUBLASLT_MATMUL_DESC_A_SCALE_MODE = 31, CUBLASLT_MATMUL_DESC_B_SCALE_MODE = 32 };
@@ -44,17 +45,23 @@ struct cublasLtMatrixLayoutOpaque_t {
 };
 struct cublasLtMatmulPreferenceOpaque_t {};
 struct cublasLtMatmulAlgo_t {
-  int number = 0;
+  std::uint64_t data[8];  // the first: its number
 };
 struct cublasLtMatmulHeuristicResult_t {
   cublasLtMatmulAlgo_t algo{};
+  std::size_t workspaceSize = 0;
+  cublasStatus_t state = CUBLAS_STATUS_SUCCESS;
 };
 using cublasLtHandle_t = cublasLtContext*;
 using cublasLtMatmulDesc_t = cublasLtMatmulDescOpaque_t*;
 using cublasLtMatrixLayout_t = cublasLtMatrixLayoutOpaque_t*;
 using cublasLtMatmulPreference_t = cublasLtMatmulPreferenceOpaque_t*;
 
+#define TX_STANDS_FOR_CUBLASLT 1
 namespace stands_for_cublaslt {
+
+inline constexpr std::uint64_t roundabout = 0, straight = 1, algorithms = 2;
+cudaError_t start_nothing(cudaStream_t stream);  // a launch that the roundabout algorithm has beside the product
 
 struct matrix {
   void const* data;
@@ -117,18 +124,29 @@ inline cublasStatus_t cublasLtMatmulPreferenceDestroy(cublasLtMatmulPreference_t
 }
 inline cublasStatus_t cublasLtMatmulPreferenceSetAttribute(cublasLtMatmulPreference_t, cublasLtMatmulPreferenceAttributes_t, void const*, std::size_t) { return CUBLAS_STATUS_SUCCESS; }
 inline cublasStatus_t cublasLtMatmulAlgoGetHeuristic(cublasLtHandle_t, cublasLtMatmulDesc_t product, cublasLtMatrixLayout_t a, cublasLtMatrixLayout_t b, cublasLtMatrixLayout_t, cublasLtMatrixLayout_t d,
-                                                     cublasLtMatmulPreference_t, int, cublasLtMatmulHeuristicResult_t*, int* count) {
+                                                     cublasLtMatmulPreference_t, int asked, cublasLtMatmulHeuristicResult_t* all, int* count) {
   *count = 0;
   bool const of_e4m3 = a->type == CUDA_R_8F_E4M3;
   if (of_e4m3 != (b->type == CUDA_R_8F_E4M3)) return CUBLAS_STATUS_INVALID_VALUE;
   if (of_e4m3 && (product->turned[0] != CUBLAS_OP_T || product->turned[1] != CUBLAS_OP_N || a->rows % 16 != 0 || a->cols % 16 != 0 || a->apart % 16 != 0 || b->apart % 16 != 0 || d->apart % 16 != 0)) return CUBLAS_STATUS_INVALID_VALUE;
   for (int side : {0, 1})
     if (product->scale_mode[side] != 0 && (!of_e4m3 || product->scale_mode[side] != CUBLASLT_MATMUL_MATRIX_SCALE_OUTER_VEC_32F || product->scale[side] == nullptr)) return CUBLAS_STATUS_INVALID_VALUE;
-  *count = 1;
+  for (; *count < asked && *count < 3; ++*count) {
+    all[*count].algo.data[0] = static_cast<std::uint64_t>(*count);
+    all[*count].state = all[*count].algo.data[0] < stands_for_cublaslt::algorithms ? CUBLAS_STATUS_SUCCESS : CUBLAS_STATUS_NOT_SUPPORTED;
+  }
   return CUBLAS_STATUS_SUCCESS;
 }
+inline cublasStatus_t cublasLtMatmulAlgoCheck(cublasLtHandle_t, cublasLtMatmulDesc_t, cublasLtMatrixLayout_t, cublasLtMatrixLayout_t, cublasLtMatrixLayout_t, cublasLtMatrixLayout_t,
+                                              cublasLtMatmulAlgo_t const* algorithm, cublasLtMatmulHeuristicResult_t*) {
+  return algorithm->data[0] < stands_for_cublaslt::algorithms ? CUBLAS_STATUS_SUCCESS : CUBLAS_STATUS_NOT_SUPPORTED;
+}
+inline std::size_t cublasLtGetVersion() { return 0; }
 inline cublasStatus_t cublasLtMatmul(cublasLtHandle_t, cublasLtMatmulDesc_t product, void const*, void const* a, cublasLtMatrixLayout_t a_layout, void const* b, cublasLtMatrixLayout_t b_layout,
-                                     void const* beta, void const* c, cublasLtMatrixLayout_t c_layout, void* d, cublasLtMatrixLayout_t d_layout, cublasLtMatmulAlgo_t const*, void*, std::size_t, cudaStream_t stream) {
+                                     void const* beta, void const* c, cublasLtMatrixLayout_t c_layout, void* d, cublasLtMatrixLayout_t d_layout, cublasLtMatmulAlgo_t const* algorithm, void*, std::size_t,
+                                     cudaStream_t stream) {
+  if (algorithm->data[0] >= stands_for_cublaslt::algorithms) return CUBLAS_STATUS_NOT_SUPPORTED;
+  if (algorithm->data[0] == stands_for_cublaslt::roundabout && stands_for_cublaslt::start_nothing(stream) != cudaSuccess) return CUBLAS_STATUS_INVALID_VALUE;
   bool const a_turned = product->turned[0] == CUBLAS_OP_T, b_turned = product->turned[1] == CUBLAS_OP_T;
   std::uint64_t const rows = a_turned ? a_layout->cols : a_layout->rows, depth = a_turned ? a_layout->rows : a_layout->cols;
   std::uint64_t const cols = b_turned ? b_layout->rows : b_layout->cols;

@@ -5,6 +5,7 @@
 
 #include <cstdlib>
 #include <cstring>
+#include <memory>
 #include <utility>
 
 namespace {
@@ -14,7 +15,12 @@ using ptx::simulated;
 using ptx::tell;
 
 ptx::stream* of(cudaStream_t s) { return reinterpret_cast<ptx::stream*>(s); }
-ptx::event* of(cudaEvent_t e) { return reinterpret_cast<ptx::event*>(e); }
+// With a time: launches that were done before it. A launch takes a millisecond here.
+struct event : ptx::event {
+  bool has_time = false;
+  std::shared_ptr<long> launches = std::make_shared<long>(-1);
+};
+event* of(cudaEvent_t e) { return reinterpret_cast<event*>(e); }
 
 // Memory of the host that is pinned lies among the device's, whose kernels reach it by the same addresses.
 bool on_device(void const* p) { return simulated::get().gpu.memory.holds(p, 1) && !simulated::get().is_pinned(p); }
@@ -165,8 +171,10 @@ cudaError_t cudaDeviceSynchronize() {
   });
 }
 
-cudaError_t cudaEventCreateWithFlags(cudaEvent_t* e, unsigned) {
-  *e = reinterpret_cast<cudaEvent_t>(new ptx::event);
+cudaError_t cudaEventCreateWithFlags(cudaEvent_t* e, unsigned flags) {
+  auto* const made = new event;
+  made->has_time = (flags & cudaEventDisableTiming) == 0;
+  *e = reinterpret_cast<cudaEvent_t>(made);
   return cudaSuccess;
 }
 cudaError_t cudaEventCreate(cudaEvent_t* e) { return cudaEventCreateWithFlags(e, 0); }
@@ -176,7 +184,18 @@ cudaError_t cudaEventDestroy(cudaEvent_t e) {
 }
 cudaError_t cudaEventRecord(cudaEvent_t e, cudaStream_t stream) {
   return checked([&] {
-    simulated::get().streams.record(*of(e), of(stream));
+    auto& s = simulated::get();
+    if (of(e)->has_time && s.streams.of(of(stream)).into == nullptr)
+      s.streams.add(of(stream), [to = of(e)->launches] { *to = simulated::get().launches; });
+    s.streams.record(*of(e), of(stream));
+    return cudaSuccess;
+  });
+}
+cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t start, cudaEvent_t end) {
+  return checked([&] {
+    if (!of(start)->has_time || !of(end)->has_time) return tell(cudaErrorInvalidResourceHandle);
+    if (*of(start)->launches < 0 || *of(end)->launches < 0) return tell(cudaErrorNotReady);
+    *milliseconds = static_cast<float>(*of(end)->launches - *of(start)->launches);
     return cudaSuccess;
   });
 }
@@ -196,6 +215,13 @@ cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t e, unsigned) {
 cudaError_t cudaStreamBeginCapture(cudaStream_t stream, cudaStreamCaptureMode) {
   return checked([&] {
     simulated::get().streams.begin_capture(of(stream));
+    return cudaSuccess;
+  });
+}
+cudaError_t cudaStreamIsCapturing(cudaStream_t stream, cudaStreamCaptureStatus* status) {
+  return checked([&] {
+    bool const captured = simulated::get().streams.of(of(stream)).into != nullptr;
+    *status = captured ? cudaStreamCaptureStatusActive : cudaStreamCaptureStatusNone;
     return cudaSuccess;
   });
 }
@@ -239,6 +265,17 @@ cudaError_t cudaGetDeviceCount(int* count) {
   return cudaSuccess;
 }
 cudaError_t cudaSetDevice(int number) { return number == 0 ? cudaSuccess : tell(cudaErrorInvalidDevice); }
+cudaError_t cudaGetDevice(int* number) {
+  *number = 0;
+  return cudaSuccess;
+}
+cudaError_t cudaGetDeviceProperties(cudaDeviceProp* to, int number) {
+  if (number != 0) return tell(cudaErrorInvalidDevice);
+  *to = {};
+  std::strcpy(to->name, "simulated");
+  to->multiProcessorCount = 1;
+  return cudaSuccess;
+}
 cudaError_t cudaGetLastError() { return std::exchange(ptx::last_error, cudaSuccess); }
 char const* cudaGetErrorString(cudaError_t e) {
   return e == cudaSuccess ? "no error" : "an error that the simulated device told";

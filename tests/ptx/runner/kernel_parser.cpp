@@ -117,21 +117,24 @@ void kernel_parser::declaration(scanner& in, std::string const& first) {
     return;
   }
   if (first == ".local" || first == ".shared") {
-    int alignment = 1, bytes = 0;
+    int alignment = 1, size = 0, count = 1;  // `.align 16 .b8 name[64]` or `.align 1 .u8 name`
     std::string name;
     for (std::string const& part : split(text, ' ')) {
-      if (std::isdigit(static_cast<unsigned char>(part[0])) != 0)
+      if (std::isdigit(static_cast<unsigned char>(part[0])) != 0) {
         alignment = std::stoi(part);
-      else if (std::size_t const open = part.find('['); open != std::string::npos) {
+      } else if (scalar const t = part[0] == '.' ? scalar_of(std::string_view(part).substr(1)) : scalar::none; t != scalar::none) {
+        size = bytes_of(t);
+      } else if (part[0] != '.') {
+        std::size_t const open = part.find('[');
         name = part.substr(0, open);
-        bytes = std::stoi(part.substr(open + 1));
+        if (open != std::string::npos) count = std::stoi(part.substr(open + 1));
       }
     }
-    if (name.empty() || text.find(".b8") == std::string::npos) refuse(line, text, "a declaration that is not known");
+    if (name.empty() || size == 0) refuse(line, text, "a declaration that is not known");
     int& used = first == ".local" ? k_.local_bytes : k_.shared_bytes;
     int const at = (used + alignment - 1) / alignment * alignment;
     (first == ".local" ? local_ : shared_)[name] = at;
-    used = at + bytes;
+    used = at + size * count;
     return;
   }
   refuse(line, first + " " + text, "a declaration that is not known");

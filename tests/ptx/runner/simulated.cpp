@@ -76,6 +76,7 @@ void simulated::start(function const& f, dim3 grid, dim3 threads, std::size_t sh
     u.most_threads = std::max(u.most_threads, threads.count());
     u.most_shared = std::max(u.most_shared, shared);
     gpu.launch(*f.from, *f.code, grid, threads, static_cast<int>(shared), at.data(), without);
+    ++launches;
   });
 }
 
