@@ -21,6 +21,7 @@ MODELS = {
     "minilm": (6, 384, 12, 1536, 32, 64),
     "small": (4, 512, 8, 2048, 16, 128),
     "base": (12, 768, 12, 3072, 8, 128),
+    "large": (24, 1024, 16, 4096, 8, 128),
     "odd": (3, 320, 5, 1000, 7, 100),
     "idle": (2, 128, 2, 512, 1, 8),  # what a process takes before it does anything
 }
@@ -277,7 +278,7 @@ def main():
     many = sum(one() for _ in range(3 * args.steps))
     each = (many - few) / (2 * args.steps)
     print(json.dumps({
-        "peer": args.peer, "version": peer.version, "model": args.model, "batch": peer.batch, "seq": peer.tokens, "dtype": args.dtype, "device": args.device,
+        "kind": "step", "peer": args.peer, "version": peer.version, "model": args.model, "batch": peer.batch, "seq": peer.tokens, "dtype": args.dtype, "device": args.device,
         "pool": args.pool, "dropout": args.dropout, "threads": args.threads, "tuned": args.tuned, "median_s": round(statistics.median(times), 4),
         "best_s": round(min(times), 4), "step_s": round(each, 4), "tokens_per_s": round(peer.batch * peer.tokens / each, 1),
         "first_step_s": round(first, 2), "peak_bytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 if args.device == "cpu" else peer.device_bytes(),

@@ -15,7 +15,7 @@ using ptx::simulated;
 using ptx::tell;
 
 ptx::stream* of(cudaStream_t s) { return reinterpret_cast<ptx::stream*>(s); }
-// With a time: launches that were done before it. A launch takes a millisecond here.
+// With a time: launches that were done before it, and copies within the device. Each takes a millisecond here.
 struct event : ptx::event {
   bool has_time = false;
   std::shared_ptr<long> launches = std::make_shared<long>(-1);
@@ -68,7 +68,10 @@ cudaError_t copy_in(cudaStream_t stream, void* to, void const* from, std::size_t
     check_ends(to, from, bytes, kind);
     bool const captured = s.streams.of(of(stream)).into != nullptr, in_device = on_device(from) && on_device(to);
     if (on_device(from) || s.is_pinned(from) || captured) {
-      s.streams.add(of(stream), [=] { copy(to, from, bytes); });
+      s.streams.add(of(stream), [=] {
+        copy(to, from, bytes);
+        simulated::get().launches += in_device;
+      });
       if (waits && !in_device) s.streams.finish(of(stream));
     } else {
       if (waits) s.streams.finish(of(stream));

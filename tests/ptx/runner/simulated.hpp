@@ -38,7 +38,7 @@ class simulated {
     std::size_t most_shared = 0;
   };
   std::map<std::string, use_of> ran;
-  long launches = 0;  // that are done
+  long launches = 0;  // that are done, and copies within the device
   std::string text;  // PTX of all modules
 
   void start(function const& f, dim3 grid, dim3 threads, std::size_t shared, void** arguments, stream* s);
