@@ -1,58 +1,219 @@
 #!/usr/bin/env bash
-# Usage: gpu_check.sh [FOLDER]
-# On a machine with an NVIDIA device: builds every program of tests/cuda with nvcc and runs it there against the CPU, some of them under compute-sanitizer;
-# times training steps of BERT-base in bf16 (bench/device) beside PyTorch, its compiler and JAX, where python3 imports them, all in turns; and writes to FOLDER
-# (build/gpu) gpu.jsonl, a line of JSON for each timing, kernels.txt, where a step's time goes, and tests.txt. Prints a table. Needs git, CMake, a C++ compiler, nvcc, the
-# packages of tools/setup.sh, and no network. COMPARE=0 leaves the others out, ROUNDS (2) says how often each side runs.
-set -euo pipefail
-cd "$(dirname "${BASH_SOURCE[0]}")/.."
-out=${1:-build/gpu}
-mkdir -p "$out"
-out=$(cd "$out" && pwd)
-rounds=${ROUNDS:-2}
+# Usage: gpu_check.sh [FOLDER]          what there is to see of tx on a machine with an NVIDIA device, into FOLDER (build/gpu)
+#        gpu_check.sh --carry FOLDER    copies what the build needs of this system's packages to FOLDER, for a machine that has neither them nor a network
+#        gpu_check.sh --selftest        checks this script, on a machine and programs that are made up
+# Needs git, CMake, a C++ compiler, nvcc and no network; the headers of Eigen and nlohmann's JSON (tools/setup.sh installs them) may lie in PREFIX (build/gpu_prefix), where --carry puts them.
+# STAGES, those that are wanted, in this order:
+#   build     what the others of them run, by nvcc for this device, JOBS (all processors) at a time
+#   tests     each program of tests/cuda: the device against the CPU
+#   sanitize  the small ones of them under compute-sanitizer
+#   same      two trainings from one seed, of BERT-base and of TwinBERT: losses and parameters, bit by bit
+#   steps     training steps of BERT-base and BERT-large in bf16, with cuBLASLt's own choice of algorithms and with the fastest (TX_CUDA_ALGORITHMS), and how long the host is
+#             busy with starting one, ROUNDS (2) times in turns with PyTorch, its compiler and JAX, where python3 imports them (COMPARE=0: without)
+#   kernels   each kind of kernel in those steps beside what tx/inspect/roofline.hpp predicts; each kernel is in kernels.txt
+#   fused     fused rows on matrices of 1 MB to 1 GB, beside a copy within the device, and the same of the others
+#   train     TwinBERT on the device for TRAIN_SECONDS (60), and its scores: on PAIRS, a folder as examples/twinbert/data/fetch.sh makes it, else on texts that are made up
+# Each leaves STAGE.jsonl and STAGE.txt as soon as it has ended; gpu.json has all of them, and table.txt what there is to read, which is printed too. One that fails does not stop the next; then the
+# exit status is 1. A program is ended after LIMIT (300) seconds. A second run into the same FOLDER replaces the stages that it runs: STAGES="build tests" first, STAGES="steps kernels" then.
+set -uo pipefail
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+cd "$root" || exit 1
 
-command -v nvidia-smi >/dev/null || { echo "gpu_check.sh: no nvidia-smi, so no device. FIX: run it where one is" >&2; exit 1; }
-device=$(nvidia-smi --query-gpu=name,driver_version,compute_cap --format=csv,noheader | head -1)
-echo "$device"
-capability=$(echo "$device" | sed 's/.*, //; s/\.//')
+all_stages="build tests sanitize same steps kernels fused train"
+shapes="base_128_128 base_32_512 large_64_128 large_16_512"
+sizes="1 16 64 256 1024"
+build=${BUILD:-build/device}
+stages=${STAGES:-$all_stages}
+limit=${LIMIT:-300}
 
-build=build/device
-cmake -S . -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Release -DTX_CUDA=ON -DTX_CUDA_ARCHITECTURES="$capability" >/dev/null
-cmake --build "$build" --target device_tests device_benches
-
-status=0
-ctest --test-dir "$build" -L device --output-on-failure 2>&1 | tee "$out/tests.txt" || status=1
-devices=$(nvidia-smi --list-gpus | wc -l)
-if [ "$devices" -gt 1 ] && [ -x "$build/bin/cuda_ranks_step" ]; then
-  "$build/bin/cuda_ranks_step" 2 | tee -a "$out/tests.txt" || status=1
-  "$build/bin/cuda_ranks_step" "$devices" | tee -a "$out/tests.txt" || status=1
-fi
-if command -v compute-sanitizer >/dev/null; then
-  for program in row_numbers wide_rows twinbert_halves; do
-    echo "compute-sanitizer $program" | tee -a "$out/tests.txt"
-    compute-sanitizer --error-exitcode 1 "$build/bin/cuda_$program" 2>&1 | tail -1 | tee -a "$out/tests.txt" || status=1
+carry() {  # carry FOLDER
+  local file
+  for package in libeigen3-dev nlohmann-json3-dev; do
+    dpkg -L "$package" | while IFS= read -r file; do
+      if [ -f "$file" ] && [[ $file != /usr/share/doc/* ]]; then install -D -m 644 "$file" "$1/${file#/usr/}"; fi
+    done || return 1
   done
-fi
+  [ -e "$1/include/eigen3/Eigen/Core" ] && [ -e "$1/include/nlohmann/json.hpp" ]
+}
 
-: >"$out/gpu.jsonl"
-peers=
-if [ "${COMPARE:-1}" = 1 ]; then
-  python3 -c "import torch, transformers" 2>/dev/null && peers="torch torch-compile"
-  python3 -c "import jax" 2>/dev/null && peers="$peers jax"
-fi
-for _ in $(seq "$rounds"); do
-  for shape in "128 128" "32 512"; do
-    read -r batch tokens <<<"$shape"
-    "$build/bin/device_step_base_${batch}_$tokens" --steps 20 | tee -a "$out/gpu.jsonl"
-    for peer in $peers; do
-      python3 bench/compare/peer_step.py --peer "$peer" --model base --dtype bf16 --device cuda --batch "$batch" --seq "$tokens" --steps 10 2>/dev/null | tee -a "$out/gpu.jsonl" || status=1
+wants() { [[ " $stages " == *" $1 "* ]]; }
+within_limit() { timeout --kill-after=10 "$limit" "$@"; }
+# A line of a stage that is not a program's own.
+line() { echo "{$1}" >>"$out/$stage.jsonl"; }
+# What a stage prints; lines of JSON among it are what it has found.
+keep() { awk -v text="$out/$stage.txt" -v found="$out/$stage.jsonl" '{ print; print >>text; fflush(text) } /^\{/ { print >>found; fflush(found) } { fflush() }'; }
+
+stage_build() {
+  local targets=()
+  if wants tests || wants sanitize; then targets+=(device_tests); fi
+  if wants steps || wants kernels; then for shape in $shapes; do targets+=("device_step_$shape"); done; fi
+  if wants same; then targets+=(device_step_base_128_128); fi
+  if wants fused; then for mb in $sizes; do targets+=("device_fused_$mb"); done; fi
+  if wants train || wants same; then targets+=(twinbert); fi
+  local generator=() go_on=()
+  if command -v ninja >/dev/null; then generator=(-G Ninja) go_on=(-- -k 0); else go_on=(-- -k); fi
+  cmake -S . -B "$build" "${generator[@]}" -DCMAKE_BUILD_TYPE=Release -DTX_CUDA=ON -DTX_CUDA_ARCHITECTURES="$capability" -DCMAKE_PREFIX_PATH="${PREFIX:-$root/build/gpu_prefix}" &&
+    cmake --build "$build" -j "${JOBS:-$(nproc)}" --target "${targets[@]}" "${go_on[@]}"
+}
+
+stage_tests() {
+  local status=0 devices
+  ctest --test-dir "$build" -L device --timeout "$limit" --output-on-failure | tee "$out/ctest.txt" || status=1
+  devices=$(nvidia-smi --list-gpus | wc -l)
+  if [ "$devices" -gt 1 ] && [ -x "$build/bin/cuda_ranks_step" ]; then
+    within_limit "$build/bin/cuda_ranks_step" 2 || status=1
+    within_limit "$build/bin/cuda_ranks_step" "$devices" || status=1
+  fi
+  # " 3/12 Test #7: cuda.streams ......   Passed    1.20 sec"
+  sed -nE 's/^ *[0-9]+\/[0-9]+ Test +#[0-9]+: ([^ ]+) \.+ *(\**[A-Za-z ]+[a-z]) +([0-9.]+) sec.*/"kind": "test", "name": "\1", "result": "\2", "seconds": \3/p' "$out/ctest.txt" |
+    while IFS= read -r fields; do line "$fields"; done
+  return $status
+}
+
+stage_sanitize() {
+  local status=0 found
+  command -v compute-sanitizer >/dev/null || { echo "compute-sanitizer is not there: nothing was looked at"; return 1; }
+  for program in row_numbers wide_rows twinbert_halves; do
+    found=true
+    echo "compute-sanitizer $program"
+    within_limit compute-sanitizer --error-exitcode 1 "$build/bin/cuda_$program" | tail -n 1 || { found=false; status=1; }
+    line "\"kind\": \"sanitized\", \"name\": \"$program\", \"clean\": $found"
+  done
+  return $status
+}
+
+# Pairs whose document has the query's words among others, for where there are no real ones.
+made_up_pairs() {  # made_up_pairs COUNT SEED
+  awk -v count="$1" -v seed="$2" 'BEGIN {
+    srand(seed)
+    split("ba be bi bo da de di do ka ke ki ko la le li lo ma me mi mo na ne ni no ra re ri ro sa se si so ta te ti to", s, " ")
+    for (w = 0; w < 3000; ++w) { word[w] = ""; for (k = 0; k < 2 + w % 3; ++k) word[w] = word[w] s[1 + int(40 * rand())] }
+    for (i = 0; i < count; ++i) {
+      a = int(3000 * rand() * rand()); b = int(3000 * rand())
+      d = ""
+      for (k = 0; k < 20; ++k) d = d word[int(3000 * rand() * rand())] " "
+      print word[a] " " word[b] "\t" d word[b] " " word[int(3000 * rand())] " " word[a]
+    }
+  }'
+}
+twinbert_pairs() {  # sets pairs to the training file
+  pairs=${PAIRS:-.cache/twinbert}/train.tsv
+  if [ -s "$pairs" ]; then return; fi
+  pairs=$out/made_up.tsv
+  [ -s "$pairs" ] || made_up_pairs 20000 1 >"$pairs"
+}
+
+stage_same() {
+  local status=0 same=true
+  within_limit "$build/bin/device_step_base_128_128" --repeat --steps 10 || status=1
+  twinbert_pairs
+  for run in first second; do
+    within_limit "$build/bin/twinbert" train --device cuda --pairs "$pairs" --out "$out/same_$run" --force --bag-steps 200 --steps 40 >/dev/null || status=1
+  done
+  cmp "$out/same_first/model.safetensors" "$out/same_second/model.safetensors" || same=false status=1
+  line "\"kind\": \"same\", \"what\": \"TwinBERT, 40 steps twice\", \"parameters\": $same"
+  rm -rf "$out/same_first" "$out/same_second"
+  return $status
+}
+
+find_peers() {
+  peers=
+  [ "${COMPARE:-1}" = 1 ] || return
+  if python3 -c "import torch, transformers" 2>/dev/null; then peers="torch torch-compile"; fi
+  if python3 -c "import jax" 2>/dev/null; then peers="$peers jax"; fi
+}
+
+stage_steps() {
+  local status=0 shape model batch tokens peer
+  find_peers
+  for _ in $(seq "${ROUNDS:-2}"); do
+    for shape in $shapes; do
+      IFS=_ read -r model batch tokens <<<"$shape"
+      within_limit "$build/bin/device_step_$shape" --steps 20 || status=1
+      TX_CUDA_ALGORITHMS=$out/algorithms.txt within_limit "$build/bin/device_step_$shape" --steps 20 | sed 's/"peer": "tx"/"peer": "tx-measured"/' || status=1
+      for peer in $peers; do
+        within_limit python3 bench/compare/peer_step.py --peer "$peer" --model "$model" --dtype bf16 --device cuda --batch "$batch" --seq "$tokens" --steps 6 2>"$out/peer.log" ||
+          { echo "$peer at $shape failed: $(tail -n 1 "$out/peer.log")"; status=1; }
+      done
     done
   done
-done
-"$build/bin/device_step_base_128_128" --steps 2 --profile >"$out/kernels.txt"
+  return $status
+}
 
-echo
-echo "$device: BERT-base, bf16, the best median of $rounds rounds"
-sed -E 's/.*"peer": "([^"]*)".*"batch": ([0-9]+), "seq": ([0-9]+).*"median_s": ([0-9.]+).*"(planned|peak)_bytes": ([0-9]+).*/\1 \2 \3 \4 \6/' "$out/gpu.jsonl" | sort -k2,2n -k3,3n -k4,4n |
-  awk '!seen[$1, $2, $3]++ { printf "%-14s %4d x %-4d %8.2f ms %9.0f tokens/s %7.2f GB\n", $1, $2, $3, 1000 * $4, $2 * $3 / $4, $5 / 1e9 }'
-exit $status
+stage_kernels() {
+  local status=0
+  for shape in $shapes; do
+    echo "$shape"
+    TX_CUDA_ALGORITHMS=$out/algorithms.txt within_limit "$build/bin/device_step_$shape" --steps 5 --profile | sed '/"kind": "step"/d' || status=1
+  done
+  return $status
+}
+
+stage_fused() {
+  local status=0 peer mb
+  find_peers
+  for mb in $sizes; do
+    within_limit "$build/bin/device_fused_$mb" || status=1
+    for peer in $peers; do
+      within_limit python3 bench/compare/fused_ops.py --peer "$peer" --mb "$mb" 2>"$out/peer.log" || { echo "$peer at $mb MB failed: $(tail -n 1 "$out/peer.log")"; status=1; }
+    done
+  done
+  return $status
+}
+
+stage_train() {
+  local status=0 test
+  twinbert_pairs
+  test=$(dirname "$pairs")/test.random.tsv
+  within_limit "$build/bin/twinbert" train --device cuda --pairs "$pairs" --out "$out/twinbert" --force --seconds "${TRAIN_SECONDS:-60}" || status=1
+  if [ ! -s "$test" ]; then
+    test=$out/made_up_test.tsv  # each query with its own document, and with the next one's
+    made_up_pairs 1000 2 | awk -F '\t' '{ q[NR] = $1; d[NR] = $2 } END { for (i = 1; i <= NR; ++i) { print q[i] "\t" d[i] "\t1"; print q[i] "\t" d[i % NR + 1] "\t0" } }' >"$test"
+  fi
+  within_limit "$build/bin/twinbert" eval --device cuda --model "$out/twinbert" --pairs "$test" | tee "$out/scores.txt" || status=1
+  line "\"kind\": \"trained\", \"pairs\": \"$(basename "$pairs")\", \"scores\": \"$(grep -o 'AUC.*' "$out/scores.txt" | tr -s ' ')\", \"steps\": $(wc -l <"$out/twinbert/metrics.jsonl" 2>/dev/null || echo 0)"
+  return $status
+}
+
+# All that there is so far: one file of JSON, one table.
+write_all() {
+  {
+    printf '{"device": "%s", "driver": "%s", "capability": "%s", "commit": "%s", "results": [\n' "$name" "$driver" "$capability" "$(git rev-parse --short HEAD 2>/dev/null)"
+    for stage in $all_stages; do cat "$out/$stage.jsonl" 2>/dev/null; done | sed '$!s/$/,/'
+    echo ']}'
+  } >"$out/gpu.json"
+  awk -f tools/gpu_table.awk "$out/gpu.json" >"$out/table.txt"
+}
+
+check() {  # check FOLDER
+  command -v nvidia-smi >/dev/null || { echo "gpu_check.sh: no nvidia-smi, so no device. FIX: run it where one is" >&2; return 1; }
+  mkdir -p "$1"
+  out=$(cd "$1" && pwd)
+  IFS=, read -r name driver capability < <(nvidia-smi --query-gpu=name,driver_version,compute_cap --format=csv,noheader | head -1)
+  driver=${driver# } capability=$(tr -d ' .' <<<"$capability")
+  for stage in $stages; do
+    [[ " $all_stages " == *" $stage "* ]] || { echo "gpu_check.sh: no stage $stage. FIX: STAGES of: $all_stages" >&2; return 1; }
+  done
+  local failed=0 status start
+  for stage in $all_stages; do
+    wants "$stage" || continue
+    start=$SECONDS
+    : >"$out/$stage.jsonl"
+    : >"$out/$stage.txt"
+    echo "== $stage"
+    "stage_$stage" > >(keep) 2>&1
+    status=$?
+    wait $! 2>/dev/null  # for the last lines
+    line "\"kind\": \"stage\", \"name\": \"$stage\", \"passed\": $([ $status = 0 ] && echo true || echo false), \"seconds\": $((SECONDS - start))"
+    if [ $status != 0 ]; then failed=1; fi
+    (write_all)
+  done
+  cat "$out/table.txt"
+  return $failed
+}
+
+case ${1:-} in
+  --carry) carry "${2:?gpu_check.sh: --carry FOLDER}" ;;
+  --selftest) exec bash tools/gpu_check_selftest.sh ;;
+  *) check "${1:-build/gpu}" ;;
+esac
