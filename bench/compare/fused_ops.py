@@ -57,6 +57,7 @@ class Torch:
             "cross_entropy": (lambda x: f.cross_entropy(x, labels), (self.x,)),
         }
         inference = {**forward, "dropout_residual_layer_norm": (lambda x, r, s, t: norm(x + r, s, t), (self.x, self.r, scale, shift))}
+        del inference["bias_gelu_dropout"]
         self.runs = {}
         for name, (function, arguments) in inference.items():
             self.runs[name + "_forward"] = self.without_gradient(wrap(function), arguments)
@@ -131,6 +132,7 @@ class Jax:
             "cross_entropy": (entropy, (x,)),
         }
         inference = {**forward, "dropout_residual_layer_norm": (lambda x, r, s, t: norm(x + r, s, t), (x, r, scale, shift))}
+        del inference["bias_gelu_dropout"]
         self.runs = {}
 
         def add(name, function, arguments):
