@@ -216,3 +216,14 @@ TEST_CASE("copies beside a thread land when it has waited, and others see them a
   CHECK_THROWS_WITH(run(text("cp.async.wait_group 2;", "bar.sync 0;")), Contains("is not waited for"));
   CHECK_THROWS_WITH(run(text("cp.async.wait_group 1;", "")), Contains("ld.shared.v2.u32"));
 }
+
+TEST_CASE("variables of a block that a kernel declares, one number each or several", "[ptx]") {
+  for (auto const in : orders) {
+    auto const got = left_by(
+        " .shared .align 1 .u8 first;\n .shared .align 4 .b8 many[8];\n .shared .align 4 .u32 last;\n setp.ne.u32 %p1, %r0, 0;\n @%p1 bra $wait;\n mov.u16 %h1, 200;\n st.shared.u8 [first], %h1;\n"
+        " mov.u32 %r2, 70000;\n st.shared.u32 [many+4], %r2;\n mov.u32 %r2, 9;\n st.shared.u32 [last], %r2;\n$wait:\n bar.sync 0;\n ld.shared.u8 %h2, [first];\n cvt.u32.u16 %r3, %h2;\n"
+        " ld.shared.u32 %r4, [many+4];\n ld.shared.u32 %r5, [last];\n add.u32 %r9, %r3, %r4;\n add.u32 %r9, %r9, %r5;",
+        64, in);
+    for (unsigned i = 0; i < 64; ++i) CHECK(got[i] == 200 + 70000 + 9);
+  }
+}
