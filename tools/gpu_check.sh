@@ -9,19 +9,21 @@
 #   sanitize  the small ones of them under compute-sanitizer
 #   same      two trainings from one seed, of BERT-base and of TwinBERT: losses and parameters, bit by bit
 #   steps     training steps of BERT-base and BERT-large in bf16, with cuBLASLt's own choice of algorithms and with the fastest (TX_CUDA_ALGORITHMS), and how long the host is
-#             busy with starting one, ROUNDS (2) times in turns with PyTorch, its compiler and JAX, where python3 imports them (COMPARE=0: without)
+#             busy with starting one, ROUNDS (2) times in turns with PyTorch, its compiler and JAX, where python3 imports them (COMPARE="torch jax": these alone; COMPARE=0: none). What one of
+#             those cannot do is in the table, and no failure
 #   kernels   each kind of kernel in those steps beside what tx/inspect/roofline.hpp predicts; each kernel is in kernels.txt
 #   fused     fused rows on matrices of 1 MB to 1 GB, beside a copy within the device, and the same of the others
 #   train     TwinBERT on the device for TRAIN_SECONDS (60), and its scores: on PAIRS, a folder as examples/twinbert/data/fetch.sh makes it, else on texts that are made up
 # Each leaves STAGE.jsonl and STAGE.txt as soon as it has ended; gpu.json has all of them, and table.txt what there is to read, which is printed too. One that fails does not stop the next; then the
-# exit status is 1. A program is ended after LIMIT (300) seconds. A second run into the same FOLDER replaces the stages that it runs: STAGES="build tests" first, STAGES="steps kernels" then.
+# exit status is 1. A program is ended after LIMIT (300) seconds. A second run into the same FOLDER replaces what the stages that it runs have found, or adds to it (ADD=1), so that no
+# command need take long: STAGES="build tests same" first, then STAGES=steps SHAPES=base_128_128 ROUNDS=1, then STAGES=steps SHAPES=large_64_128 ADD=1; SIZES="64 256" are megabytes of fused rows.
 set -uo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 cd "$root" || exit 1
 
 all_stages="build tests sanitize same steps kernels fused train"
-shapes="base_128_128 base_32_512 large_64_128 large_16_512"
-sizes="1 16 64 256 1024"
+shapes=${SHAPES:-base_128_128 base_32_512 large_64_128 large_16_512}
+sizes=${SIZES:-1 16 64 256 1024}
 build=${BUILD:-build/device}
 stages=${STAGES:-$all_stages}
 limit=${LIMIT:-300}
@@ -117,24 +119,31 @@ stage_same() {
   return $status
 }
 
-find_peers() {
+find_peers() {  # sets peers
+  local peer needs
   peers=
-  [ "${COMPARE:-1}" = 1 ] || return
-  if python3 -c "import torch, transformers" 2>/dev/null; then peers="torch torch-compile"; fi
-  if python3 -c "import jax" 2>/dev/null; then peers="$peers jax"; fi
+  for peer in torch torch-compile jax; do
+    if [ "${COMPARE:-1}" != 1 ] && [[ " $COMPARE " != *" $peer "* ]]; then continue; fi
+    needs=$peer
+    if [ "$peer" != jax ]; then needs=$1; fi
+    if python3 -c "import $needs" 2>/dev/null; then peers="$peers $peer"; fi
+  done
+}
+# What another framework prints; where it fails, why.
+of_peer() {  # of_peer PEER AT COMMAND...
+  within_limit "${@:3}" 2>"$out/peer.log" || line "\"kind\": \"peer_failed\", \"peer\": \"$1\", \"at\": \"$2\", \"why\": \"exit status $?, $(tail -n 1 "$out/peer.log" | tr -d '"\\\000-\037' | cut -c1-150)\""
 }
 
 stage_steps() {
   local status=0 shape model batch tokens peer
-  find_peers
+  find_peers "torch, transformers"
   for _ in $(seq "${ROUNDS:-2}"); do
     for shape in $shapes; do
       IFS=_ read -r model batch tokens <<<"$shape"
       within_limit "$build/bin/device_step_$shape" --steps 20 || status=1
       TX_CUDA_ALGORITHMS=$out/algorithms.txt within_limit "$build/bin/device_step_$shape" --steps 20 | sed 's/"peer": "tx"/"peer": "tx-measured"/' || status=1
       for peer in $peers; do
-        within_limit python3 bench/compare/peer_step.py --peer "$peer" --model "$model" --dtype bf16 --device cuda --batch "$batch" --seq "$tokens" --steps 6 2>"$out/peer.log" ||
-          { echo "$peer at $shape failed: $(tail -n 1 "$out/peer.log")"; status=1; }
+        of_peer "$peer" "$model $batch x $tokens" python3 bench/compare/peer_step.py --peer "$peer" --model "$model" --dtype bf16 --device cuda --batch "$batch" --seq "$tokens" --steps 6
       done
     done
   done
@@ -151,13 +160,13 @@ stage_kernels() {
 }
 
 stage_fused() {
-  local status=0 peer mb
-  find_peers
+  local status=0 peer mb runs
+  find_peers torch
   for mb in $sizes; do
-    within_limit "$build/bin/device_fused_$mb" || status=1
-    for peer in $peers; do
-      within_limit python3 bench/compare/fused_ops.py --peer "$peer" --mb "$mb" 2>"$out/peer.log" || { echo "$peer at $mb MB failed: $(tail -n 1 "$out/peer.log")"; status=1; }
-    done
+    runs=9
+    if [ "$mb" -ge 1024 ]; then runs=4; fi  # as each has such a matrix sent and fetched
+    within_limit "$build/bin/device_fused_$mb" --runs $runs || status=1
+    for peer in $peers; do of_peer "$peer" "$mb MB" python3 bench/compare/fused_ops.py --peer "$peer" --mb "$mb" --runs $runs; done
   done
   return $status
 }
@@ -199,8 +208,8 @@ check() {  # check FOLDER
   for stage in $all_stages; do
     wants "$stage" || continue
     start=$SECONDS
-    : >"$out/$stage.jsonl"
-    : >"$out/$stage.txt"
+    if [ "${ADD:-0}" != 1 ]; then rm -f "$out/$stage.jsonl" "$out/$stage.txt"; fi
+    touch "$out/$stage.jsonl" "$out/$stage.txt"
     echo "== $stage"
     "stage_$stage" > >(keep) 2>&1
     status=$?

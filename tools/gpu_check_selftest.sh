@@ -5,6 +5,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 1
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 real_python=$(command -v python3)
+unset STAGES COMPARE ADD SHAPES SIZES LIMIT PREFIX JOBS TRAIN_SECONDS
 mkdir -p "$folder/path" "$folder/build/bin"
 program() {  # program PATH: its text from standard input
   { echo '#!/usr/bin/env bash'; cat; } >"$folder/$1"
@@ -31,7 +32,7 @@ script=$1 && shift
 while [ $# -gt 0 ]; do case $1 in --*) declare "${1#--}=$2"; shift 2 ;; *) shift ;; esac; done
 case $script in
   *peer_step.py)
-    if [ "$peer" = jax ] && [ "$seq" = 512 ]; then echo "no memory for that" >&2 && exit 1; fi
+    if [ "$peer" = jax ] && [ "$seq" = 512 ]; then printf 'a line\nno \\"memory\\" for that\n' >&2 && exit 1; fi
     t=0.040 && [ "$peer" = torch ] && t=0.030
     echo "{\"kind\": \"step\", \"peer\": \"$peer\", \"model\": \"$model\", \"batch\": $batch, \"seq\": $seq, \"median_s\": $t, \"peak_bytes\": 10000000000, \"loss\": [0.7, 0.6]}" ;;
   *fused_ops.py) echo "{\"kind\": \"fused\", \"peer\": \"$peer\", \"op\": \"softmax_forward\", \"mb\": $mb, \"seconds\": 1, \"gb_per_s\": 2, \"copy_gb_per_s\": 3, \"of_copy\": 0.700}" ;;
@@ -88,8 +89,8 @@ expect table.txt 'TwinBERT, 40 steps twice +parameters the same'
 expect table.txt 'base +128 x 128 +tx +25.00 ms +655360 tokens/s +5.50 GB, started in 61.0 us \(MORE\)'
 expect table.txt 'tx-measured over torch: 1.50 times as fast in 0.55 of its memory$'
 expect table.txt 'tx over torch: 1.20 times as fast \(LESS\) in 0.55 of its memory$'
-expect steps.txt 'jax at base_32_512 failed: no memory for that'
-expect table.txt '^steps +FAILED in'
+expect table.txt 'jax, base 32 x 512: exit status 1, no memory for that'
+expect table.txt '^steps +passed in'
 expect table.txt 'rows +20 calls +3.000 ms 1.500 \(OFF\)'
 expect table.txt 'products +100 calls +10.000 ms 1.111$'
 expect table.txt 'softmax_forward +tx +0.970 +0.970 +0.850! +0.970 +0.970'
@@ -106,6 +107,11 @@ run env STAGES="fused same" COMPARE=0 || { echo "gpu_check: all is well, and the
 expect table.txt 'cuda.streams +Passed'
 grep -q 'softmax_forward *torch' "$out/table.txt" && { echo "gpu_check: a stage that ran again has lines of before"; failed=1; }
 [ "$(wc -l <"$out/gpu.json")" -lt "$lines" ] || { echo "gpu_check: gpu.json keeps what was replaced"; failed=1; }
+# What is added.
+run env STAGES="fused" SIZES=64 COMPARE=jax ADD=1 || { echo "gpu_check: all is well with what is added, and the exit status is not 0"; failed=1; }
+expect table.txt 'softmax_forward +jax +- +- +0.700'
+expect table.txt 'softmax_forward +tx +0.970'
+grep -q 'softmax_forward *torch' "$out/table.txt" && { echo "gpu_check: others were not asked for"; failed=1; }
 run env STAGES="nothing" && { echo "gpu_check: takes a stage that is none"; failed=1; }
 if [ $failed = 0 ]; then
   echo "gpu_check: all checks passed"

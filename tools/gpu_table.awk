@@ -18,6 +18,7 @@ field("kind") == "same" {
   same[field("what")] = (field("losses") == "" ? "" : "losses " (field("losses") == "true" ? "the same, " : "DIFFER, ")) "parameters " (field("parameters") == "true" ? "the same" : "DIFFER")
   next
 }
+field("kind") == "peer_failed" { failed[++failures] = field("peer") ", " field("at") ": " field("why"); next }
 field("kind") == "trained" { trained = field("scores") " on " field("pairs"); next }
 field("kind") == "step" {  # the best median of all rounds
   shape = field("model") SUBSEP field("batch") SUBSEP field("seq"); peer = field("peer")
@@ -102,5 +103,7 @@ END {
       }
     printf "  tx reaches 0.9 in %d of %d from 64 MB on\n", reached, all
   }
+  if (failures > 0) print "\nWhat others could not do"
+  for (i = 1; i <= failures; ++i) print "  " failed[i]
   if (trained != "") print "\nTwinBERT trained on the device: " trained
 }
