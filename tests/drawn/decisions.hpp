@@ -50,6 +50,7 @@ struct finish {
   bool recomputes = false;
   int shards = 1;
   bool several_ranks = false;
+  bool quarters = false;  // products by parameters are of E4M3, with bf16
 };
 
 struct program {

@@ -9,6 +9,7 @@
 #include <tx/dist/divided_parameters.hpp>
 #include <tx/passes/mixed.hpp>
 #include <tx/passes/narrow.hpp>
+#include <tx/passes/quarters.hpp>
 #include <tx/passes/sink.hpp>
 #include <tx/train/accumulate.hpp>
 #include <tx/train/accumulate_runs.hpp>
@@ -193,6 +194,7 @@ constexpr graph trained(graph g, finish const& end) {
   }
   if (!any) throw tx::invalid("nothing is trained");
   if (zero == 3) tx::dist::gather_parameters(g);
+  if (end.quarters) g = tx::passes::quarters(g, [](tx::node const&) { return true; });
   bool const in_parts = end.mode == training::accumulated || (end.mode == training::sharded && end.optimizer > 2);
   if (in_parts) g = tx::detail::averaged_over_parts(g, 1 + end.shards);
   if (end.mode == training::sharded) {

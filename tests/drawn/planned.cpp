@@ -102,6 +102,17 @@ constexpr tx::target makes_neighbours = [] {
   to.makes_neighbours = true;
   return to;
 }();
+// And one that multiplies all of E4M3 that it is given.
+constexpr tx::target multiplies_e4m3 = [] {
+  tx::target to = rounds_ahead;
+  to.multiplies_e4m3 = [](tx::passes::product_shape const&) { return true; };
+  return to;
+}();
+static int products_of_e4m3(graph const& g) {
+  int products = 0;
+  for (int i = 0; i < g.size(); ++i) products += tx::passes::detail::is_product_of_e4m3(g, g[i]);
+  return products;
+}
 static int halves_handed_in(graph const& g) {
   int halves = 0;
   for (int i = 0; i < g.size(); ++i) halves += g[i].op == &tx::argument_info && tx::is_half(g.info(i).type);
@@ -134,6 +145,14 @@ static void check_plans_of(graph const& g, recorded const& r, std::vector<expect
       if (group.ends) {
         auto const is = [&](int k, tx::op_info const& op) { return seen.nodes[group.nodes[k]].op == &op; };
         int const count = group.nodes.size();
+        bool const of_e4m3 = seen.nodes.info(seen.nodes.input(group.head, 0)).type == tx::dtype::e4m3;
+        if (of_e4m3) {
+          bool const scales = count < 2 || (is(1, tx::mul_info) && (count == 2 || is(2, tx::mul_info)));
+          bool const ends = count <= 3 || (count == 4 && is(3, tx::cast_info)) || (count == 6 && is(3, tx::cast_info) && is(4, tx::add_info) && is(5, tx::cast_info));
+          if (!scales || !ends) throw std::runtime_error(std::string(v.name) + ": more than an end behind a product of E4M3");
+          ++sums.scaled[count];
+          continue;
+        }
         bool const adds_row = count == 4 && is(1, tx::cast_info) && is(2, tx::add_info) && is(3, tx::cast_info), stores_sum = count == 3 && is(1, tx::add_info) && is(2, tx::copy_info);
         int const first = group.nodes[adds_row ? 2 : 1];
         bool reads_head = false;
@@ -164,6 +183,7 @@ void check_plans(recorded const& r, std::vector<expectation> const& runs, totals
   bool attends = false;
   for (int i = 0; i < r.g.size(); ++i) attends = attends || r.g[i].op == &tx::attention_info;
   if (attends) check_plans_of(tx::exec::optimise(r.g, attends_whole), r, runs, sums);
+  if (products_of_e4m3(r.g) > 0) check_plans_of(tx::exec::optimise(r.g, multiplies_e4m3), r, runs, sums);
   graph const beside = tx::exec::optimise(r.g, makes_neighbours);
   bool joins = false;
   for (int i = 0; i < beside.size(); ++i) joins = joins || beside[i].op == &tx::join_info;

@@ -21,6 +21,7 @@ struct totals {
   int joined = 0;                       // programs in which products lie side by side
   int hoisted = 0;                      // programs in which a loop rounds slices of a parameter
   int programs = 0, walks = 0, banded = 0, unfinished = 0, slopes = 0;
+  std::map<int, int> scaled;            // kernels of a library's product of E4M3, by how many nodes they have
   std::map<std::string, int> planned;   // nodes of optimised graphs, by op
 };
 

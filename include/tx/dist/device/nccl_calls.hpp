@@ -57,7 +57,7 @@ class nccl_calls {
   template <class T>
   static constexpr ncclDataType_t named() {
     constexpr dtype d = dtype_v<T>;
-    static_assert(is_float(d), "tx::dist: sums are of floating-point numbers");
+    static_assert(is_float(d) && d != dtype::e4m3, "tx::dist: between devices sums are of floating-point numbers, but not of E4M3");
     return d == dtype::f64 ? ncclFloat64 : d == dtype::f32 ? ncclFloat32 : d == dtype::bf16 ? ncclBfloat16 : ncclFloat16;
   }
   static void must(ncclResult_t status) {
