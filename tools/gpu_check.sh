@@ -8,8 +8,8 @@
 #   tests     each program of tests/cuda: the device against the CPU
 #   sanitize  the small ones of them under compute-sanitizer
 #   same      two trainings from one seed, of BERT-base and of TwinBERT: losses and parameters, bit by bit
-#   steps     training steps of BERT-base and BERT-large in bf16, with cuBLASLt's own choice of algorithms and with the fastest (TX_CUDA_ALGORITHMS), and how long the host is
-#             busy with starting one, ROUNDS (2) times in turns with PyTorch, its compiler and JAX, where python3 imports them (COMPARE="torch jax": these alone; COMPARE=0: none). What one of
+#   steps     training steps of BERT-base and BERT-large in bf16, with cuBLASLt's own choice of algorithms and with the fastest (TX_CUDA_ALGORITHMS), with products of E4M3 where the
+#             device has such (E4M3=0: without), and how long the host is busy with starting one, ROUNDS (2) times in turns with PyTorch, its compiler and JAX, where python3 imports them (COMPARE="torch jax": these alone; COMPARE=0: none). What one of
 #             those cannot do is in the table, and no failure
 #   kernels   each kind of kernel in those steps beside what tx/inspect/roofline.hpp predicts; each kernel is in kernels.txt
 #   fused     fused rows on matrices of 1 MB to 1 GB, beside a copy within the device, and the same of the others
@@ -38,6 +38,8 @@ carry() {  # carry FOLDER
   [ -e "$1/include/eigen3/Eigen/Core" ] && [ -e "$1/include/nlohmann/json.hpp" ]
 }
 
+# Has the device units for products of E4M3, and are they wanted?
+has_e4m3() { [ "${E4M3:-1}" = 1 ] && [ "$capability" -ge 89 ]; }
 wants() { [[ " $stages " == *" $1 "* ]]; }
 within_limit() { timeout --kill-after=10 "$limit" "$@"; }
 # A line of a stage that is not a program's own.
@@ -49,7 +51,11 @@ stage_build() {
   local targets=()
   if wants tests || wants sanitize; then targets+=(device_tests); fi
   if wants steps || wants kernels; then for shape in $shapes; do targets+=("device_step_$shape"); done; fi
-  if wants same; then targets+=(device_step_base_128_128); fi
+  if wants steps && has_e4m3; then for shape in $shapes; do targets+=("device_step_e4m3_$shape"); done; fi
+  if wants same; then
+    targets+=(device_step_base_128_128)
+    if has_e4m3; then targets+=(device_step_e4m3_base_128_128); fi
+  fi
   if wants fused; then for mb in $sizes; do targets+=("device_fused_$mb"); done; fi
   if wants train || wants same; then targets+=(twinbert); fi
   local generator=() go_on=()
@@ -75,7 +81,7 @@ stage_tests() {
 stage_sanitize() {
   local status=0 found
   command -v compute-sanitizer >/dev/null || { echo "compute-sanitizer is not there: nothing was looked at"; return 1; }
-  for program in row_numbers wide_rows twinbert_halves; do
+  for program in row_numbers wide_rows twinbert_halves library_step; do
     found=true
     echo "compute-sanitizer $program"
     within_limit compute-sanitizer --error-exitcode 1 "$build/bin/cuda_$program" | tail -n 1 || { found=false; status=1; }
@@ -109,6 +115,7 @@ twinbert_pairs() {  # sets pairs to the training file
 stage_same() {
   local status=0 same=true
   within_limit "$build/bin/device_step_base_128_128" --repeat --steps 10 || status=1
+  if has_e4m3; then within_limit "$build/bin/device_step_e4m3_base_128_128" --repeat --steps 10 || status=1; fi
   twinbert_pairs
   for run in first second; do
     within_limit "$build/bin/twinbert" train --device cuda --pairs "$pairs" --out "$out/same_$run" --force --bag-steps 200 --steps 40 >/dev/null || status=1
@@ -142,6 +149,7 @@ stage_steps() {
       IFS=_ read -r model batch tokens <<<"$shape"
       within_limit "$build/bin/device_step_$shape" --steps 20 || status=1
       TX_CUDA_ALGORITHMS=$out/algorithms.txt within_limit "$build/bin/device_step_$shape" --steps 20 | sed 's/"peer": "tx"/"peer": "tx-measured"/' || status=1
+      if has_e4m3; then TX_CUDA_ALGORITHMS=$out/algorithms.txt within_limit "$build/bin/device_step_e4m3_$shape" --steps 20 | sed 's/"peer": "tx"/"peer": "tx-e4m3"/' || status=1; fi
       for peer in $peers; do
         of_peer "$peer" "$model $batch x $tokens" python3 bench/compare/peer_step.py --peer "$peer" --model "$model" --dtype bf16 --device cuda --batch "$batch" --seq "$tokens" --steps 6
       done
@@ -181,7 +189,7 @@ stage_train() {
     made_up_pairs 1000 2 | awk -F '\t' '{ q[NR] = $1; d[NR] = $2 } END { for (i = 1; i <= NR; ++i) { print q[i] "\t" d[i] "\t1"; print q[i] "\t" d[i % NR + 1] "\t0" } }' >"$test"
   fi
   within_limit "$build/bin/twinbert" eval --device cuda --model "$out/twinbert" --pairs "$test" | tee "$out/scores.txt" || status=1
-  line "\"kind\": \"trained\", \"pairs\": \"$(basename "$pairs")\", \"scores\": \"$(grep -o 'AUC.*' "$out/scores.txt" | tr -s ' ')\", \"steps\": $(wc -l <"$out/twinbert/metrics.jsonl" 2>/dev/null || echo 0)"
+  line "\"kind\": \"trained\", \"pairs\": \"$(basename "$pairs")\", \"scores\": \"$(grep -o 'AUC.*' "$out/scores.txt" | head -n 1 | tr -s ' ')\", \"steps\": $(wc -l <"$out/twinbert/metrics.jsonl" 2>/dev/null || echo 0)"
   return $status
 }
 

@@ -53,6 +53,15 @@ echo "{\"kind\": \"roofline\", $at, \"what\": \"rows\", \"calls\": 20, \"measure
 echo "all kernels: 13 ms"
 END
 done
+for shape in base_128_128 base_32_512 large_64_128 large_16_512; do
+  program "build/bin/device_step_e4m3_$shape" <<'END'
+IFS=_ read -r _ _ _ model batch seq <<<"${0##*/}"
+for word; do
+  if [ "$word" = --repeat ]; then echo "{\"kind\": \"same\", \"what\": \"$model of E4M3 twice\", \"losses\": true, \"parameters\": true, \"loss\": [0.7, 0.6]}" && exit; fi
+done
+echo "{\"kind\": \"step\", \"peer\": \"tx\", \"model\": \"$model\", \"batch\": $batch, \"seq\": $seq, \"dtype\": \"e4m3\", \"median_s\": 0.018, \"start_us\": 40.0, \"planned_bytes\": 5000000000, \"loss\": [0.7, 0.6]}"
+END
+done
 for mb in 1 16 64 256 1024; do
   program "build/bin/device_fused_$mb" <<'END'
 mb=${0##*_}
@@ -85,6 +94,9 @@ expect table.txt 'cuda.streams +Passed in 1.20 s'
 expect table.txt 'cuda.twinbert_step +\*\*\*Failed in 0.30 s'
 expect table.txt 'compute-sanitizer wide_rows +nothing found'
 expect table.txt 'base twice +losses the same, parameters the same'
+expect table.txt 'base of E4M3 twice +losses the same, parameters the same'
+expect table.txt 'base +128 x 128 +tx-e4m3 +18.00 ms'
+expect table.txt 'compute-sanitizer library_step +nothing found'
 expect table.txt 'TwinBERT, 40 steps twice +parameters the same'
 expect table.txt 'base +128 x 128 +tx +25.00 ms +655360 tokens/s +5.50 GB, started in 61.0 us \(MORE\)'
 expect table.txt 'tx-measured over torch: 1.50 times as fast in 0.55 of its memory$'
@@ -112,6 +124,8 @@ run env STAGES="fused" SIZES=64 COMPARE=jax ADD=1 || { echo "gpu_check: all is w
 expect table.txt 'softmax_forward +jax +- +- +0.700'
 expect table.txt 'softmax_forward +tx +0.970'
 grep -q 'softmax_forward *torch' "$out/table.txt" && { echo "gpu_check: others were not asked for"; failed=1; }
+run env STAGES="build steps" SHAPES=base_128_128 COMPARE=0 E4M3=0 || { echo "gpu_check: all is well without E4M3, and the exit status is not 0"; failed=1; }
+grep -q 'tx-e4m3' "$out/table.txt" && { echo "gpu_check: E4M3 was not asked for"; failed=1; }
 run env STAGES="nothing" && { echo "gpu_check: takes a stage that is none"; failed=1; }
 if [ $failed = 0 ]; then
   echo "gpu_check: all checks passed"

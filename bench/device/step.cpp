@@ -151,11 +151,17 @@ std::pair<std::vector<float>, std::vector<float>> trained(int steps) {
   auto const all = run.read();
   return {losses, {all.begin(), all.end()}};
 }
+#if TX_E4M3
+constexpr char const* type = "e4m3";
+#else
+constexpr char const* type = TX_BF16 ? "bf16" : "f32";
+#endif
+
 int repeats(int steps) {
   auto const first = trained(steps), second = trained(steps);
   auto const same = [](std::vector<float> const& a, std::vector<float> const& b) { return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(float)) == 0; };
   bool const losses = same(first.first, second.first), parameters = same(first.second, second.second);
-  std::printf("{\"kind\": \"same\", \"what\": \"%s %d x %d, %d steps twice\", \"losses\": %s, \"parameters\": %s, \"loss\": [%.4f, %.4f]}\n", TX_MODEL, TX_BATCH, TX_SEQ, steps, losses ? "true" : "false",
+  std::printf("{\"kind\": \"same\", \"what\": \"%s %d x %d in %s, %d steps twice\", \"losses\": %s, \"parameters\": %s, \"loss\": [%.4f, %.4f]}\n", TX_MODEL, TX_BATCH, TX_SEQ, type, steps, losses ? "true" : "false",
               parameters ? "true" : "false", static_cast<double>(first.first.front()), static_cast<double>(first.first.back()));
   return losses && parameters ? 0 : 1;
 }
@@ -210,11 +216,6 @@ int main(int argc, char** argv) {
   cudaDeviceProp device{};
   cudaGetDeviceProperties(&device, 0);
   double const middle = median(seconds);
-#if TX_E4M3
-  char const* const type = "e4m3";
-#else
-  char const* const type = TX_BF16 ? "bf16" : "f32";
-#endif
   std::printf("{\"kind\": \"step\", \"peer\": \"tx\", \"model\": \"%s\", \"layers\": %d, \"hidden\": %d, \"batch\": %d, \"seq\": %d, \"dtype\": \"%s\", \"device\": \"%s\", \"median_s\": %.5f, "
               "\"best_s\": %.5f, \"tokens_per_s\": %.0f, \"start_us\": %.1f, \"first_step_s\": %.2f, \"planned_bytes\": %lld, \"loss\": [%.4f, %.4f]}\n",
               TX_MODEL, TX_LAYERS, TX_HIDDEN, TX_BATCH, TX_SEQ, type, device.name, middle, seconds.front(), TX_BATCH * TX_SEQ / middle, 1e6 * median(busy), first_step,

@@ -1,9 +1,8 @@
 // Drawn networks in which products read one value, as those of queries, keys and values do: what passes/neighbours.hpp lays side by side, in every plan.
 #include "check.hpp"
+#include "network.hpp"
 
 #include <catch2/catch.hpp>
-
-#include <random>
 
 namespace {
 
@@ -12,33 +11,19 @@ using namespace drawn::words;
 
 constexpr int rows = 6, width = 8;
 
-shape of(std::initializer_list<int> extents) {
-  shape s{};
-  for (int e : extents) s.dim[s.rank++] = e;
-  return s;
-}
-
-class network {
+class network_of_neighbours : network {
  public:
-  explicit network(unsigned seed) : numbers_(seed) {
+  explicit network_of_neighbours(unsigned seed) : network(seed) {
     var x = input(g, 0, dtype::f32, of({rows, width}));
     bool const repeats = one_in(4, 3);
-    if (repeats) {
-      layers_ = 2 + one_in(2);
-      repeated body(g, layers_, false);
-      body_ = &body;
-      var const carried = body.carry(x);
-      body.enter();
-      var const next = layer(carried);
-      if (one_in(2)) body.stack(next * 0.5);
-      body.leave();
-      body.next(next);
-      body.close();
-      body_ = nullptr;
-      x = body.result(0);
-    }
+    if (repeats)
+      x = repeated_times(2 + one_in(2), x, [&](var carried, repeated& body) {
+        var const next = layer(carried);
+        if (one_in(2)) body.stack(next * 0.5);
+        return next;
+      });
     if (!repeats || one_in(3)) x = layer(x);  // the last one by itself
-    g.outputs.push_back({total(x * x).id, tx::output_kind::result, -1});
+    ends_with(x);
   }
   // A step that trains it, whose products multiply halves.
   graph step() {
@@ -53,26 +38,6 @@ class network {
   bool in_parts = false;
 
  private:
-  bool one_in(int n, int of_them = 1) { return static_cast<int>(numbers_() % static_cast<unsigned>(n)) < of_them; }
-  int below(int n) { return static_cast<int>(numbers_() % static_cast<unsigned>(n)); }
-
-  // [n, m] or [n], a slice of such in a loop.
-  var weight(shape dims) {
-    shape all = dims;
-    if (body_ != nullptr) {
-      all.rank = dims.rank + 1;
-      all.dim[0] = layers_;
-      for (int a = 0; a < dims.rank; ++a) all.dim[a + 1] = dims.dim[a];
-    }
-    int const here = g.current;
-    g.current = 0;
-    var const w = weights(g, next_element_, next_number_++, dtype::f32, all);
-    next_element_ += static_cast<int>(all.count());
-    g.current = here;
-    return body_ != nullptr ? body_->slices(w) : w;
-  }
-  static var turned(var w) { return transpose(w, attributes{{1, 0}}); }
-
   // Products of x, with and without biases, in any order of their weights, and what else may read x or them.
   var layer(var x) {
     vec<var> w{}, b{}, y{};
@@ -106,11 +71,6 @@ class network {
     }
     return sum;
   }
-
-  graph g{};
-  std::mt19937 numbers_;
-  repeated* body_ = nullptr;
-  int layers_ = 1, next_element_ = 0, next_number_ = 0;
 };
 
 }  // namespace
@@ -122,7 +82,7 @@ TEST_CASE("drawn products of one value, side by side") {
     graph g{};
     bool in_parts = false;
     try {
-      network drawn_one(seed);
+      network_of_neighbours drawn_one(seed);
       g = drawn_one.step();
       in_parts = drawn_one.in_parts;
     } catch (tx::invalid const& e) {

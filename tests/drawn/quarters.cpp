@@ -1,9 +1,8 @@
 // Drawn networks whose products by parameters are of E4M3 (passes/quarters.hpp), in every plan, on targets that multiply such and on those that do not.
 #include "check.hpp"
+#include "network.hpp"
 
 #include <catch2/catch.hpp>
-
-#include <random>
 
 namespace {
 
@@ -12,31 +11,12 @@ using namespace drawn::words;
 
 constexpr int rows = 5, width = 16;
 
-shape of(std::initializer_list<int> extents) {
-  shape s{};
-  for (int e : extents) s.dim[s.rank++] = e;
-  return s;
-}
-
-class quartered_network {
+class quartered_network : network {
  public:
-  explicit quartered_network(unsigned seed) : numbers_(seed) {
+  explicit quartered_network(unsigned seed) : network(seed) {
     var x = input(g, 0, dtype::f32, of({rows, width}));
-    if (one_in(4, 3)) {
-      layers_ = 2;
-      repeated body(g, layers_, false);
-      body_ = &body;
-      var const carried = body.carry(x);
-      body.enter();
-      var const next = layer(carried);
-      body.leave();
-      body.next(next);
-      body.close();
-      body_ = nullptr;
-      x = body.result(0);
-    }
-    x = layer(x);
-    g.outputs.push_back({total(x * x).id, tx::output_kind::result, -1});
+    if (one_in(4, 3)) x = repeated_times(2, x, [&](var carried, repeated&) { return layer(carried); });
+    ends_with(layer(x));
   }
   graph step() {
     finish end{};
@@ -49,25 +29,6 @@ class quartered_network {
   }
 
  private:
-  bool one_in(int n, int of_them = 1) { return static_cast<int>(numbers_() % static_cast<unsigned>(n)) < of_them; }
-
-  // [n, m] or [n], a slice of such in a loop.
-  var weight(shape dims) {
-    shape all = dims;
-    if (body_ != nullptr) {
-      all.rank = dims.rank + 1;
-      all.dim[0] = layers_;
-      for (int a = 0; a < dims.rank; ++a) all.dim[a + 1] = dims.dim[a];
-    }
-    int const here = g.current;
-    g.current = 0;
-    var const w = weights(g, next_element_, next_number_++, dtype::f32, all);
-    next_element_ += static_cast<int>(all.count());
-    g.current = here;
-    return body_ != nullptr ? body_->slices(w) : w;
-  }
-  static var turned(var w) { return transpose(w, attributes{{1, 0}}); }
-
   // Through one width or another, which no unit takes perhaps, by weights that lie either way, with biases and without.
   var layer(var x) {
     int const between = one_in(4) ? 24 : one_in(2) ? 32 : width;
@@ -83,11 +44,6 @@ class quartered_network {
     }
     return sum;
   }
-
-  graph g{};
-  std::mt19937 numbers_;
-  repeated* body_ = nullptr;
-  int layers_ = 1, next_element_ = 0, next_number_ = 0;
 };
 
 }  // namespace

@@ -32,7 +32,8 @@ struct knows_sums_over_ranks {
     whole_rules()[&tx::adaptive_sum_info] = [](tx::node const&, whole_results const& out, std::vector<tx::whole_operand<double const>> const& in) {
       for (std::int64_t k = 0; k < out[0].dims.count(); ++k) out[0].data[k] = in[0].data[k];
     };
-    for (auto const& [begins, whole] : {std::pair{&tx::begun_all_reduce_info, &tx::all_reduce_info}, {&tx::begun_reduce_scatter_info, &tx::reduce_scatter_info}, {&tx::begun_all_gather_info, &tx::all_gather_info}})
+    for (auto const& [begins, whole] : {std::pair{&tx::begun_all_reduce_info, &tx::all_reduce_info}, {&tx::begun_reduce_scatter_info, &tx::reduce_scatter_info}, {&tx::begun_all_gather_info, &tx::all_gather_info},
+                                              {&tx::all_gather_of_next_info, &tx::all_gather_info}, {&tx::begun_all_gather_of_next_info, &tx::all_gather_info}})
       whole_rules()[begins] = [as = whole](tx::node const& n, whole_results const& out, std::vector<tx::whole_operand<double const>> const& in) { whole_rules()[as](n, out, in); };
     whole_rules()[&tx::awaited_info] = [](tx::node const&, whole_results const& out, std::vector<tx::whole_operand<double const>> const& in) {
       std::copy_n(in[0].data, out[0].dims.count(), out[0].data);

@@ -218,6 +218,14 @@ void evaluator::several(int id, tx::node const& n) {
   results_[id] = std::move(made);
 }
 
+// Of the argument of a body, a slice, what the next iteration sees; in the last one its own.
+double const* evaluator::next_slice(int argument) const {
+  tx::region const& body = g_.regions[g_[argument].region];
+  std::size_t const now = slice_.at(g_[argument].region), one = size(g_.info(argument));
+  std::size_t const next = body.reversed ? (now > 0 ? now - 1 : 0) : std::min(now + 1, static_cast<std::size_t>(body.iterations - 1));
+  return (*this)[g_.input(body.owner, static_cast<int>(tx::argument_number(g_[argument].at)))].data() + next * one;
+}
+
 void evaluator::whole(tx::node const& n, whole_results const& to) {
   auto operand = [&](int k) {
     return tx::whole_operand<double const>{at(g_.input(n, k)).data(), g_.info(g_.input(n, k)).dims};
@@ -233,6 +241,7 @@ void evaluator::whole(tx::node const& n, whole_results const& to) {
   else if (auto const rule = whole_rules().find(n.op); rule != whole_rules().end()) {
     std::vector<tx::whole_operand<double const>> in;
     for (int k = 0; k < n.inputs; ++k) in.push_back(operand(k));
+    if (n.op->fetches_next) in[0].data = next_slice(g_.input(n, 0));
     rule->second(n, to, in);
   } else
     throw std::runtime_error(std::string("evaluator: no rule for ") + n.op->name);
@@ -247,6 +256,7 @@ void evaluator::repeat(int id, tx::node const& n) {
   if (body.parts) parts_ = static_cast<std::size_t>(body.iterations);
   for (int step = 0; step < body.iterations; ++step) {
     auto const slice = static_cast<std::size_t>(body.reversed ? body.iterations - 1 - step : step);
+    slice_[number] = slice;
     if (body.parts) part_ = slice;
     else iteration_ = around * body.iterations + static_cast<int>(slice);
     for (int k = 0; k < body.arguments.size(); ++k) {

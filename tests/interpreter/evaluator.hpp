@@ -51,6 +51,7 @@ class evaluator {
   void draw(tx::node const& n, values& out) const;
   void several(int id, tx::node const& n);
   void whole(tx::node const& n, whole_results const& to);
+  double const* next_slice(int argument) const;
   void repeat(int id, tx::node const& n);
 
   tx::graph const& g_;
@@ -60,5 +61,6 @@ class evaluator {
   std::size_t parts_ = 1, part_ = 0;  // of a batch
   std::vector<values> value_;
   std::map<int, std::vector<values>> results_;
+  std::map<int, std::size_t> slice_;  // region -> which one its iteration at hand sees
   std::vector<int> waiting_;  // nodes of bodies that are being recorded, for arguments that are not set
 };

@@ -190,6 +190,8 @@ TEST_CASE("a scale with an interval of 0 is what the setting says") {
     run.settings.set("loss_scale", wanted);
     CHECK(scale_of(run(x)) == wanted);
   }
+  run.settings.set("loss_scale_interval", 3.0f);  // what was kept, with the update that was counted
+  for (float wanted : {0x1p16f, 0x1p16f, 0x1p17f}) CHECK(scale_of(run(x)) == wanted);
 }
 
 TEST_CASE("a scale that changes from update to update, of several runs each") {

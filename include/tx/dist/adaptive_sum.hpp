@@ -22,12 +22,9 @@ namespace detail {
 // The share of a vector that stays, of one with this inner product with the other and with itself.
 inline double adaptive_share(double with_other, double with_itself) { return with_itself > 0 ? 1 - with_other / (2 * with_itself) : 1; }
 
-}  // namespace detail
-
-// from, to: `tensors` of equal length, one behind the other. `from` may be `to`.
 template <class T, class Communicator>
-void adaptive_sum(Communicator& ranks, std::span<T const> from, std::span<T> to, std::int64_t tensors) {
-  static_assert(!requires { typename Communicator::backend; }, "tx::dist::adaptive_sum: it adds up in the host's memory, which this communicator does not reach. FIX: tx::data_parallel without tx::adasum on devices");
+void adaptive_sum_on_hosts(Communicator& ranks, std::span<T const> from, std::span<T> to, std::int64_t tensors) {
+  static_assert(!requires { typename Communicator::backend; }, "tx::dist::adaptive_sum: it adds up in the host's memory, which this communicator does not reach. FIX: tx::dist::device_ranks, nccl or rccl, of all devices");
   auto const size = static_cast<std::int64_t>(ranks.size()), count = static_cast<std::int64_t>(from.size());
   if (from.size() != to.size()) throw rank_error("adaptive_sum: from and to differ in length");
   if (size == 1 || count == 0) return ranks.all_reduce(from, to);
@@ -46,17 +43,26 @@ void adaptive_sum(Communicator& ranks, std::span<T const> from, std::span<T> to,
       }
     };
     for_each([](T const& a, T const& b, double* s) {
-      auto const x = static_cast<double>(detail::widened(a)), y = static_cast<double>(detail::widened(b));
+      auto const x = static_cast<double>(widened(a)), y = static_cast<double>(widened(b));
       s[0] += x * y, s[1] += x * x, s[2] += y * y;
     });
     ranks.all_reduce(std::span<double const>(products), std::span(products));
     for_each([](T& a, T const& b, double const* s) {
-      double const sum = detail::adaptive_share(s[0], s[1]) * static_cast<double>(detail::widened(a)) + detail::adaptive_share(s[0], s[2]) * static_cast<double>(detail::widened(b));
+      double const sum = adaptive_share(s[0], s[1]) * static_cast<double>(widened(a)) + adaptive_share(s[0], s[2]) * static_cast<double>(widened(b));
       a = rounded<T>(static_cast<sum_type<T>>(sum));
     });
   }
   ranks.all_gather(std::span<T const>(parts).first(static_cast<std::size_t>(each)), std::span(all));
   std::copy_n(all.begin(), count, to.begin());
+}
+
+}  // namespace detail
+
+// from, to: `tensors` of equal length, one behind the other. `from` may be `to`. A communicator of devices has its own way.
+template <class T, class Communicator>
+void adaptive_sum(Communicator& ranks, std::span<T const> from, std::span<T> to, std::int64_t tensors) {
+  if constexpr (requires { ranks.adaptive_sum(from, to, tensors); }) return ranks.adaptive_sum(from, to, tensors);
+  else return detail::adaptive_sum_on_hosts(ranks, from, to, tensors);
 }
 
 }  // namespace tx::dist

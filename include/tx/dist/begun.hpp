@@ -1,5 +1,5 @@
 // begun(x), awaited(y, x): a collective in two halves, between which ranks compute something else. What is begun has its result once it is awaited, and x stays as it is until
-// then. For the pass that overlaps collectives (overlapped.hpp); what a communicator makes of them: communicator.hpp.
+// then. For the pass that overlaps collectives (overlap.hpp); what a communicator makes of them: communicator.hpp.
 //
 //   y = all_reduce(x)     b = begun_all_reduce(x), ..., y = awaited(b, x)     [...] -> the same
 //

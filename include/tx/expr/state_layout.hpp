@@ -35,6 +35,12 @@ class state_kinds {
 
   constexpr operator int() const { return count_; }
   constexpr per of(int state) const { return state < max_states ? kinds_[state] : per::element; }
+  // The first of that kind; -1: there is none.
+  constexpr int number_of(per kind) const {
+    for (int s = 0; s < count_; ++s)
+      if (of(s) == kind) return s;
+    return -1;
+  }
   // These, and one more behind them.
   constexpr state_kinds and_one(per kind) const {
     state_kinds all = *this;

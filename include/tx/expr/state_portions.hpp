@@ -52,8 +52,8 @@ struct state_piece {
   std::int64_t blocks = 1, rows = 1, row = 1;  // [blocks, rows, row] elements, of which a rank keeps [blocks, kept_rows, row]
   std::int64_t kept_rows = 1;
   int axis = 0;              // of a tensor that the rows are, counted from the first of its own; below 0: of the repeats before it
-  std::int64_t tensors = 1, own_rows = 1, own_row = 1;  // the portion as [tensors, own_rows, own_row], of which each of those that divide it once more
-  std::int64_t own_kept = 1;                            // keeps [tensors, own_kept, own_row]
+  std::int64_t tensors = 1, own_rows = 1, own_row = 1;  // the portion as [tensors, own_rows, own_row]
+  std::int64_t own_kept = 1;                            // where ranks divide it once more, each keeps [tensors, own_kept, own_row] of it
 
   constexpr bool divided() const { return kept_rows < rows; }
   constexpr bool divided_again() const { return own_kept < own_rows; }

@@ -1,5 +1,5 @@
 // Products of E4M3 that a target has no kernel or library for multiply halves, which hold every number of E4M3: the same products, and the same sums but for the order
-// in which they are added.
+// and the bits in which units for E4M3 add them.
 //
 //   before   p = matmul(q, transpose(r))                                     of E4M3
 //   after    p = matmul(cast<bf16>(q), transpose(cast<bf16>(r)))             what is rounded to E4M3 is stored as halves

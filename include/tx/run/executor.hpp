@@ -198,7 +198,7 @@ class executor {
     auto const& some = frame_.ranks.across(divided_across());
     return {frame_.ranks.grid().subset(divided_across(), frame_.ranks.all().rank()).has(0) ? some.rank() : -1, some.size()};
   }
-  // Copies of what this rank keeps of the tensors of the model, k as above, and, where it is the first, of those that all have whole. All ranks have to call it; where another has the same, nothing.
+  // Copies of what this rank keeps of the tensors of the model, k as above, and, where it is the first, of those that all have whole. All ranks have to call it; one whose portion another writes gets none.
   std::vector<exec::kept_tensor> portions(int k = 0) const requires(divided && exec::ranked<Backend>) {
     int const number = portion_writer().number;
     return parameters_->portions(own(k), number >= 0, number == 0, exec::host_end(frame_.ranks.across(across::batches)));

@@ -26,7 +26,7 @@ TX_COLD inline void check_given(state_kinds const& there, state_kinds const& wan
 // States that are an optimizer's.
 TX_COLD inline void check_laid_out(state_kinds const& there, state_kinds const& wanted) {
   if (!there.begin_with(wanted))
-    throw value_error("executor: the states beside the parameters are laid out otherwise than the step's, per element, row, column or tensor, or divided among ranks. FIX: parameter_block(seed, step::states)");
+    throw value_error("executor: the states beside the parameters are laid out otherwise than the step's, per element, row, column, tensor or step, or divided among ranks. FIX: parameter_block(seed, step::states)");
 }
 
 // On so many ranks.

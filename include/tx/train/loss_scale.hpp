@@ -7,7 +7,7 @@
 //
 // The multiple is a state of the step, made where the step is: it begins as run.settings["loss_scale"], 65,536 at first; a step that is skipped halves it, down to 1, and
 // run.settings["loss_scale_interval"] updates in a row that are not, 2,000 at first, double it, up to 2^24, as PyTorch's GradScaler has it
-// (https://docs.pytorch.org/docs/stable/amp.html#gradient-scaling). With an interval of 0 it is what the setting says in each run. A checkpoint has it.
+// (https://docs.pytorch.org/docs/stable/amp.html#gradient-scaling). With an interval of 0 it is what the setting says in each run, and what was kept stays for later ones. A checkpoint has it.
 //
 // A power of two changes no bit of what does not leave the range. What parts of a batch and ranks add up, and send as halves perhaps, are gradients of the multiple: they
 // are divided behind that. A skipped step counts as one, in schedules and in Adam's correction of its means too.
@@ -61,12 +61,12 @@ struct loss_scaling {
   // finite: were all gradients? Both numbers for the runs to come, where this one ends an update.
   constexpr void go_on(graph& g, var finite, place_among_runs const& place) const {
     g.when = step_phase::update;
-    var const now = scale(g), count = kept_count(g) + 1.0;
-    var const grows = less(cast(loss_scale_interval(g), type) - 0.5, count);
+    var const now = scale(g), count = kept_count(g) + 1.0, interval = cast(loss_scale_interval(g), type), changes = less(0.0, interval);
+    var const grows = less(interval - 0.5, count);
     var const next = where(finite, where(logical_and(grows, less(now, most_loss_scale)), now * 2.0, now), where(less(least_loss_scale, now), now * 0.5, now));
     var const next_count = where(logical_and(finite, logical_not(grows)), count, 0.0);
-    replace(g, kept_scale(g), place, next);
-    replace(g, kept_count(g), place, next_count);
+    replace(g, kept_scale(g), place, where(changes, next, kept_scale(g)));
+    replace(g, kept_count(g), place, where(changes, next_count, kept_count(g)));
   }
 
  private:

@@ -118,7 +118,7 @@ struct train_step {
   static constexpr recomputation record(graph& g, target const& to = cpu_target, std::int64_t activations = -1) {
     detail::record_forward<Model, Loss>(g, options);
     detail::gradient_facts<Model> const facts(states);
-    detail::loss_scaling const scaling{states - 1, layout<Model>::type};
+    detail::loss_scaling const scaling{states.number_of(per::step), layout<Model>::type};  // used where one is kept
     recomputation again{};
     if constexpr (options.stages > 1) {
       g = dist::pipelined<Model>(g, options.stages, parts);

@@ -92,10 +92,9 @@ struct gpu_with_blas : gpu {
   // Null: the library has no way.
   static plan const* plan_of(product_shape const& key, library_product const& p) {
     static std::map<product_shape, plan> known;
-    auto const [place, fresh] = known.try_emplace(key);
-    plan& way = place->second;
-    if (fresh) way = find(key, p);
-    return way.found ? &way : nullptr;
+    auto place = known.find(key);
+    if (place == known.end()) place = known.emplace(key, find(key, p)).first;
+    return place->second.found ? &place->second : nullptr;
   }
   // A number for each row of results and one for each column, where the library has such: https://docs.nvidia.com/cuda/cublas/#outer-vector-scaling-for-fp8-data-types
   static bool has_scales([[maybe_unused]] plan const& way) {
@@ -119,6 +118,8 @@ struct gpu_with_blas : gpu {
     must(cublasLtMatmulDescCreate(&way.product, key.tf32 ? CUBLAS_COMPUTE_32F_FAST_TF32 : CUBLAS_COMPUTE_32F, CUDA_R_32F), "a product's description");
     describe(CUBLASLT_MATMUL_DESC_TRANSA, key.right.turned ? turned : straight);
     describe(CUBLASLT_MATMUL_DESC_TRANSB, key.left.turned ? turned : straight);
+    std::int8_t const fast_sums = 0;  // sums of E4M3 go to f32 as often as the device can
+    if (key.type == dtype::e4m3) describe(CUBLASLT_MATMUL_DESC_FAST_ACCUM, fast_sums);
     if (key.scales) {
       if (!has_scales(way)) return way;
       point_at_scales(way, p);
@@ -164,17 +165,16 @@ struct gpu_with_blas : gpu {
       return cublasLtMatmulAlgoCheck(library(), way.product, way.right, way.left, way.added, way.to, &algorithm, &facts) == CUBLAS_STATUS_SUCCESS &&
              facts.workspaceSize <= static_cast<std::size_t>(library_workspace);
     };
+    std::string const shape = key.of_about_so_many_rows().text();
+    std::optional<algorithm_bytes> best = algorithms_here()->kept(shape, runs);
     // The first run of a program is not captured (graphs.hpp), so a shape that is first met in a capture is none that was planned. Its first candidate stays.
     auto captured = cudaStreamCaptureStatusNone;
     check(cudaStreamIsCapturing(stream(), &captured), "is a stream captured");
-    std::optional<algorithm_bytes> best;
-    if (captured != cudaStreamCaptureStatusNone) {
-      best = algorithms_here()->of(key.text(), runs, []() -> std::optional<kept_algorithms::measured> { return std::nullopt; });
-    } else {
+    if (!best && captured == cudaStreamCaptureStatusNone) {
       // All that was started is done before others may have to wait, as it may be an exchange with just those.
       check(cudaDeviceSynchronize(), "computing on the device");
       scratch const results(p);
-      best = algorithms_here()->of(key.text(), runs, [&] { return measured(way, some, results.product); });
+      best = algorithms_here()->of(shape, runs, [&] { return measured(way, some, results.product); });
     }
     if (best) way.algorithm = std::bit_cast<cublasLtMatmulAlgo_t>(*best);
   }
@@ -194,25 +194,30 @@ struct gpu_with_blas : gpu {
   };
   static std::optional<kept_algorithms::measured> measured(plan const& way, std::span<cublasLtMatmulHeuristicResult_t const> some, library_product const& p) {
     if (p.to == nullptr) return std::nullopt;
-    cudaEvent_t before{}, after{};
-    for (cudaEvent_t* e : {&before, &after}) check(cudaEventCreate(e), "an event could not be made");
+    struct clock {
+      cudaEvent_t before{}, after{};
+      ~clock() {
+        for (cudaEvent_t const e : {before, after})
+          if (e != nullptr) cudaEventDestroy(e);
+      }
+    } c;
+    for (cudaEvent_t* e : {&c.before, &c.after}) check(cudaEventCreate(e), "an event could not be made");
     std::array<int, most_candidates> runs{};  // between two events: about a millisecond of them, as the device's clock is coarse
     measured_way const best = fastest(static_cast<int>(some.size()), [&](int i) {
       auto const k = static_cast<std::size_t>(i);
       if (some[k].state != CUBLAS_STATUS_SUCCESS) return -1.0;
-      check(cudaEventRecord(before, stream()), "an event could not be recorded");
+      check(cudaEventRecord(c.before, stream()), "an event could not be recorded");
       int const count = std::max(1, runs[k]);
       for (int run = 0; run < count; ++run)
         if (start(way, some[k].algo, p) != CUBLAS_STATUS_SUCCESS) return -1.0;
-      check(cudaEventRecord(after, stream()), "an event could not be recorded");
-      check(cudaEventSynchronize(after), "computing on the device");
+      check(cudaEventRecord(c.after, stream()), "an event could not be recorded");
+      check(cudaEventSynchronize(c.after), "computing on the device");
       float milliseconds = 0;
-      check(cudaEventElapsedTime(&milliseconds, before, after), "an event");
+      check(cudaEventElapsedTime(&milliseconds, c.before, c.after), "an event");
       double const each = 1e-3 * static_cast<double>(milliseconds) / count;
       runs[k] = each > 5e-5 ? static_cast<int>(1e-3 / each) : 20;
       return each;
     });
-    for (cudaEvent_t const e : {before, after}) cudaEventDestroy(e);
     if (best.number < 0) return std::nullopt;
     return kept_algorithms::measured{std::bit_cast<algorithm_bytes>(some[static_cast<std::size_t>(best.number)].algo), best.seconds};
   }

@@ -1,5 +1,5 @@
 // A file of algorithms that were measured, a line for each shape of a product on each machine: what the machine is, the shape, the algorithm's bytes, microseconds and
-// a checksum of all that. Processes may share it, at the same time too: who does not find a shape measures it while the others wait, so all of them have the same
+// a checksum of all that. Processes may share it, at the same time too: who does not find a shape measures it while the others wait, so all that can measure have the same
 // algorithms. Lines of other machines are left alone, and so are lines that are damaged: their shapes are measured again.
 #pragma once
 
@@ -33,7 +33,7 @@ class kept_algorithms {
   };
   static constexpr std::string_view header = "tx: algorithms of products, measured; version 1\n";
 
-  // `machine`: the device and the library, in words. A file that may not be written is only read.
+  // `machine`: the device and the library, in words. A file that may not be written, or can not be any more, is only read.
   kept_algorithms(std::string file, std::string machine) : file_(std::move(file)), machine_(std::move(machine)) {
     opened_ = ::open(file_.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
     if (opened_ < 0 && (errno == EACCES || errno == EROFS || errno == EPERM)) {
@@ -53,7 +53,16 @@ class kept_algorithms {
   kept_algorithms& operator=(kept_algorithms const&) = delete;
   ~kept_algorithms() { ::close(opened_); }
 
-  // That of a shape: what is kept and accepts(bytes), else what measure() finds, if it finds one, which is kept then. measure() must not wait for other processes.
+  // What was read for a shape so far, and accepts(bytes).
+  template <class Accepts>
+  std::optional<algorithm_bytes> kept(std::string const& shape, Accepts const& accepts) const {
+    auto const lines = known_.find(shape);
+    if (lines == known_.end()) return std::nullopt;
+    for (algorithm_bytes const& bytes : lines->second)
+      if (accepts(bytes)) return bytes;
+    return std::nullopt;
+  }
+  // That, or what measure() finds, if it finds one, which is kept then. measure() must not wait for other processes.
   template <class Accepts, class Measure>
   std::optional<algorithm_bytes> of(std::string const& shape, Accepts const& accepts, Measure const& measure) {
     if (auto const found = kept(shape, accepts)) return found;
@@ -82,15 +91,6 @@ class kept_algorithms {
   };
 
   [[noreturn]] void fail(char const* what) const { throw io_error("TX_CUDA_ALGORITHMS: " + file_ + " " + what + ": " + std::strerror(errno) + ". FIX: name a file that can be read and written"); }
-
-  template <class Accepts>
-  std::optional<algorithm_bytes> kept(std::string const& shape, Accepts const& accepts) const {
-    auto const lines = known_.find(shape);
-    if (lines == known_.end()) return std::nullopt;
-    for (algorithm_bytes const& bytes : lines->second)
-      if (accepts(bytes)) return bytes;
-    return std::nullopt;
-  }
 
   // Lines from where reading has ended; one that has no end yet is read when it has.
   void read_on() {
@@ -138,7 +138,10 @@ class kept_algorithms {
     for (std::size_t done = 0; done < text.size();) {  // at once, but on a full disk
       ssize_t const count = ::write(opened_, text.data() + done, text.size() - done);
       if (count < 0 && errno == EINTR) continue;
-      if (count < 0) fail("cannot be written");
+      if (count < 0) {  // what was measured serves this process all the same
+        only_read_ = true;
+        return;
+      }
       done += static_cast<std::size_t>(count);
     }
   }  // and is read like those of others

@@ -24,7 +24,7 @@ struct library_product {
   std::byte* workspace;  // library_workspace bytes
   std::byte const* added = nullptr;  // results of sums' type that the product is added to, where there are any
   std::int64_t added_apart = 0;      // from row to row
-  std::byte const* row_scales = nullptr;     // of E4M3: `rows` floats that each row of sums is multiplied by, and `cols` of them that each column is, first of all that is done with sums
+  std::byte const* row_scales = nullptr;     // of E4M3: [rows] and [cols] of f32; the sum at (r, c) is multiplied by both before anything is added or rounded. Null: by neither
   std::byte const* column_scales = nullptr;
   std::byte const* row = nullptr;    // `cols` halves that are added to each row of results before those are rounded to such, where there are any
   int batch = 1;                     // so many products, each so many elements behind the one before:

@@ -125,8 +125,8 @@ constexpr bool ends_product(passes::product_shape const& p) {
   return epilogue_follows(p.type, c);
 }
 
-// Of E4M3 those that it is sure to be asked for, and that units for such multiply: https://docs.nvidia.com/cuda/cublas/#cublasltmatmul. In a run with fewer rows, or where the
-// device has no such units, they are products of tx's own, by floats.
+// Products of E4M3 that go to cuBLASLt in every run and fit its FP8 kernels: depth and columns are multiples of 16 (https://docs.nvidia.com/cuda/cublas/#cublasltmatmul). In a run with fewer
+// rows, or where the device has no units for E4M3, they are products of tx's own, by floats.
 constexpr bool multiplies_e4m3(passes::product_shape const& p) { return p.type == dtype::e4m3 && ends_product(p) && p.cols % 16 == 0 && p.depth % 16 == 0; }
 
 constexpr std::int64_t library_scratch(exec::row_buffers const& kept, exec::call const& c, exec::operand_ref const& left, exec::operand_ref const& right) {

@@ -14,6 +14,7 @@
 // many bytes as with the library's own sums. Those are sum_order::of_library: faster where ranks are many and values small, in an order that depends on how many there are.
 #pragma once
 
+#include <tx/backends/cuda/adaptive_sum_task.hpp>
 #include <tx/backends/cuda/tree_sum_task.hpp>
 #include <tx/dist/communicator.hpp>
 #include <tx/run/bytes.hpp>
@@ -136,6 +137,35 @@ class device_ranks {
       if (equal && options_.sums == sum_order::of_library) return library_.reduce_scatter(from.data(), to.data(), to.size());
       reduce(from.data(), [&](int r) { return std::min(count, each * r); }, to.data(), [](auto const&) {});
       clear(to.subspan(static_cast<std::size_t>(portion_of(count, each, rank()).count)));
+    });
+  }
+  // As dist/adaptive_sum.hpp has it; inner products are added up in another order than on hosts. What a rank has of all ranks' elements lies in the room at once.
+  template <class T>
+  void adaptive_sum(std::span<T const> from, std::span<T> to, std::int64_t tensors) {
+    named("adaptive_sum", [&] {
+      must(from.size() == to.size(), "from and to differ in length");
+      if (size() == 1 || to.empty()) return copy(from, to);
+      auto const count = static_cast<std::int64_t>(to.size()), each = (count + size() - 1) / size();
+      auto const part = [&](int r) { return portion_of(count, each, r); };
+      int const slices = backends::cuda::adaptive_slices(std::min(each, count / tensors));
+      std::int64_t const numbers = size() / 2 * tensors * slices * 3;  // of the level with the most pairs
+      std::int64_t const of_parts = exec::aligned(each * size() * std::int64_t{sizeof(T)}), wanted = of_parts + numbers * (size() + 1) * std::int64_t{sizeof(double)};
+      if (wanted > options_.room) throw error("a tensor's parts take " + std::to_string(wanted) + " bytes, and there is room for " + std::to_string(options_.room) + ". FIX: device_ranks_options::room");
+      T* const parts = reinterpret_cast<T*>(room_.data());
+      double* const own = reinterpret_cast<double*>(room_.data() + of_parts);
+      exchange([&](int r) { send(r, from.data() + part(r).first, part(r).count); }, [&](int r) { receive(r, parts + each * r, part(rank()).count); });
+      auto const mine = static_cast<std::size_t>(part(rank()).count);
+      copy(from.subspan(static_cast<std::size_t>(part(rank()).first), mine), std::span<T>(parts + each * rank(), mine));
+      for (std::int64_t width = 1; width < size(); width *= 2) {
+        std::int64_t const pairs = (size() + width - 1) / (2 * width), blocks = pairs * tensors * slices;  // the last rank may have nobody beside it
+        backends::cuda::adaptive_sum_arguments a{bytes_of(parts), own, each, part(rank()).count, part(rank()).first, count / tensors, tensors, pairs, width, size(), slices};
+        launch<backends::cuda::adaptive_products_task<dtype_v<T>>>(blocks, a);
+        a.products = own + numbers;
+        library_.all_gather(bytes_of(own), bytes_of(a.products), static_cast<std::size_t>(blocks) * 3 * sizeof(double));
+        launch<backends::cuda::adaptive_combination_task<dtype_v<T>>>(blocks, a);
+      }
+      copy(std::span<T const>(parts, mine), to.subspan(static_cast<std::size_t>(part(rank()).first), mine));
+      exchange([&](int r) { send(r, parts, part(rank()).count); }, [&](int r) { receive(r, to.data() + part(r).first, part(r).count); });
     });
   }
   template <class T>
@@ -320,6 +350,11 @@ class device_ranks {
     if (count == 0) return;
     std::int64_t const blocks = std::min<std::int64_t>((count + task::threads - 1) / task::threads, backends::cuda::most_blocks);
     device::template launch<task>(static_cast<int>(blocks), task::threads, 0, {bytes_of(to), bytes_of(parts), bytes_of(own), apart, count, size(), rank()});
+  }
+
+  template <class Task>
+  static void launch(std::int64_t blocks, typename Task::arguments const& a) {
+    if (blocks > 0 && a.each > 0) device::template launch<Task>(static_cast<int>(blocks), Task::threads, Task::shared_bytes, a);
   }
 
   Host& host_;
