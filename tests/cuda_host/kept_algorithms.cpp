@@ -205,11 +205,22 @@ TEST_CASE("Damaged lines are passed over, and what is no file of algorithms is r
     std::size_t const end_of_a = whole.find('\n', cuda::kept_algorithms::header.size());
     CHECK(k.of("a", any, finds(6)) == numbered(end > end_of_a ? 1 : 6));
   }
-  for (char const* text : {"a model\n", "tx: algorithms", "\n"}) {
+  for (char const* text : {"a model\n", "tx: algorithm of", "\n"}) {
     f.write(text);
     CHECK_THROWS_AS(cuda::kept_algorithms(f.name, "m"), tx::format_error);
     CHECK(f.text() == text);
   }
+  // Cut within its first line, before it is opened or while it is open.
+  f.write(std::string(cuda::kept_algorithms::header.substr(0, 7)));
+  {
+    cuda::kept_algorithms k(f.name, "m");
+    CHECK(k.of("a", any, finds(1)) == numbered(1));
+    fs::resize_file(f.name, 0);
+    CHECK(k.of("b", any, finds(2)) == numbered(2));
+    fs::resize_file(f.name, 3);
+    CHECK(k.of("c", any, finds(3)) == numbered(3));
+  }
+  CHECK(cuda::kept_algorithms(f.name, "m").of("c", any, never) == numbered(3));
   CHECK_THROWS_AS(cuda::kept_algorithms((f.folder / "no folder" / "file").string(), "m"), tx::io_error);
 }
 

@@ -1,7 +1,7 @@
 // Networks that are drawn for one pass, beside the programs of grow_program.hpp, which rarely meet what it looks for: layers of weights, some of them in a loop.
 #pragma once
 
-#include "build.hpp"
+#include "words.hpp"
 
 #include <random>
 

@@ -7,7 +7,7 @@
 //            q = cast<e4m3>(x * fitting_power(a)), r = cast<e4m3>(transpose(w) * fitting_power(b))
 //            p = matmul(q, transpose(r)) * fitting_unit(a) * transpose(fitting_unit(b))
 //
-// Scales are powers of two, so nothing but the rounding to E4M3 is lost, and of the very row alone, so it does not matter what else is in a batch, or which rank
+// A row beyond 2^87 may run over before the other side's unit brings it back, which leaves an infinity. Scales are powers of two, so nothing but the rounding to E4M3 is lost, and of the very row alone, so it does not matter what else is in a batch, or which rank
 // has the row. Both sides lie depth by depth, as units for matrices take them. A row with a NaN or an infinity gives NaN: E4M3 has no room for either, and makes
 // NaN of both. Which program a product belongs to says whether it is such, not the machine: what a machine cannot multiply is widened (passes/widened.hpp).
 //

@@ -9,6 +9,7 @@
 // run.settings["loss_scale_interval"] updates in a row that are not, 2,000 at first, double it, up to 2^24, as PyTorch's GradScaler has it
 // (https://docs.pytorch.org/docs/stable/amp.html#gradient-scaling). With an interval of 0 it is what the setting says in each run, and what was kept stays for later ones. A checkpoint has it.
 //
+// The norm is that of the multiple, divided by it: above 1.8e19 over the scale its squares leave the range of f32, and the step is skipped as if it were not finite.
 // A power of two changes no bit of what does not leave the range. What parts of a batch and ranks add up, and send as halves perhaps, are gradients of the multiple: they
 // are divided behind that. A skipped step counts as one, in schedules and in Adam's correction of its means too.
 #pragma once

@@ -7,6 +7,7 @@
 
 #include <fcntl.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <array>
@@ -94,6 +95,8 @@ class kept_algorithms {
 
   // Lines from where reading has ended; one that has no end yet is read when it has.
   void read_on() {
+    struct stat now{};
+    if (::fstat(opened_, &now) == 0 && static_cast<std::size_t>(now.st_size) < read_to_) read_to_ = 0;  // somebody has cut it
     std::string text;
     char some[1 << 14];
     for (;;) {
@@ -104,8 +107,12 @@ class kept_algorithms {
       text.append(some, static_cast<std::size_t>(count));
       if (read_to_ == 0 && text.size() >= header.size() && !text.starts_with(header)) refuse();
     }
-    if (read_to_ == 0 && !text.empty() && !text.starts_with(header)) refuse();
-    std::size_t at = read_to_ == 0 && !text.empty() ? header.size() : 0;
+    if (read_to_ == 0 && text.size() < header.size() && header.starts_with(text)) {  // nothing, or what a full disk has left of the first line
+      if (!text.empty() && !only_read_) only_read_ = ::ftruncate(opened_, 0) != 0;
+      return;
+    }
+    if (read_to_ == 0 && !text.starts_with(header)) refuse();
+    std::size_t at = read_to_ == 0 ? header.size() : 0;
     for (std::size_t end; (end = text.find('\n', at)) != std::string::npos; at = end + 1) take(std::string_view(text).substr(at, end - at));
     read_to_ += at;
     ends_within_line_ = at < text.size();
