@@ -33,7 +33,7 @@ class divided_network : network {
     end.shards = 1 + one_in(4);
     end.recomputes = one_in(3);
     end.optimizer = end.recomputes ? 0 : one_in(2) ? 2 : 5;
-    REQUIRE(detail::zero_of(end) == 3);
+    REQUIRE(drawn::detail::zero_of(end) == 3);
     return finished(g, end);
   }
 

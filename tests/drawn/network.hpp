@@ -27,7 +27,7 @@ class network {
   // So many iterations of a loop that carries x through layer(carried, body).
   template <class Layer>
   var repeated_times(int iterations, var x, Layer const& layer) {
-    words::repeated body(g, iterations, false);
+    repeated body(g, iterations, false);
     body_ = &body;
     layers_ = iterations;
     var const carried = body.carry(x);
@@ -49,19 +49,19 @@ class network {
     }
     int const here = g.current;
     g.current = 0;
-    var const w = words::weights(g, next_element_, next_number_++, dtype::f32, all);
+    var const w = weights(g, next_element_, next_number_++, dtype::f32, all);
     next_element_ += static_cast<int>(all.count());
     g.current = here;
     return body_ != nullptr ? body_->slices(w) : w;
   }
   static var turned(var w) { return transpose(w, attributes{{1, 0}}); }
-  void ends_with(var x) { g.outputs.push_back({words::total(x * x).id, tx::output_kind::result, -1}); }
+  void ends_with(var x) { g.outputs.push_back({total(x * x).id, tx::output_kind::result, -1}); }
 
   graph g{};
 
  private:
   std::mt19937 numbers_;
-  words::repeated* body_ = nullptr;
+  repeated* body_ = nullptr;
   int layers_ = 1, next_element_ = 0, next_number_ = 0;
 };
 
