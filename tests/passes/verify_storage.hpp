@@ -167,7 +167,7 @@ class storage_verifier {
     bool const in_place = g_[id].op->awaits && k.operand(0).base == k.operand(1).base && frame_.offset_of(k.operand(0)) == frame_.offset_of(k.operand(1));
     for (int o = 0; o < (in_place ? 1 : g_[id].inputs); ++o)
       for (std::int64_t e = 0; k.reads(o) && e < g_.info(g_.input(id, o)).count(); ++e)
-        will_read(k.operand(o), e, elements_.of(g_.input(id, o), iteration_, e), over_first && o == 0 ? e : -2, over_first && o == 0 ? -1 : -2, 0, id);
+        will_read(k.operand(o), e, elements_.of(g_.input(id, o), g_[id].op->fetches_next ? next_iteration(id) : iteration_, e), over_first && o == 0 ? e : -2, over_first && o == 0 ? -1 : -2, 0, id);
     forget_writes();
   }
 
@@ -257,6 +257,12 @@ class storage_verifier {
     return base.op->kind == tx::op_kind::index;
   }
 
+  // Of the loop that a node is in; the last one itself.
+  int next_iteration(int id) const {
+    tx::region const& body = g_.regions[g_[id].region];
+    int const own = iteration_ % body.iterations;
+    return body.reversed ? iteration_ - (own > 0) : iteration_ + (own + 1 < body.iterations);
+  }
   // The next call, or the same in another iteration or band, has its own.
   void forget_writes() {
     for (write const& w : writes_)
