@@ -167,7 +167,7 @@ class storage_verifier {
     bool const in_place = g_[id].op->awaits && k.operand(0).base == k.operand(1).base && frame_.offset_of(k.operand(0)) == frame_.offset_of(k.operand(1));
     for (int o = 0; o < (in_place ? 1 : g_[id].inputs); ++o)
       for (std::int64_t e = 0; k.reads(o) && e < g_.info(g_.input(id, o)).count(); ++e)
-        will_read(k.operand(o), e, elements_.of(g_.input(id, o), g_[id].op->fetches_next ? next_iteration(id) : iteration_, e), over_first && o == 0 ? e : -2, over_first && o == 0 ? -1 : -2, 0, id);
+        will_read(k.operand(o), e, elements_.of(g_.input(id, o), tx::exec::detail::sees_next(g_, g_[id], o) ? next_iteration(id) : iteration_, e), over_first && o == 0 ? e : -2, over_first && o == 0 ? -1 : -2, 0, id);
     forget_writes();
   }
 

@@ -273,7 +273,7 @@ class lowerer {
       int const operand = g_.input(n, k);
       bool const drawn = f_.group_of[operand] < 0 && g_[operand].op->random;
       out_.ins.push_back({g_.info(operand).type, drawn ? access::random : access::contiguous});
-      out_.operands.push_back(drawn ? where_.drawn(operand) : n.op->fetches_next ? where_.whole_of_next(operand) : where_.whole(operand));
+      out_.operands.push_back(drawn ? where_.drawn(operand) : sees_next(g_, n, k) ? where_.whole_of_next(operand) : where_.whole(operand));
     }
     for (int k = 0; k < sig.outs; ++k) {
       int const result = g_.has_results(id) ? id + 1 + k : id;

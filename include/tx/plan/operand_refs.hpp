@@ -12,6 +12,9 @@ namespace tx::exec::detail {
 using passes::level;
 using passes::place_kind;
 
+// Does a node see of input k, a slice of a leaf, that of the next iteration? What awaits such a collective is shown what that was begun with.
+constexpr bool sees_next(graph const& g, node const& n, int k) { return n.op->fetches_next || (n.op->awaits && k == 1 && g[g.input(n, 0)].op->fetches_next); }
+
 class operand_refs {
  public:
   // varying: the table to which numbers that depend on bounded extents are added. Those of an operand stand together, so one is finished before the
