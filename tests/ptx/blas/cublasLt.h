@@ -29,6 +29,7 @@ enum cublasLtMatmulPreferenceAttributes_t {
 struct cublasLtContext {};
 struct cublasLtMatmulDescOpaque_t {
   cublasComputeType_t compute = CUBLAS_COMPUTE_32F;
+  std::int8_t fast_sums = 0;
   cublasOperation_t turned[2] = {CUBLAS_OP_N, CUBLAS_OP_N};
   cublasLtEpilogue_t epilogue = CUBLASLT_EPILOGUE_DEFAULT;
   void const* bias = nullptr;
@@ -97,6 +98,7 @@ inline cublasStatus_t cublasLtMatmulDescSetAttribute(cublasLtMatmulDesc_t to, cu
   if (which == CUBLASLT_MATMUL_DESC_EPILOGUE) return set(&to->epilogue, sizeof to->epilogue);
   if (which == CUBLASLT_MATMUL_DESC_BIAS_POINTER) return set(&to->bias, sizeof to->bias);
   if (which == CUBLASLT_MATMUL_DESC_BIAS_BATCH_STRIDE) return set(&to->next_bias, sizeof to->next_bias);
+  if (which == CUBLASLT_MATMUL_DESC_FAST_ACCUM) return set(&to->fast_sums, sizeof to->fast_sums);  // its sums are f32's either way
   for (int side : {0, 1}) {
     if (which == CUBLASLT_MATMUL_DESC_A_SCALE_POINTER + side) return set(&to->scale[side], sizeof to->scale[side]);
     if (which == CUBLASLT_MATMUL_DESC_A_SCALE_MODE + side) return set(&to->scale_mode[side], sizeof to->scale_mode[side]);
