@@ -11,6 +11,7 @@
 #define COLLECTIVES tx::dist::nccl
 #endif
 #include <tx/backends/reference.hpp>
+#include <tx/dist/adasum.hpp>
 #include <tx/dist/data_parallel.hpp>
 #include <tx/dist/distributed.hpp>
 #include <tx/dist/net/ranks.hpp>
@@ -157,6 +158,20 @@ void check_collectives(Ranks& all) {
   expect(same(y.read(), wanted), "all_to_all", r);
   expect(same(x.read(), from), "broadcast", r);
 }
+// Equal vectors are averaged, orthogonal ones added.
+template <class Ranks>
+void check_adaptive_sums(Ranks& all) {
+  auto const n = static_cast<std::size_t>(all.size()), r = static_cast<std::size_t>(all.rank());
+  std::vector<float> const equal(40, 1.5f);
+  std::vector<float> apart(10 * n);
+  for (std::size_t i = 0; i < 10; ++i) apart[10 * r + i] = 2;
+  on_device<float> x(equal), y(apart);
+  tx::dist::adaptive_sum(all, std::span<float const>(x), x.elements(), 2);
+  tx::dist::adaptive_sum(all, std::span<float const>(y), y.elements(), 1);
+  all.await();
+  expect(same(x.read(), equal), "an adaptive sum of equal vectors", all.rank());
+  expect(same(y.read(), std::vector<float>(10 * n, 2)), "an adaptive sum of orthogonal vectors", all.rank());
+}
 // In the library's own order.
 template <class Ranks>
 void check_library_sums(Ranks& all) {
@@ -240,6 +255,7 @@ int main(int argc, char** argv) {
   using ranks = COLLECTIVES<its_backend, decltype(hosts)>;
   ranks all(hosts, {.room = 32 << 10});
   check_collectives(all);
+  check_adaptive_sums(all);
   ranks quick(hosts, {.sums = tx::dist::sum_order::of_library, .room = 32 << 10});
   check_library_sums(quick);
   if (all.size() == 1) check_steps<1>(all);
