@@ -33,13 +33,13 @@ void adaptive_sum_on_hosts(Communicator& ranks, std::span<T const> from, std::sp
   std::copy(from.begin(), from.end(), all.begin());
   ranks.all_to_all(std::span<T const>(all), std::span(parts));  // this rank's part of the elements of each
 
-  for (std::int64_t distance = 1; distance < size; distance *= 2) {
-    std::int64_t const pairs = (size - distance + 2 * distance - 1) / (2 * distance);  // the last rank may have nobody beside it
+  for (std::int64_t rows_apart = 1; rows_apart < size; rows_apart *= 2) {
+    std::int64_t const pairs = (size - rows_apart + 2 * rows_apart - 1) / (2 * rows_apart);  // the last rank may have nobody beside it
     std::vector<double> products(static_cast<std::size_t>(pairs * tensors * 3));
     auto const for_each = [&](auto const& f) {  // f(left, right, its products) for each element here
       for (std::int64_t p = 0; p < pairs; ++p) {
-        T* const left = parts.data() + 2 * distance * p * each;
-        for (std::int64_t i = 0; i < own; ++i) f(left[i], left[i + distance * each], products.data() + (p * tensors + (first + i) / of_tensor) * 3);
+        T* const left = parts.data() + 2 * rows_apart * p * each;
+        for (std::int64_t i = 0; i < own; ++i) f(left[i], left[i + rows_apart * each], products.data() + (p * tensors + (first + i) / of_tensor) * 3);
       }
     };
     for_each([](T const& a, T const& b, double* s) {

@@ -156,9 +156,9 @@ class device_ranks {
       exchange([&](int r) { send(r, from.data() + part(r).first, part(r).count); }, [&](int r) { receive(r, parts + each * r, part(rank()).count); });
       auto const mine = static_cast<std::size_t>(part(rank()).count);
       copy(from.subspan(static_cast<std::size_t>(part(rank()).first), mine), std::span<T>(parts + each * rank(), mine));
-      for (std::int64_t distance = 1; distance < size(); distance *= 2) {
-        std::int64_t const pairs = (size() + distance - 1) / (2 * distance), blocks = pairs * tensors * slices;  // the last rank may have nobody beside it
-        backends::cuda::adaptive_sum_arguments a{bytes_of(parts), own, each, part(rank()).count, part(rank()).first, count / tensors, tensors, pairs, distance, size(), slices};
+      for (std::int64_t rows_apart = 1; rows_apart < size(); rows_apart *= 2) {
+        std::int64_t const pairs = (size() + rows_apart - 1) / (2 * rows_apart), blocks = pairs * tensors * slices;  // the last rank may have nobody beside it
+        backends::cuda::adaptive_sum_arguments a{bytes_of(parts), own, each, part(rank()).count, part(rank()).first, count / tensors, tensors, pairs, rows_apart, size(), slices};
         launch<backends::cuda::adaptive_products_task<dtype_v<T>>>(blocks, a);
         a.products = own + numbers;
         library_.all_gather(bytes_of(own), bytes_of(a.products), static_cast<std::size_t>(blocks) * 3 * sizeof(double));
