@@ -1,52 +1,29 @@
 // mixed<bf16>: products of halves within a step whose parameters, statistics and update stay f32.
-#include "../../furthest.hpp"
+#include "small_bert.hpp"
 
 #include <tx/backends/cpu.hpp>
 #include <tx/backends/reference.hpp>
-#include <tx/nn/sequence_classifier.hpp>
-#include <tx/ops/cross_entropy.hpp>
-#include <tx/run/executor.hpp>
-#include <tx/train/step.hpp>
 
 #include <catch2/catch.hpp>
-
-#include <cmath>
 
 namespace {
 
 struct small {
   static constexpr int layers = 3, hidden = 40, heads = 2, ffn = 72, vocabulary = 50, positions = 9, types = 2;
 };
-using ids = tx::tensor<tx::i32, 4, 9>;
-constexpr auto loss = [](auto const& m, ids words, ids mask, tx::tensor<tx::i32, 4> label) { return tx::cross_entropy(m(words, mask), label); };
 template <class... Options>
-using step = tx::train_step<tx::nn::bert_classifier<small, 3>, loss, tx::adamw, Options...>;
+using step = small_bert::step<small, Options...>;
 using whole = step<>;
 using mixed = step<tx::mixed<tx::bf16>>;
 
 static_assert(mixed::memory.parameters == whole::memory.parameters);
 static_assert(mixed::memory.activations < whole::memory.activations * 5 / 6, "what is kept of products is halves; lse is f32");
 
-// The losses of a few steps, which so depend on gradients too.
 template <class Step, class Backend>
 std::vector<float> losses(float dropout, int threads = 1, int steps = 6) {
-  tx::executor<Step, Backend> run{tx::seed(5), tx::run_options{.threads = threads}};
-  run.settings["learning_rate"] = 1e-2f;
-  run.settings.set("dropout", dropout);
-  std::vector<tx::i32> words(36), mask(36, 1);
-  for (std::size_t i = 0; i < words.size(); ++i) words[i] = static_cast<tx::i32>(i * 7 % 50);
-  mask[35] = mask[34] = mask[8] = 0;
-  std::vector<tx::i32> const label{0, 2, 1, 2};
-  std::vector<float> all;
-  for (int i = 0; i < steps; ++i) all.push_back(run(words, mask, label).loss);
-  return all;
+  return small_bert::losses<Step, Backend>(dropout, threads, steps);
 }
-
-double furthest(std::vector<float> const& a, std::vector<float> const& b) {
-  double far = a.size() == b.size() ? 0 : 1e9;
-  for (std::size_t i = 0; i < a.size(); ++i) keep_furthest(far, std::abs(static_cast<double>(a[i]) - static_cast<double>(b[i])));
-  return far;
-}
+using small_bert::furthest;
 
 }  // namespace
 

@@ -1,51 +1,28 @@
 // mixed<e4m3>: products by parameters of E4M3 within a step of a transformer, beside the same step of bf16.
-#include "../../furthest.hpp"
+#include "small_bert.hpp"
 
 #include <tx/backends/cpu.hpp>
 #include <tx/backends/reference.hpp>
-#include <tx/nn/sequence_classifier.hpp>
-#include <tx/ops/cross_entropy.hpp>
-#include <tx/run/executor.hpp>
-#include <tx/train/step.hpp>
 
 #include <catch2/catch.hpp>
-
-#include <cmath>
 
 namespace {
 
 struct small {
   static constexpr int layers = 3, hidden = 32, heads = 2, ffn = 64, vocabulary = 50, positions = 9, types = 2;
 };
-using ids = tx::tensor<tx::i32, 4, 9>;
-constexpr auto loss = [](auto const& m, ids words, ids mask, tx::tensor<tx::i32, 4> label) { return tx::cross_entropy(m(words, mask), label); };
 template <class... Options>
-using step = tx::train_step<tx::nn::bert_classifier<small, 3>, loss, tx::adamw, Options...>;
+using step = small_bert::step<small, Options...>;
 using halves = step<tx::mixed<tx::bf16>>;
 using quarters = step<tx::mixed<tx::e4m3>>;
 
 static_assert(quarters::memory.parameters == halves::memory.parameters && quarters::memory.optimizer == halves::memory.optimizer);
 
-// The losses of a few steps, which so depend on gradients too.
 template <class Step, class Backend>
 std::vector<float> losses(float dropout, int threads = 1, int steps = 12) {
-  tx::executor<Step, Backend> run{tx::seed(5), tx::run_options{.threads = threads}};
-  run.settings["learning_rate"] = 1e-2f;
-  run.settings.set("dropout", dropout);
-  std::vector<tx::i32> words(36), mask(36, 1);
-  for (std::size_t i = 0; i < words.size(); ++i) words[i] = static_cast<tx::i32>(i * 7 % 50);
-  mask[35] = mask[34] = mask[8] = 0;
-  std::vector<tx::i32> const label{0, 2, 1, 2};
-  std::vector<float> all;
-  for (int i = 0; i < steps; ++i) all.push_back(run(words, mask, label).loss);
-  return all;
+  return small_bert::losses<Step, Backend>(dropout, threads, steps);
 }
-
-double furthest(std::vector<float> const& a, std::vector<float> const& b) {
-  double far = a.size() == b.size() ? 0 : 1e9;
-  for (std::size_t i = 0; i < a.size(); ++i) keep_furthest(far, std::abs(static_cast<double>(a[i]) - static_cast<double>(b[i])));
-  return far;
-}
+using small_bert::furthest;
 
 }  // namespace
 
