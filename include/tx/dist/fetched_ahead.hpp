@@ -9,6 +9,7 @@
 
 #include <tx/dist/begun.hpp>
 #include <tx/ops/reshape.hpp>
+#include <tx/ops/slice.hpp>
 #include <tx/passes/hand_in.hpp>
 
 namespace tx::dist::detail {

@@ -3,6 +3,7 @@
 
 #include <tx/core/error.hpp>
 #include <tx/core/rank_grid.hpp>
+#include <tx/run/kept_portions.hpp>
 
 #include <string>
 

@@ -23,6 +23,7 @@
 #include <tx/ops/logical_and.hpp>
 #include <tx/ops/logical_not.hpp>
 #include <tx/ops/mul.hpp>
+#include <tx/ops/sub.hpp>
 #include <tx/ops/where.hpp>
 #include <tx/train/accumulate_runs.hpp>
 #include <tx/train/gradients.hpp>
