@@ -210,7 +210,7 @@ TEST_CASE("a program that divides nothing takes the parameters that ranks divide
     return std::equal(got.begin(), got.end(), wanted.begin(), wanted.end());
   });
   CHECK(two::states.divides_parameters());
-  CHECK(told == std::vector<bool>{true, true});
+  CHECK(told == std::vector<int>{true, true});
 }
 
 TEST_CASE("a portion of what was gathered ends with zeros where rows do not divide") {

@@ -104,7 +104,7 @@ TEST_CASE("what ranks divide is not read as if it were whole") {
     };
     auto moments = run.read(1);
     if (moments.size() != static_cast<std::size_t>(layout<net<float>>::trained)) said += "read has another size; ";
-    if (run.elements(1).size() != static_cast<std::size_t>(kept_elements<net<float>>(3))) said += "a portion has another size; ";
+    if (run.elements(1).size() != static_cast<std::size_t>(kept_elements<net<float>>(portioning::of_rows(3)))) said += "a portion has another size; ";
     if (run.tensors().size() != parameters_of<net<float>>().size()) said += "parameters are missing; ";
     refuses("tensors were handed out; ", [&] { run.tensors(1); });
     refuses("too few elements were taken; ", [&] { run.write(std::span(moments).first(moments.size() - 1), 1); });
@@ -117,7 +117,7 @@ TEST_CASE("what ranks divide is not read as if it were whole") {
     return said;
   });
   for (auto const& said : wrong) CHECK(said == "");
-  CHECK(kept_elements<net<float>>(3) < layout<net<float>>::trained);
+  CHECK(kept_elements<net<float>>(portioning::of_rows(3)) < layout<net<float>>::trained);
   CHECK_THROWS_AS(on_ranks(2, [](dist::local& rank) { return running<divided_by_three<2>>{seed(3), rank}.steps_run(); }), value_error);
 }
 

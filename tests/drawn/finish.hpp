@@ -51,11 +51,11 @@ struct by_rows {
 };
 using by_norm = tx::novograd_with<tx::adam_options{.beta1 = 0.95, .beta2 = 0.98, .epsilon = 0.1}>;
 
-constexpr void update_by(int optimizer, graph& g, var leaf, var gradient, std::int64_t first, int rank, int runs, int divided_axis = -1) {
+constexpr void update_by(int optimizer, graph& g, var leaf, var gradient, std::int64_t first, int rank, int runs, tx::tensor_portion update = {}) {
   using namespace tx;
   // States of less than a number for each element begin where those would: there is room, but for a tensor of none.
   tx::detail::updated_leaf const of{
-      .first = first, .own_rank = rank, .share = {}, .starts = {{first, first}}, .runs = runs, .divided_axis = divided_axis, .ranks = divided_axis >= 0 ? 2 : 1};
+      .first = first, .own_rank = rank, .share = {}, .starts = {{first, first}}, .runs = runs, .update = update};
   if (optimizer > 5 && leaf.info().count() == 0) optimizer = 2;
   switch (optimizer) {
     case 0: return tx::detail::append_update<sgd>(g, leaf, gradient, of);
@@ -133,7 +133,6 @@ constexpr int zero_of(finish const& end) {
 class facts {
  public:
   constexpr facts(vec<placed> const& tensors, int zero) : tensors_(tensors), zero_(zero) {}
-  constexpr tx::dividing_ranks ranks() const { return {zero_ > 0 ? 2 : 1, tx::across::batches}; }
   constexpr bool divides_parameters() const { return zero_ == 3; }
   constexpr int own_rank(tx::node const& leaf) const {
     for (placed const& t : tensors_)
@@ -141,15 +140,19 @@ class facts {
     return 2;
   }
   constexpr std::int64_t tensors(tx::node const&) const { return 1; }
-  constexpr int divided_axis(tx::node const& leaf) const {
+  constexpr tx::tensor_portion of_state(tx::node const& leaf, tx::across which) const {
     int const own = own_rank(leaf), axis = leaf.info.dims.rank - own;
-    bool const can = zero_ > 0 && leaf.op == &tx::parameter_info && own > 1 && axis >= 0;
-    return can && !leaf.info.dims.is_bounded(axis) && leaf.info.dims.dim[axis] > 1 ? axis : -1;
+    bool const can = zero_ > 0 && which == tx::across::batches && leaf.op == &tx::parameter_info && own > 1 && axis >= 0;
+    if (!can || leaf.info.dims.is_bounded(axis) || leaf.info.dims.dim[axis] <= 1) return {};
+    return {axis, {2, tx::across::batches}, leaf.info.dims.dim[axis]};
   }
-  constexpr int rows(tx::node const& leaf) const {
-    int const axis = divided_axis(leaf);
-    return axis < 0 ? 1 : leaf.info.dims.dim[axis];
-  }
+  constexpr tx::tensor_portion of_parameter(tx::node const& leaf, tx::across which) const { return zero_ == 3 ? of_state(leaf, which) : tx::tensor_portion{}; }
+  constexpr tx::tensor_portion of_update(tx::node const& leaf) const { return zero_ == 3 ? tx::tensor_portion{} : of_state(leaf, tx::across::batches); }
+  constexpr tx::value_info portion(tx::value_info info, int entry, tx::across which) const { return zero_ == 3 && which == tx::across::batches ? kept(info, entry) : info; }
+  // No stages divide blocks.
+  constexpr tx::tensor_portion blocks(int) const { return {}; }
+  constexpr tx::value_info parameter(int) const { return {}; }
+  constexpr std::int64_t first(int) const { return 0; }
   constexpr tx::value_info kept(tx::value_info info, int entry) const {
     for (placed const& t : tensors_) {
       int const axis = info.dims.rank - t.own_rank;
@@ -180,7 +183,7 @@ constexpr graph trained(graph g, finish const& end) {
   if (tensors.empty()) throw tx::invalid("nothing to train");
   int const zero = zero_of(end);
   facts const of(tensors, zero);
-  if (zero == 3) tx::dist::divide_parameters(g, of);
+  if (zero == 3) tx::dist::divide_parameters(g, of, tx::across::batches);
   vec<int> const leaves = parameters_of(g);
   tx::recomputation again{};
   if (end.recomputes) again = tx::choose_recomputed(g, g.outputs[0].value, leaves, 64);
@@ -228,9 +231,8 @@ constexpr graph trained(graph g, finish const& end) {
     for (placed const& t : tensors)
       if (!rows && t.first == g[o.target].at.v[0] && t.info == g.info(o.target)) own = t.own_rank;
     tx::node const what = g[o.target];
-    int const axis = of.divided_axis(what);
-    if (zero == 3 && axis >= 0) update_by(end.optimizer, g, tx::emit_leaf(g, tx::block_info, of.kept(what.info, tx::parameter_entry(what.at)), tx::of_block(0, what.at.v[0])), gradient, what.at.v[0], own, runs);
-    else update_by(end.optimizer, g, leaf, gradient, rows ? 0 : what.at.v[0], own, runs, axis);
+    if (of.of_parameter(what, tx::across::batches)) update_by(end.optimizer, g, tx::emit_leaf(g, tx::block_info, of.kept(what.info, tx::parameter_entry(what.at)), tx::of_block(0, what.at.v[0])), gradient, what.at.v[0], own, runs);
+    else update_by(end.optimizer, g, leaf, gradient, rows ? 0 : what.at.v[0], own, runs, of.of_update(what));
   }
   return g;
 }

@@ -144,8 +144,8 @@ constexpr var over_ranks(graph& g, var x, output const& o, batch_division d, Fac
   if (o.kind != output_kind::gradient) return d.several() ? all_reduce(x, across::batches) : x;
   if (d.combine != nullptr) return d.combine(d.shards > 1 ? x * (1.0 / d.shards) : x, facts.tensors(g[o.target]));
   if (!d.several()) return x;
-  int const axis = d.zero > 1 ? facts.divided_axis(g[o.target]) : -1;
-  auto const sum = [&](var y) { return axis < 0 ? all_reduce(y, across::batches) : reduce_scatter(y, axis, facts.ranks()); };
+  auto const portion = d.zero > 1 ? facts.of_state(g[o.target], across::batches) : tensor_portion{};
+  auto const sum = [&](var y) { return portion ? reduce_scatter(y, portion.axis, portion.ranks) : all_reduce(y, across::batches); };
   return is_half(d.sent_as) ? cast(sum(cast(mean_of(x, d), d.sent_as)), x.type()) : sum(x);  // means, which halves have the range for
 }
 constexpr var average(var x, output const& o, batch_division d) {

@@ -5,13 +5,17 @@
 //   divided       rows p [12, 192, 768] beside it; a block uses gathered_parameter(slice of p, slice of w)
 //   gathered      after differentiation: all_gather(slice of p). Nobody reads w any more; it says what its gradient is by
 //
-// tensor_parallel: of a parameter each rank uses a portion, own_rows(slice of w), and keeps that alone.
+// tensor_parallel: of a parameter each rank uses a portion alone, so there is no more of it.
 //
-//   divided       own_parameter(slice of p, own_rows(slice of w))
-//   afterwards    slice of p
+//   recorded      parameter w [12, 768, 3072], of which a block uses own_rows(slice of w)
+//   divided       parameter w [12, 768, 1536], of which it uses a slice
 #pragma once
 
+#include <tx/dist/gradient_facts.hpp>
 #include <tx/dist/reduce_scatter.hpp>
+#include <tx/graph/change.hpp>
+#include <tx/ops/reshape.hpp>
+#include <tx/ops/slice.hpp>
 #include <tx/passes/hand_in.hpp>
 #include <tx/passes/rewrite.hpp>
 
@@ -31,15 +35,6 @@ inline constexpr op_info gathered_parameter_info{.name = "gathered_parameter",
                                                  .along_axis = true,
                                                  .computed_again = true};
 
-// (what a rank keeps, the part of the parameter that it uses), in a graph alone.
-inline constexpr op_info own_parameter_info{.name = "own_parameter",
-                                            .kind = op_kind::collective,
-                                            .arity = 2,
-                                            .infer = detail::gathered_parameter_infer,
-                                            .vjp = detail::gathered_parameter_vjp,
-                                            .along_axis = true,
-                                            .computed_again = true};
-
 namespace dist {
 
 namespace detail {
@@ -47,36 +42,50 @@ namespace detail {
 template <class Facts>
 class divider {
  public:
-  // parts: each rank uses its portion as it is.
-  constexpr divider(graph& g, Facts const& facts, bool parts) : g_(g), facts_(facts), parts_(parts), own_(g.size()), axis_(g.size(), -1), kept_(g.size(), -1), part_(g.size(), -1), whole_(g.size(), -1) {}
+  // by: ranks that divide parameters. What the stages of a pipeline divide as well is gathered where it begins.
+  constexpr divider(graph& g, Facts const& facts, across by) : g_(g), facts_(facts), by_(by), own_(g.size()), portion_(g.size()), kept_(g.size(), -1), whole_(g.size(), -1) {}
 
   constexpr void run() {
-    for (int id = 0; id < own_; ++id) {
-      if (g_[id].op != &parameter_info) continue;
-      int const axis = facts_.divided_axis(g_[id]);
-      if (axis < 0) continue;
-      axis_[id] = axis;
-      attributes const at = of_block(0, parameter_first(g_[id].at));
-      kept_[id] = emit_leaf(g_, block_info, facts_.kept(g_.info(id), parameter_entry(g_[id].at)), at).id;
-    }
+    for (int id = 0; id < own_; ++id)
+      if (g_[id].op == &parameter_info) begin(id);
     for (int loops = 1; loops <= max_loops; ++loops)  // outer bodies hand on to those inside them
       for (int r = 1; r < g_.regions.size(); ++r)
         if (g_.regions[r].owner >= 0 && g_.loops_around(r) == loops) hand_in(r);
-    for (int id = 0; id < own_ && parts_; ++id) {
-      int const in = g_[id].op == &own_rows_info ? g_.input(id, 0) : own_;
-      if (in < own_ && kept_[in] >= 0 && tx::detail::divided_axis::of(g_[id].at).axis == axis_[in]) part_[id] = kept_[in];
-    }
     replace_uses();
   }
 
  private:
+  constexpr void begin(int id) {
+    node const n = g_[id];
+    int const entry = parameter_entry(n.at);
+    portion_[id] = facts_.of_parameter(n, by_);
+    if (portion_[id] && n.info.dims.dim[portion_[id].axis] < portion_[id].rows) portion_[id] = {};  // a portion is all that is used
+    value_info const kept = portion_[id] ? facts_.portion(n.info, entry, by_) : n.info;
+    if (facts_.blocks(entry)) (portion_[id] ? kept_ : whole_)[id] = blocks_of_stages(n, kept);
+    else if (portion_[id]) kept_[id] = rows_of_block(kept, parameter_first(n.at)).id;
+  }
+  constexpr var rows_of_block(value_info const& info, std::int64_t first) const {
+    g_.current = 0;
+    return emit_leaf(g_, block_info, info, of_block(0, first));
+  }
+  // Of the blocks of a repeat, of which each stage keeps some, those that the leaf shows, of which a rank has what `shown` says.
+  constexpr int blocks_of_stages(node const& leaf, value_info const& shown) const {
+    int const entry = parameter_entry(leaf.at);
+    value_info const all = facts_.portion(facts_.parameter(entry), entry, across::products);
+    tensor_portion const blocks = facts_.blocks(entry);
+    var const gathered = all_gather(rows_of_block(facts_.kept(facts_.parameter(entry), entry), facts_.first(entry)), blocks.axis, blocks.ranks, blocks.rows);
+    std::int64_t const of_block = facts_.parameter(entry).count() / blocks.rows;
+    int const first = static_cast<int>((parameter_first(leaf.at) - facts_.first(entry)) / of_block), count = static_cast<int>(shown.count() / (all.count() / blocks.rows));
+    return reshape(slice(gathered, 0, first, count, 1), shown.dims).id;
+  }
   // Slices of what is kept, beside those of the parameter. A scan over the rows themselves is given what is gathered.
   constexpr void hand_in(int r) {
     int const first = g_.regions[r].carries + g_.regions[r].invariants, count = g_.regions[r].arguments.size();
     for (int k = first; k < count; ++k) {
       int const outside = g_.input(g_.regions[r].owner, k), inside = g_.regions[r].arguments[k];
-      if (outside >= own_ || kept_[outside] < 0 || axis_[outside] == 0) continue;
-      axis_[inside] = axis_[outside] - 1;
+      if (outside >= own_ || kept_[outside] < 0 || portion_[outside].axis == 0) continue;
+      portion_[inside] = portion_[outside];
+      --portion_[inside].axis;
       value_info const all = g_.info(kept_[outside]);
       kept_[inside] = passes::detail::slice_handed_in(g_, r, kept_[outside], {all.type, all.dims.inner()});
     }
@@ -86,7 +95,7 @@ class divider {
     for (int id = 0; id < own_; ++id)
       for (int k = 0; k < g_[id].inputs; ++k) {
         int const in = g_.input(id, k);
-        bool const as_it_was = part_[id] >= 0 || (in < own_ && kept_[in] >= 0 && axis_[in] > 0 && hands_slices_in(id, k));
+        bool const as_it_was = in < own_ && kept_[in] >= 0 && portion_[in].axis > 0 && hands_slices_in(id, k);
         int const seen = as_it_was ? in : replaced(in);
         g_.operands[g_[id].first + k] = seen;
       }
@@ -108,34 +117,84 @@ class divider {
     return k >= body.carries + body.invariants;
   }
   constexpr int replaced(int id) {
-    if (id >= own_ || (kept_[id] < 0 && part_[id] < 0)) return id;
-    if (whole_[id] >= 0) return whole_[id];
+    if (id >= own_) return id;
+    if (whole_[id] >= 0 || kept_[id] < 0) return whole_[id] >= 0 ? whole_[id] : id;
     node const of = g_[id];
     g_.current = of.region;
     g_.when = of.when;
     g_.site = of.site;
-    if (part_[id] >= 0) {
-      whole_[id] = emit(own_parameter_info, {var{&g_, part_[id]}, var{&g_, id}}).id;
-    } else {
-      tx::detail::divided_axis const axis{axis_[id], facts_.ranks(), of.info.dims.dim[axis_[id]]};
-      whole_[id] = emit(gathered_parameter_info, {var{&g_, kept_[id]}, var{&g_, id}}, axis.coded()).id;
-    }
+    tx::detail::divided_axis const axis{portion_[id].axis, portion_[id].ranks, of.info.dims.dim[portion_[id].axis]};
+    whole_[id] = emit(gathered_parameter_info, {var{&g_, kept_[id]}, var{&g_, id}}, axis.coded()).id;
     return whole_[id];
   }
 
   graph& g_;
   Facts const& facts_;
-  bool parts_;
-  int own_;         // nodes from here on are made here
-  vec<int> axis_;   // of the rows of a divided parameter, or of what a body sees of it
-  vec<int> kept_;   // it -> what this rank keeps of it; -1: it is not divided
-  vec<int> part_;   // what this rank uses of it -> the same
-  vec<int> whole_;  // it -> what stands for it: what is gathered, or is kept
+  across by_;
+  int own_;                      // nodes from here on are made here
+  vec<tensor_portion> portion_;  // of a divided parameter, or of what a body sees of it
+  vec<int> kept_;                // it -> what this rank keeps of it; -1: it is not divided
+  vec<int> whole_;               // it -> what stands for it
+};
+
+// Of a parameter which portion a rank uses, where it uses that alone.
+template <class Facts>
+class portion_finder {
+ public:
+  constexpr portion_finder(graph& g, Facts const& facts) : g_(g), facts_(facts), axis_(g.size(), -1), parameter_(g.size(), -1), whole_(g.size(), 0) {}
+
+  constexpr void run() {
+    for (int id = 0; id < g_.size(); ++id)
+      if (g_[id].op == &parameter_info) axis_[id] = facts_.of_parameter(g_[id], across::products).axis, parameter_[id] = id;
+    for (int loops = 1; loops <= max_loops; ++loops)
+      for (int r = 1; r < g_.regions.size(); ++r)
+        if (g_.regions[r].owner >= 0 && g_.loops_around(r) == loops) for_each_slice(r, [&](int outside, int inside) { axis_[inside] = axis_[outside] - (axis_[outside] >= 0), parameter_[inside] = parameter_[outside]; });
+    for (int id = 0; id < g_.size(); ++id)
+      for (int k = 0; k < g_[id].inputs; ++k) use(id, k);
+    for (region const& r : g_.regions)
+      for (int value : r.results) is_whole(value);
+    for (output const& o : g_.outputs) is_whole(o.value);
+    for (int id = 0; id < g_.size(); ++id)
+      if (shrinks(id)) shrink(id);
+    for (int id = 0; id < g_.size(); ++id)
+      if (g_[id].op == &own_rows_info && shrinks(g_.input(id, 0))) replace_everywhere(g_, id, g_.input(id, 0));
+  }
+
+ private:
+  template <class F>
+  constexpr void for_each_slice(int r, F const& f) const {
+    region const& body = g_.regions[r];
+    for (int k = body.carries + body.invariants; k < body.arguments.size(); ++k)
+      if (int const outside = g_.input(body.owner, k); parameter_[outside] >= 0) f(outside, body.arguments[k]);
+  }
+  constexpr void use(int id, int k) {
+    int const in = g_.input(id, k);
+    if (axis_[in] < 0) return;
+    if (g_[id].op == &repeat_info && axis_[in] > 0) {
+      region const& body = g_.regions[run_region(g_[id].at)];
+      if (k >= body.carries + body.invariants) return;  // the body says
+    }
+    if (g_[id].op != &own_rows_info || tx::detail::divided_axis::of(g_[id].at).axis != axis_[in]) is_whole(in);
+  }
+  constexpr void is_whole(int id) {
+    if (parameter_[id] >= 0) whole_[parameter_[id]] = 1;
+  }
+  constexpr bool shrinks(int id) const { return axis_[id] >= 0 && whole_[parameter_[id]] == 0; }
+  constexpr void shrink(int id) {
+    node const of = g_[parameter_[id]];
+    tensor_portion const p = facts_.of_parameter(of, across::products);
+    g_.nodes[id].info.dims.set(axis_[id], static_cast<int>(rows_of_rank(p.rows, p.ranks.count)));
+  }
+
+  graph& g_;
+  Facts const& facts_;
+  vec<int> axis_;       // of a parameter, or of what a body sees of it
+  vec<int> parameter_;  // whose slice it is
+  vec<char> whole_;     // of which anything reads more than its portion
 };
 
 struct gathering {
   constexpr int operator()(graph&, int, node& n, vec<int>& in) const {
-    if (n.op == &own_parameter_info) return in[0];
     if (n.op != &gathered_parameter_info) return -1;
     n.op = &all_gather_info;
     in.resize(1);
@@ -145,12 +204,30 @@ struct gathering {
 
 }  // namespace detail
 
-// Of a recorded forward pass. parts: each rank uses its portions as they are, else they are gathered.
+// Of a recorded forward pass: parameters that those ranks divide are gathered.
 template <class Facts>
-constexpr void divide_parameters(graph& g, Facts const& facts, bool parts = false) {
-  detail::divider<Facts> divide(g, facts, parts);
+constexpr void divide_parameters(graph& g, Facts const& facts, across by) {
+  detail::divider<Facts> divide(g, facts, by);
   divide.run();
   g = passes::rewrite(g, passes::detail::as_it_is{});
+}
+
+// Of one whose products are divided: of a parameter of which each rank uses its portion alone there is no more.
+template <class Facts>
+constexpr void use_portions(graph& g, Facts const& facts) {
+  detail::portion_finder<Facts> portions(g, facts);
+  portions.run();
+  g = passes::rewrite(g, passes::detail::as_it_is{});
+}
+// Once that is differentiated: gradients are by parameters as the layout has them.
+template <class Facts>
+constexpr void name_whole_parameters(graph& g, Facts const& facts) {
+  for (int k = 0; k < g.outputs.size(); ++k) {
+    if (g.outputs[k].kind != output_kind::gradient) continue;
+    node const leaf = g[g.outputs[k].target];
+    int const named = emit_leaf(g, parameter_info, facts.whole(leaf.info, parameter_entry(leaf.at), across::products), leaf.at).id;
+    g.outputs[k].target = named;
+  }
 }
 
 // Once nothing more is differentiated.

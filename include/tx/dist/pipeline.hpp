@@ -3,6 +3,7 @@
 //
 //   train_step<model, loss, adamw, accumulate<8>, pipeline<4>>                      4 ranks with a fourth of the blocks each
 //   train_step<model, loss, adamw, accumulate<8>, pipeline<4>, data_parallel<2>>    8 ranks; two such rows, each with a batch of its own (core/rank_grid.hpp)
+//   train_step<model, loss, adamw, accumulate<8>, pipeline<4>, tensor_parallel<2>>  8 ranks; each stage is two, which divide its products (tensor_parallel.hpp)
 //
 //   time     0   1   2   3   4   5   6   7   8   9       of 2 ranks and 4 parts: F forward, B backward, a time is one or the other
 //   rank 0   F0      F1  B0  F2  B1  F3  B2      B3
@@ -18,10 +19,12 @@
 
 #include <tx/dist/all_reduce.hpp>
 #include <tx/dist/data_parallel.hpp>
+#include <tx/dist/gradient_facts.hpp>
 #include <tx/dist/loop_of_turns.hpp>
 #include <tx/dist/reduce_scatter.hpp>
 #include <tx/dist/stages.hpp>
 #include <tx/dist/swap_ranks.hpp>
+#include <tx/dist/tensor_parallel.hpp>
 #include <tx/expr/state_portions.hpp>
 #include <tx/ops/iota.hpp>
 #include <tx/ops/less.hpp>
@@ -52,9 +55,10 @@ namespace detail {
 template <class Model>
 class pipelining {
   using loops = loop_of_turns;
+  using facts = tx::detail::gradient_facts<Model>;
 
  public:
-  constexpr pipelining(graph const& one, int ranks, int parts) : one_(one), ranks_(ranks), parts_(parts), of_(one, ranks) {}
+  constexpr pipelining(graph const& one, int ranks, int parts, facts const& of_gradients) : one_(one), ranks_(ranks), parts_(parts), facts_(of_gradients), of_(one, ranks) {}
 
   // Its outputs are those of the batch: results, and gradients of which a rank has those by the parameters that it keeps.
   constexpr graph run() {
@@ -92,7 +96,7 @@ class pipelining {
     layout_entry const& e = layout<Model>::entries[p.entry];
     g_.current = 0;
     if (p.divided) return emit_leaf(g_, block_info, p.part, of_block(0, e.offset)).id;
-    return own_rows(emit_leaf(g_, parameter_info, e.info, of_parameter(e.offset, p.entry)), 0, {ranks_, across::products}).id;
+    return own_rows(emit_leaf(g_, parameter_info, e.info, of_parameter(e.offset, p.entry)), 0, {ranks_, across::stages}).id;
   }
 
   // Of blocks behind the repeat, which the last rank has, some of its part.
@@ -107,7 +111,8 @@ class pipelining {
   constexpr std::int64_t elements_of_block(block_parameter const& p) const { return p.part.count() / of_.each(); }
   // Of such, among the last rank's.
   constexpr int first_block(block_parameter const& p, attributes const& at) const {
-    auto const first = (parameter_first(at) - layout<Model>::entries[p.entry].offset) / elements_of_block(p) - std::int64_t{ranks_ - 1} * of_.each();
+    layout_entry const& e = layout<Model>::entries[p.entry];
+    auto const first = (parameter_first(at) - e.offset) / (e.info.count() / e.info.dims.dim[0]) - std::int64_t{ranks_ - 1} * of_.each();
     if (first < 0) throw invalid("pipeline: blocks behind a repeat are those of several ranks. FIX: fewer ranks, or peel::none");
     return static_cast<int>(first);
   }
@@ -193,7 +198,7 @@ class pipelining {
       int const value = loop_.now(given[k]);
       value_info const on_the_way = tx::detail::gradient_info(g_.info(value));
       graph one{};
-      var const there = swap_ranks(cast(var{&one, emit_cut(one, 0, g_.info(value))}, on_the_way.type), step, across::products);
+      var const there = swap_ranks(cast(var{&one, emit_cut(one, 0, g_.info(value))}, on_the_way.type), step, across::stages);
       one.take_program_facts(one_);
       one.outputs.push_back({cast(there, g_.info(loop_.now(taken[k])).type).id, output_kind::result, -1});
       loops::turn t(loop_, one, when, 1);
@@ -266,15 +271,16 @@ class pipelining {
   constexpr void hand_out() {
     g_.when = step_phase::forward;
     for (int k = 0; k < of_.results; ++k) {
-      var const told = all_reduce(loop_.after_all(results_[k]), across::products) * (1.0 / parts_);  // only the last rank's is not zero
+      var const told = all_reduce(loop_.after_all(results_[k]), across::stages) * (1.0 / parts_);  // only the last rank's is not zero
       g_.outputs.push_back({told.id, output_kind::result, -1});
     }
     g_.when = step_phase::update;
     for (int k = 0; k < of_.parameters.size(); ++k) hand_out_gradient(k);
     for (sum const& s : sums_) {
       if (s.cut >= 0 || block_of(s.leaf) >= 0) continue;
-      var const gradient = all_reduce(loop_.after_all(s.carry), across::products) * (1.0 / parts_);
-      g_.outputs.push_back({gradient.id, output_kind::gradient, emit_leaf(g_, parameter_info, s.leaf.info, s.leaf.at).id});
+      var const gradient = all_reduce(loop_.after_all(s.carry), across::stages) * (1.0 / parts_);
+      value_info const whole = facts_.whole(s.leaf.info, parameter_entry(s.leaf.at), across::products);
+      g_.outputs.push_back({gradient.id, output_kind::gradient, emit_leaf(g_, parameter_info, whole, s.leaf.at).id});
     }
   }
   // Of which parameter of the blocks a leaf is some: of blocks behind the repeat. -1: it is of none.
@@ -294,7 +300,7 @@ class pipelining {
     if (behind > 0) own = with_blocks_behind(own, p, behind);
     if (!own.valid()) return;
     var const mean = own * (1.0 / parts_);
-    var const gradient = p.divided ? mean : all_gather(mean, 0, {ranks_, across::products}, all);
+    var const gradient = p.divided ? mean : all_gather(mean, 0, {ranks_, across::stages}, all);
     g_.outputs.push_back({gradient.id, output_kind::gradient, emit_leaf(g_, parameter_info, e.info, of_parameter(e.offset, p.entry)).id});
   }
   // The last ranks have blocks that are not repeated: those have the gradients that what comes after found.
@@ -318,13 +324,14 @@ class pipelining {
     if (!others.valid()) others = nothing;
     shape rows = part.dims;
     for (int a = 1; a < rows.rank; ++a) rows.set(a, 1);
-    var const number = reshape(own_rows(iota(g_, extents(ranks_ * of_.each()), 0), 0, {ranks_, across::products}), rows);
+    var const number = reshape(own_rows(iota(g_, extents(ranks_ * of_.each()), 0), 0, {ranks_, across::stages}), rows);
     var const repeated = emit(less_info, {number, broadcast_to(constant(g_, dtype::i32, of_.blocks()), rows)});
     return emit(where_info, {broadcast_to(repeated, part.dims), own, others});
   }
 
   graph const& one_;
   int ranks_, parts_;
+  facts const& facts_;
   stages<Model> of_;
   graph g_{};
   loops loop_{g_};
@@ -335,24 +342,26 @@ class pipelining {
 
 }  // namespace detail
 
-// From `one`, the recorded loss of a part of the batch, the graph of a rank that has some of its blocks: outputs are those of the batch.
+// From `one`, the recorded loss of a part of the batch, the graph of a rank that has some of its blocks: outputs are those of the batch. facts: of what ranks divide, where they divide products too.
 template <class Model>
-constexpr graph pipelined(graph const& one, int ranks, int parts) {
+constexpr graph pipelined(graph const& one, int ranks, int parts, tx::detail::gradient_facts<Model> const& facts = tx::detail::gradient_facts<Model>(0)) {
   passes::check_results_of_parts(one);
   for (node const& n : one.nodes)
-    if (n.op->kind == op_kind::collective) throw invalid("pipeline: the model speaks to other ranks itself, which come to that at different times. FIX: a loss without collectives");
+    if (n.op->kind == op_kind::collective && tx::detail::across_of(n.at) != across::products) throw invalid("pipeline: the model speaks to other ranks itself, which come to that at different times. FIX: a loss without collectives");
   for (output const& o : one.outputs)
     if (o.kind == output_kind::assign) throw invalid("pipeline: the model has a state, which goes through the parts of a batch in order, and ranks are at different ones. FIX: a model without states, or the step without tx::pipeline");
-  return detail::pipelining<Model>(one, ranks, parts).run();
+  return detail::pipelining<Model>(one, ranks, parts, facts).run();
 }
 
-// Of each entry of a model's layout whether a rank keeps its blocks alone.
+// Of each entry of a model's layout whether a rank keeps its blocks alone. of_products: what tensor_parallel beside it leaves a rank.
 template <class Model, auto F>
-constexpr auto blocks_kept(step_options const& options) {
+constexpr auto blocks_kept(step_options const& options, state_kinds const& of_products) {
   fixed<signed char, layout<Model>::entries.size() + 1> axes{};
   for (int k = 0; k < layout<Model>::entries.size(); ++k) axes[k] = portioning::none;
   graph g{};
   tx::detail::record_forward<Model, F>(g, options);
+  divide_products(g, options.tensor_ranks);
+  use_portions(g, tx::detail::gradient_facts<Model>(of_products));
   for (detail::block_parameter const& p : detail::stages<Model>(g, options.stages).parameters)
     if (p.divided) axes[p.entry] = portioning::blocks;
   return axes;

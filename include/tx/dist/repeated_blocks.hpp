@@ -71,7 +71,7 @@ constexpr var own_blocks(var x, int each, int ranks) {
   shape apart = extents(ranks), number{};
   for (int a = 0; a < all.dims().rank; ++a) apart.add(a == 0 ? bounded(each) : all.dims().at(a));
   for (int a = 0; a < apart.rank; ++a) number.add(a == 0 ? ranks : 1);
-  var const mine = broadcast_to(own_rows(iota(g, extents(ranks), 0), 0, {ranks, across::products}), extents(ranks));
+  var const mine = broadcast_to(own_rows(iota(g, extents(ranks), 0), 0, {ranks, across::stages}), extents(ranks));
   var const here = broadcast_to(reshape(emit(equal_info, {iota(g, extents(ranks), 0), mine}), number), apart);
   int const axis = 0;
   value_info const of{x.type(), apart};

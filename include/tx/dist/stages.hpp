@@ -142,12 +142,12 @@ class stages {
     for (int known : of_parameter_)
       if (known == value) return;
     layout_entry const& e = layout<Model>::entries[parameter_entry(n.at)];
-    int const all = e.info.dims.dim[0];
+    int const all = e.info.dims.dim[0];  // the leaf may show fewer, where the others stand behind the repeat
     if (parameter_first(n.at) != e.offset) throw invalid("pipeline: the first block of a repeat is peeled, and ranks divide those that are repeated. FIX: peel::last, or peel::none");
     if (all % ranks_ != 0) throw invalid("pipeline: the ranks do not divide the blocks of a repeat. FIX: as many ranks as divide their number");
     if (blocks_.each != 0 && blocks_.each != all / ranks_) throw invalid("pipeline: a repeated block reads parameters of another repeat, which has more blocks or fewer. FIX: parameters of the block's own");
     blocks_.each = all / ranks_;
-    value_info part = e.info;
+    value_info part = n.info;  // of a matrix that is divided a rank uses a portion of each block
     part.dims.set(0, blocks_.each);
     of_parameter_.push_back(value);
     parameters.push_back({parameter_entry(n.at), part, layout<Model>::trains(e), is_divided<Model>(e)});

@@ -13,7 +13,7 @@
 //   train_step<model, loss, adamw, data_parallel<3>, tensor_parallel<2>>   6 ranks
 //   constexpr tx::rank_grid grid = tx::grid_of<step>(all.size());          grid.batch_of(all.rank()): which batch this rank has
 //
-// With zero<1> the ranks of a column, which keep the same parts, divide the optimizer's states of those.
+// With zero<1> the ranks of a column, which keep the same parts, divide the optimizer's states of those. Beside pipeline<S> N neighbours are a stage, and so a batch has S N ranks.
 //
 // Errors: a communicator of another number of ranks; zero<2>, zero<3> or adasum beside it.
 #pragma once
@@ -289,7 +289,10 @@ template <class Option, class... More>
 struct portions_of_step<Option, More...> : portions_of_step<More...> {};
 template <class Step, class... More>
 struct portions_of_step<kept_as<Step>, More...> {
-  static constexpr state_kinds states() { return state_kinds(0).divided_among(Step::states.portions_of_parameters(), Step::states.divides_parameters()); }
+  static constexpr state_kinds states() { 
+    portioning const how = Step::states.portions_of_parameters();
+    return state_kinds(0).divided_by(how, how.count);
+  }
 };
 }  // namespace detail
 
@@ -302,7 +305,8 @@ struct detail::divided_products<Model, Ranks, Options...> {
     dist::divide_products(g, options_of<Options...>().tensor_ranks, states().divides_parameters());
     if (!states().divides_parameters()) return;
     gradient_facts<Model> const facts(states());
-    dist::divide_parameters(g, facts, true);
+    dist::use_portions(g, facts);
+    dist::divide_parameters(g, facts, across::products);
     dist::gather_parameters(g);
     dist::keep_in_portions(g, facts);
   }

@@ -9,7 +9,7 @@
 // expr/state_portions.hpp; executor::read and checkpoints hold whole states, so that another number of ranks, or a step without zero, goes on from them. With zero<3> other
 // programs of the model, as one that scores it, take zero<3> too: function<score, model, data_parallel<4>, zero<3>>.
 //
-// Beside tensor_parallel or pipeline there is zero<1>: ranks of a grid that keep the same portion of a parameter, each for a batch of its own, divide its states once more.
+// Beside tensor_parallel and pipeline there is zero<1>: ranks of a grid that keep the same portion of a parameter, each for a batch of its own, divide its states once more.
 //
 // An update sees zeros behind the rows of ranks that have fewer: what it makes of them is dropped, but finite_guard tells of 0 / 0.
 // Errors, while compiling: data_parallel<> without a number; an optimizer that keeps less than a number for each element; adasum; layer_decay; on such a grid accumulate_runs and optimizers
@@ -39,11 +39,11 @@ template <class Model>
 struct detail::divided_program<Model, 3> {
   static constexpr state_kinds states(batch_division const& d) {
     if (d.ranks == any_ranks) throw invalid("zero<3>: ranks divide parameters among them, and how many there are is not known. FIX: data_parallel<N> beside it");
-    return state_kinds(0).divided_among(d.ranks, true);
+    return state_kinds(0).divided_by(portioning::of_rows(d.ranks), 1);
   }
   static constexpr void gather_parameters(graph& g, state_kinds const& kinds) {
     if (!kinds.divides_parameters()) return;
-    dist::divide_parameters(g, gradient_facts<Model>(kinds));
+    dist::divide_parameters(g, gradient_facts<Model>(kinds), across::batches);
     dist::gather_parameters(g);
   }
   static constexpr void keep_in_portions(graph& g, state_kinds const& kinds) {

@@ -69,9 +69,12 @@ TX_COLD std::vector<parameter_view> kept_tensors(portioning const& how, bool par
     state_piece const* const p = piece_of_entry<Model>(pieces, entry);
     if (p == nullptr && !parameters) return;
     value_info own = P::info;
-    if (p != nullptr && p->divided() && p->axis < 0 && index * own.count() >= p->portion_count()) return;  // of another rank's blocks
-    if (p != nullptr && p->divided() && p->axis >= 0) own.dims.set(p->axis, static_cast<int>(p->kept_rows));
-    if (p != nullptr && p->divided_again()) own.dims.set(0, static_cast<int>(p->own_kept));
+    for (int k = 0; p != nullptr && k < p->divisions; ++k) {
+      piece_division const& d = p->by[k];
+      if (d.axis < 0 && index * own.count() >= d.kept_rows * d.row) return;  // of another rank's blocks
+    }
+    for (int k = 0; p != nullptr && k < p->divisions; ++k)
+      if (p->by[k].axis >= 0) own.dims.set(p->by[k].axis, static_cast<int>(p->by[k].kept_rows));
     views.push_back({std::string(name), own, kept_first_byte<Model>(pieces, entry) / size_of(own.type) + index * own.count(), state_like<P>, p != nullptr});
   });
   return views;

@@ -48,21 +48,19 @@ class state_kinds {
     ++all.count_;
     return all;
   }
-  // The same, of which each of so many ranks keeps a portion; of the parameters too, perhaps.
-  constexpr state_kinds divided_among(portioning const& how, bool parameters_too = false) const {
+  // The same, of which ranks keep portions; of_parameters: so many of the divisions, the first, are of the parameters too.
+  constexpr state_kinds divided_by(portioning const& how, int of_parameters = 0) const {
     state_kinds all = *this;
     all.how_ = how;
-    all.parameters_too_ = parameters_too && how.ranks > 1;
+    all.of_parameters_ = of_parameters < how.count ? of_parameters : how.count;
     return all;
   }
-  // Ranks that divide them; 1: each has all.
-  constexpr int ranks() const { return how_.ranks; }
   constexpr portioning const& portions() const { return how_; }
-  constexpr portioning portions_of_parameters() const { return how_.once(); }
-  constexpr bool divided() const { return how_.ranks > 1; }
+  constexpr portioning portions_of_parameters() const { return how_.first(of_parameters_); }
+  constexpr bool divided() const { return how_.count > 0; }
   // Does each rank keep a portion of that state? All of them have the numbers of a step.
   constexpr bool divides(int state) const { return divided() && of(state) != per::step; }
-  constexpr bool divides_parameters() const { return parameters_too_; }
+  constexpr bool divides_parameters() const { return of_parameters_ > 0; }
   // The same, which lie in the host's memory where a program runs on a device.
   constexpr state_kinds kept_by_host(bool it_does = true) const {
     state_kinds all = *this;
@@ -71,7 +69,7 @@ class state_kinds {
   }
   constexpr bool on_host() const { return on_host_; }
   // Do parameters beside these lie as beside others?
-  constexpr bool has_parameters_as(state_kinds const& other) const { return parameters_too_ == other.parameters_too_ && (!parameters_too_ || how_.once() == other.how_.once()); }
+  constexpr bool has_parameters_as(state_kinds const& other) const { return portions_of_parameters() == other.portions_of_parameters(); }
   // Are the first states those of another optimizer, and is none of that one's missing?
   constexpr bool begin_with(state_kinds const& other) const {
     bool same = other.count_ <= count_ && (other.count_ == 0 || (other.how_ == how_ && other.on_host_ == on_host_));
@@ -89,7 +87,8 @@ class state_kinds {
   per kinds_[max_states] = {};
   int count_ = 0;
   portioning how_{};
-  bool parameters_too_ = false, on_host_ = false;
+  int of_parameters_ = 0;  // divisions
+  bool on_host_ = false;
 };
 
 namespace detail {

@@ -141,7 +141,7 @@ TX_COLD stored_names names_of(state_kinds states) {
   auto const kept = [&](vec<state_piece> const& pieces, std::string const& name, int entry) {
     layout_entry const& e = layout<Model>::entries[entry];
     state_piece const* const p = detail::piece_of_entry<Model>(pieces, entry);
-    std::int64_t const first = detail::kept_first_byte<Model>(pieces, entry), count = p != nullptr && (p->divided() || p->divided_again()) ? p->kept_count() : e.info.count();
+    std::int64_t const first = detail::kept_first_byte<Model>(pieces, entry), count = p != nullptr && p->divided() ? p->kept_count() : e.info.count();
     return stored_names::entry{name, first, first + count * size_of(e.info.type)};
   };
   for (int k = 0; k < layout<Model>::entries.size(); ++k) {

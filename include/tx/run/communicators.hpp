@@ -1,4 +1,4 @@
-// The communicators of a program's ranks: that of all, and those of the ranks with which this one shares a row or a column of the grid (core/rank_grid.hpp).
+// The communicators of a program's ranks: that of all, and those of the ranks with which this one shares a part of the grid (core/rank_grid.hpp).
 #pragma once
 
 #include <tx/core/error.hpp>
@@ -11,33 +11,45 @@ namespace tx::exec {
 
 template <class Communicator>
 class communicators {
+  static constexpr tx::across some_of[] = {tx::across::work, tx::across::batches, tx::across::stages, tx::across::products};
+
  public:
   communicators() = default;
-  // products: of the ranks so many divide those of a batch. All ranks call it; `all` must outlive this.
-  communicators(Communicator& all, int products) : all_(&all), grid_{all.size(), products} {
-    if (products == 1) return;  // batches are those of all, and products are not divided
+  // in: of so many ranks as `all` has. All ranks call it; `all` must outlive this.
+  communicators(Communicator& all, rank_grid const& in) : all_(&all), grid_(in) {
+    if (grid_.row() == 1) return;  // batches are those of all, and no work is divided
     if constexpr (requires { all.subset(rank_subset{}); }) {
-      for (tx::across const which : {tx::across::batches, tx::across::products}) {
-        rank_subset const those = grid_.subset(which, all.rank());
-        if (those.count != all.size()) some_[static_cast<std::size_t>(which)] = all.subset(those);
-      }
+      for (tx::across const which : some_of)
+        if (subset(which).count != all.size()) some(which) = same_as_before(which) ? same_as_before(which) : all.subset(subset(which));
     } else {
-      throw value_error("executor: ranks divide products, and the communicator has no subsets. FIX: tx::dist::ranks, local, nccl or rccl");
+      throw value_error("executor: ranks divide the work of a batch, and the communicator has no subsets. FIX: tx::dist::ranks, local, nccl or rccl");
     }
   }
 
   rank_grid const& grid() const { return grid_; }
   Communicator& all() const { return *all_; }
   Communicator& across(tx::across which) const {
-    if (which == tx::across::products && grid_.products == 1 && grid_.ranks > 1) throw value_error("executor: the program has a collective of the ranks that divide products, and none do. FIX: tx::tensor_parallel<N> or tx::pipeline<N> as an option");
-    auto const& some = some_[static_cast<std::size_t>(which)];
-    return some != nullptr ? *some : *all_;
+    bool const of_work = which != tx::across::all && which != tx::across::batches;
+    if (of_work && grid_.row() == 1 && grid_.ranks > 1) throw value_error("executor: the program has a collective of the ranks that divide a batch's work, and none do. FIX: tx::tensor_parallel<N> or tx::pipeline<N> as an option");
+    auto const& own = some_[static_cast<std::size_t>(which)];
+    return own != nullptr ? *own : *all_;
   }
 
  private:
+  rank_subset subset(tx::across which) const { return grid_.subset(which, all_->rank()); }
+  std::shared_ptr<Communicator>& some(tx::across which) { return some_[static_cast<std::size_t>(which)]; }
+  // Of a grid without stages, say, those of the work are those of the products.
+  std::shared_ptr<Communicator> same_as_before(tx::across which) {
+    for (tx::across const before : some_of) {
+      if (before == which) break;
+      if (subset(before) == subset(which)) return some(before);
+    }
+    return nullptr;
+  }
+
   Communicator* all_ = nullptr;
   rank_grid grid_{};
-  std::shared_ptr<Communicator> some_[3]{};  // none: all of them
+  std::shared_ptr<Communicator> some_[5]{};  // none: all of them
 };
 
 }  // namespace tx::exec

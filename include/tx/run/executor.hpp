@@ -58,7 +58,7 @@ class executor {
       : executor(tx::seed(0), options) {}
   // The same on all ranks that are given the same seed. The communicator must outlive the executor.
   template <exec::communicator_of<Backend> Communicator>
-  executor(tx::seed s, Communicator& ranks, run_options options = {}) : executor(fresh(s, exec::portion_of_rank<Step>(ranks)), options) {
+  executor(tx::seed s, Communicator& ranks, run_options options = {}) : executor(fresh(s, {grid_of<Step>(ranks.size()), ranks.rank()}), options) {
     join(ranks);
   }
   // The parameters of another program of the same model. Training programs share the optimizer's state and the count of steps
@@ -174,7 +174,7 @@ class executor {
   // Copies of all elements, also where the host does not reach the backend's memory. Of what ranks divide among them it is whole; all of them have to call it.
   std::vector<typename block::element_type> read(int k = 0) const {
     if constexpr (exec::ranked<Backend>)
-      if (parameters_->divided(own(k))) return parameters_->gather(exec::host_end(frame_.ranks.across(divided_across())), exec::host_end(frame_.ranks.across(across::batches)), own(k));
+      if (parameters_->divided(own(k))) return parameters_->gather(host_ends(), own(k));
     return parameters_->read(own(k));
   }
   // As many elements as that.
@@ -195,16 +195,16 @@ class executor {
     int number, count;
   };
   portion_place portion_writer() const requires(divided && exec::ranked<Backend>) {
-    auto const& some = frame_.ranks.across(divided_across());
-    return {frame_.ranks.grid().subset(divided_across(), frame_.ranks.all().rank()).has(0) ? some.rank() : -1, some.size()};
+    across const which = parameters_->states().portions().of_work() > 0 ? across::work : across::batches;
+    rank_subset const some = frame_.ranks.grid().subset(which, frame_.ranks.all().rank());
+    return {some.has(0) ? some.number_of(frame_.ranks.all().rank()) : -1, some.count};
   }
   // Copies of what this rank keeps of the tensors of the model, k as above, and, where it is the first, of those that all have whole. All ranks have to call it; one whose portion another writes gets none.
   std::vector<exec::kept_tensor> portions(int k = 0) const requires(divided && exec::ranked<Backend>) {
     int const number = portion_writer().number;
-    return parameters_->portions(own(k), number >= 0, number == 0, exec::host_end(frame_.ranks.across(across::batches)));
+    return parameters_->portions(own(k), number >= 0, number == 0, host_ends());
   }
-  // Keeps the parameters that the executor made, and the memory that elements() and tensors() show, also when the executor is gone;
-  // nothing of the caller's.
+  // Keeps the parameters that the executor made, and the memory that elements() and tensors() show, also when the executor is gone; nothing of the caller's.
   std::shared_ptr<void const> owner() const { return parameters_; }
   // The tensors of such a copy by name.
   auto tensors_of(std::span<typename block::element_type> copy, int k = 0) const { return parameters_->tensors_of(copy, own(k)); }
@@ -278,17 +278,17 @@ class executor {
     return *parameters_;
   }
 
-  // Which ranks divide states, and parameters perhaps.
-  across divided_across() const { return parameters_->states().portions().divided_among().which; }
-
+  auto host_ends() const {
+    return [this](across which) -> auto& { return exec::host_end(frame_.ranks.across(which)); };
+  }
   template <class Communicator>
   void join(Communicator& ranks) {
     exec::check_ranks_of_step<Step>(ranks.size(), exec::trains<Step>);
-    frame_.ranks = {ranks, exec::ranks_of_batch<Step>};
-    rank_grid const& grid = frame_.ranks.grid();
-    frame_.portion = grid.product_of(ranks.rank());
+    frame_.ranks = {ranks, grid_of<Step>(ranks.size())};
+    auto const& grid = frame_.ranks.grid();
+    frame_.stage = grid.stage_of(ranks.rank()), frame_.product = grid.product_of(ranks.rank());
     if constexpr (requires { Step::division; }) shard_ = std::int64_t{grid.batch_of(ranks.rank())} * Step::division.shards;
-    exec::check_ranks(parameters_->states(), frame_.ranks.across(divided_across()).size());
+    exec::check_ranks(parameters_->states(), grid);
   }
 
   template <int K>

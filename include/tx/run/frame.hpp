@@ -37,7 +37,7 @@ struct frame : loop_position {
   run_extents extents{};
   std::vector<operand_ref> operands_now{};  // of the call at hand, where its numbers vary
   std::int64_t shard = 0;        // of the whole batch: the first that this rank has
-  std::int64_t portion = 0;      // of what ranks divide among them: the number of the one that this rank has
+  std::int64_t stage = 0, product = 0;  // of the batch's work: the numbers of what this rank has (core/rank_grid.hpp)
   std::span<observer* const> observers{};  // who is told of each kernel; see observer.hpp
   bool observed = false;                   // are there any?
 
@@ -56,13 +56,13 @@ struct frame : loop_position {
   std::byte* scratch(call const& c) const { return base[base_arena] + c.scratch; }
   // The random stream of an op: its number, the step and the iteration it is drawn in, of those of all ranks; parts do not count.
   philox_stream stream(operand_ref const& r) const {
-    std::int64_t const within = (r.random.in_parts ? iteration % r.random.runs_in_part : iteration) + portion * r.random.runs_in_portion;
+    std::int64_t const within = (r.random.in_parts ? iteration % r.random.runs_in_part : iteration) + stage * r.random.runs_in_portion;
     return {static_cast<std::uint32_t>(r.random.stream) + (static_cast<std::uint32_t>(within) << 16), step};
   }
   // The rows of a random operand among those of all parts of all shards of all ranks.
   random_rows rows_drawn(operand_ref const& r) const {
     std::int64_t const before = (shard + r.random.shard) * r.random.parts * r.random.planned_rows + (r.random.in_parts ? part : 0) * r.random.rows;
-    return {static_cast<std::uint64_t>(before + portion * r.random.own), static_cast<std::uint32_t>(r.random.own), static_cast<std::uint32_t>(r.random.all)};
+    return {static_cast<std::uint64_t>(before + product * r.random.own), static_cast<std::uint32_t>(r.random.own), static_cast<std::uint32_t>(r.random.all)};
   }
   std::uint64_t random_row(operand_ref const& r, std::int64_t row) const { return rows_drawn(r)(row); }
   // Of a call whose numbers are those of the run: matrices of a product, in a band.
@@ -101,10 +101,10 @@ void for_each_iteration(Frame& f, loop const& l, Body body) {
     body();
   };
   if (l.turn) {
-    std::int64_t const number = l.turn.number(f.index[l.around - 1], f.portion);
+    std::int64_t const number = l.turn.number(f.index[l.around - 1], f.stage);
     if (number >= 0) iterate(number % l.iterations, number);
   } else {
-    std::int64_t const own = l.of_ranks == 0 ? l.iterations : portion_of(l.of_ranks, l.iterations, static_cast<int>(f.portion)).count;
+    std::int64_t const own = l.of_ranks == 0 ? l.iterations : portion_of(l.of_ranks, l.iterations, static_cast<int>(f.stage)).count;
     for (std::int64_t i = 0; i < own; ++i) {
       std::int64_t const index = l.reversed ? own - 1 - i : i;
       iterate(index, index);

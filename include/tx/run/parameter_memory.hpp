@@ -132,27 +132,25 @@ class parameter_block {
       return {all(k).begin(), all(k).end()};
     }
   }
-  // Of all ranks' portions, on all of them. batches: those that divide their portions once more, where any do.
-  template <class Communicator>
-  std::vector<element_type> gather(Communicator& ranks, Communicator& batches, int k) const {
-    return seen(k, [&](auto const& all) {
-      if (!divided_again(k)) return exec::gathered<Model>(ranks, how(k), trained(all, k), behind_trained(all, k));
-      auto const portions = exec::portions_of_all<Model>(batches, how(k), trained(all, k));
-      return exec::gathered<Model>(ranks, how(k).once(), decltype(trained(all, k))(portions), behind_trained(all, k));
-    });
+  // Of all ranks' portions, on all of them. across(which): the communicator of those ranks.
+  template <class Across>
+  std::vector<element_type> gather(Across const& across, int k) const {
+    return seen(k, [&](auto const& all) { return exec::gathered<Model>(across, how(k), trained(all, k), behind_trained(all, k)); });
   }
-  // What this rank keeps of the tensors of block k, by name, with those that divide it once more; whole_too: also what all ranks have, as all do of a block that they do not divide.
-  // Not wanted: it helps the others with theirs.
-  template <class Communicator>
-  TX_COLD std::vector<exec::kept_tensor> portions(int k, bool wanted, bool whole_too, Communicator& batches) const {
-    if ((!wanted && !divided_again(k)) || (!divided(k) && !whole_too)) return {};
+  // What this rank keeps of the tensors of block k, by name, of which each is told by one rank: what those with other batches divide of a part of the work is put together first. wanted: else it
+  // helps the others with theirs; first: it tells what all ranks have.
+  template <class Across>
+  TX_COLD std::vector<exec::kept_tensor> portions(int k, bool wanted, bool first, Across const& across) const {
+    int const of_work = how(k).of_work();
+    bool const put_together = divided(k) && of_work > 0 && of_work < how(k).count;
+    if ((!wanted && !put_together) || (!divided(k) && !first)) return {};
     return seen(k, [&](auto const& all) {
       std::vector<exec::kept_tensor> out;
-      if (divided_again(k)) {
-        auto const portions = exec::portions_of_all<Model>(batches, how(k), trained(all, k));
-        return wanted ? exec::kept_of_rank<Model>(how(k).once(), whose_.portion, false, std::as_bytes(std::span(portions)), whole_too) : out;
+      if (put_together) {
+        auto const portions = exec::gathered_over_batches<Model>(across, how(k), trained(all, k));
+        return wanted ? exec::kept_of_rank<Model>(how(k).first(of_work), whose_, false, std::as_bytes(std::span(portions)), first) : out;
       }
-      if (divided(k)) return exec::kept_of_rank<Model>(how(k), whose_.portion, k == 0, std::as_bytes(all), whole_too);
+      if (divided(k)) return exec::kept_of_rank<Model>(how(k), whose_, k == 0, std::as_bytes(all), first);
       for (auto& v : k == 0 ? parameters_of<Model>() : states_of<Model>(states_.of(k - 1))) {
         auto const bytes = std::as_bytes(all).subspan(static_cast<std::size_t>(v.first_byte()), static_cast<std::size_t>(v.bytes()));
         shape const& dims = v.info.dims;
@@ -167,13 +165,7 @@ class parameter_block {
       throw shape_error("parameters: " + std::to_string(values.size()) + " elements were given; the model has " + std::to_string(whole_size(k)) + ". FIX: as many as read() gives");
     if (values.empty()) return;
     if (!divided(k)) return put(k, values);
-    auto const keep_in = [&](std::span<element_type> own) {
-      auto const kept = trained(own, k);
-      if (!divided_again(k)) return exec::keep<Model>(how(k), whose_.portion, values, kept, behind_trained(own, k));
-      std::vector<typename decltype(kept)::value_type> portions(static_cast<std::size_t>(kept_elements<Model>(how(k).once())));
-      exec::keep<Model>(how(k).once(), whose_.portion, values, std::span(portions), behind_trained(own, k));
-      exec::keep_of_portions<Model>(how(k), whose_.batch, std::span(std::as_const(portions)), kept);
-    };
+    auto const keep_in = [&](std::span<element_type> own) { exec::keep<Model>(how(k), whose_, values, trained(own, k), behind_trained(own, k)); };
     if constexpr (exec::remote<Backend>) {
       std::vector<element_type> own(size(k));
       keep_in(own);
@@ -194,7 +186,7 @@ class parameter_block {
         }
         auto const kept = trained(all, k);
         for (state_piece const& p : state_pieces<Model>(how(k)))
-          if (!p.divided() && !p.divided_again()) sum = sum_of_bytes(std::as_bytes(kept.subspan(static_cast<std::size_t>(p.kept), static_cast<std::size_t>(p.count()))), sum);
+          if (!p.divided()) sum = sum_of_bytes(std::as_bytes(kept.subspan(static_cast<std::size_t>(p.kept), static_cast<std::size_t>(p.count))), sum);
         sum = sum_of_bytes(std::as_bytes(behind_trained(all, k)), sum);
       });
     }
@@ -245,7 +237,6 @@ class parameter_block {
     return all.subspan(trained(all, k).size_bytes() / sizeof(Element));
   }
   portioning how(int k) const { return k == 0 ? states_.portions_of_parameters() : states_.portions(); }
-  bool divided_again(int k) const { return divided(k) && how(k).again > 1; }
   // f(all elements of block k), where they are or in a copy.
   template <class F>
   decltype(auto) seen(int k, F const& f) const {
@@ -332,7 +323,7 @@ class parameter_block {
       };
       auto* const data = reinterpret_cast<std::byte*>(all.data());
       if (pieces.empty()) return draw(reinterpret_cast<element*>(data) + e.offset, 0, e.info.count());
-      exec::for_each_kept<Model>(pieces, whose_.portion, entry, [&](std::int64_t kept_byte, std::int64_t first, std::int64_t count) { draw(reinterpret_cast<element*>(data + kept_byte), first, count); });
+      exec::for_each_kept<Model>(pieces, whose_, entry, [&](std::int64_t kept_byte, std::int64_t first, std::int64_t count) { draw(reinterpret_cast<element*>(data + kept_byte), first, count); });
     };
     detail::for_each_parameter(model, fill);
   }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <tx/core/error.hpp>
+#include <tx/core/rank_grid.hpp>
 #include <tx/expr/state_layout.hpp>
 
 #include <string>
@@ -29,10 +30,12 @@ TX_COLD inline void check_laid_out(state_kinds const& there, state_kinds const& 
     throw value_error("executor: the states beside the parameters are laid out otherwise than the step's, per element, row, column, tensor or step, or divided among ranks. FIX: parameter_block(seed, step::states)");
 }
 
-// On so many ranks.
-TX_COLD inline void check_ranks(state_kinds const& there, int ranks) {
-  if (there.divided() && there.ranks() != ranks)
-    throw value_error("executor: what lies beside the parameters is divided among " + std::to_string(there.ranks()) + " ranks; there are " + std::to_string(ranks) + ". FIX: start so many, or compile the step for as many");
+// On the ranks of a grid.
+TX_COLD inline void check_ranks(state_kinds const& there, rank_grid const& grid) {
+  int ranks = 1;
+  for (int k = 0; k < there.portions().count; ++k) ranks *= grid.subset(there.portions().by[k].ranks.which, 0).count;
+  if (there.portions().ranks() != ranks)
+    throw value_error("executor: what lies beside the parameters is divided among " + std::to_string(there.portions().ranks()) + " ranks; there are " + std::to_string(ranks) + ". FIX: start so many, or compile the step for as many");
 }
 
 // Block k, of a state, in place of the parameters.

@@ -3,7 +3,6 @@
 
 #include <tx/core/error.hpp>
 #include <tx/core/rank_grid.hpp>
-#include <tx/run/kept_portions.hpp>
 
 #include <string>
 
@@ -11,30 +10,29 @@ namespace tx {
 
 namespace exec {
 
-// Ranks that divide the work of one batch: products, or blocks of a repeat. 1: each has a batch of its own.
+// Of a step's options, where it has any that say how ranks divide the work of a batch: 1: each has a batch of its own.
 template <class Step>
-inline constexpr int ranks_of_batch = 1;
+inline constexpr int product_ranks = 1;
+template <class Step>
+inline constexpr int stage_ranks = 1;
 template <class Step>
   requires requires { Step::options.ranks_of_batch(); }
-inline constexpr int ranks_of_batch<Step> = Step::options.ranks_of_batch();
+inline constexpr int product_ranks<Step> = Step::options.tensor_ranks;
+template <class Step>
+  requires requires { Step::options.ranks_of_batch(); }
+inline constexpr int stage_ranks<Step> = Step::options.stages;
+template <class Step>
+inline constexpr int ranks_of_batch = product_ranks<Step> * stage_ranks<Step>;
 
 }  // namespace exec
 
 // The grid in which so many ranks run a program.
 template <class Step>
 constexpr rank_grid grid_of(int ranks) {
-  return {ranks, exec::ranks_of_batch<Step>};
+  return {ranks, exec::product_ranks<Step>, exec::stage_ranks<Step>};
 }
 
 namespace exec {
-
-// Of what ranks divide among them, which portion this one has.
-template <class Step, class Communicator>
-portion_owner portion_of_rank(Communicator const& ranks) {
-  rank_grid const grid = grid_of<Step>(ranks.size());
-  int const batch = grid.batch_of(ranks.rank());
-  return {grid.products > 1 ? grid.product_of(ranks.rank()) : batch, batch};
-}
 
 // Throws value_error where so many ranks would do something else than the program is for.
 template <class Step>

@@ -42,14 +42,14 @@ void check_same(Communicator& ranks, beginning const (&own)[N], std::string cons
       throw value_error("executor: rank " + std::to_string(ranks.rank()) + " begins with " + own[k / 8].name + " than other ranks. FIX: " + fix);
 }
 
-// sum_of_arguments: of ranks that divide the products of a batch, which are given the same.
+// sum_of_arguments: of ranks that divide the work of a batch, which are given the same.
 template <class Program, class Communicator>
 void check_same_beginning(communicators<Communicator> const& of, std::uint64_t seed, std::int64_t steps, std::uint64_t sum_of_parameters, std::uint64_t sum_of_arguments) {
   auto& all = of.all();
   std::uint64_t const calls = requires { all.host(); } ? sum_of_calls<Program>() : 0;
   check_same(host_end(all), {{seed, "another seed"}, {static_cast<std::uint64_t>(steps), "another count of steps"}, {sum_of_parameters, "other parameters or states of the optimizer"}, {calls, "another program"}},
              "the same seed, and the same checkpoint, on all");
-  if (of.grid().products > 1) check_same(host_end(of.across(across::products)), {{sum_of_arguments, "other arguments"}}, "one batch for all that divide its products, see tx::rank_grid");
+  if (of.grid().row() > 1) check_same(host_end(of.across(across::work)), {{sum_of_arguments, "other arguments"}}, "one batch for all that divide its work, see tx::rank_grid");
 }
 
 }  // namespace tx::exec

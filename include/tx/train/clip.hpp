@@ -19,13 +19,13 @@
 namespace tx::detail {
 
 // The sum of the squares of a gradient that ranks have added up: row by row and then of the rows, in this order also where each of them has a portion of the rows. Of what ranks
-// divide that divide products it is that of this rank's portion.
+// divide that divide the work of a batch it is that of this rank's portion.
 template <class Facts>
 constexpr var sum_of_squares_by_rows(var gradient, node const leaf, Facts const& facts) {
   var squares = gradient * gradient;
-  int const last = gradient.dims().rank - 1, axis = facts.divided_axis(leaf);
+  int const last = gradient.dims().rank - 1;
   if (facts.own_rank(leaf) > 1) squares = sum(squares, &last, 1);
-  if (axis >= 0 && facts.ranks().which == across::batches && gradient.dims().dim[axis] < facts.rows(leaf)) squares = all_gather(squares, axis, facts.ranks(), facts.rows(leaf));
+  if (auto const p = facts.of_state(leaf, across::batches); p && gradient.dims().dim[p.axis] < p.rows) squares = all_gather(squares, p.axis, p.ranks, p.rows);
   return sum_all(reshape(squares, extents(static_cast<int>(squares.info().count()))));
 }
 
@@ -41,16 +41,22 @@ constexpr var norm_of_gradients(graph& g, bool by_rows, Facts const& facts) {
     order.push_back(k);
     for (int i = order.size() - 1; i > 0 && first(order[i]) < first(order[i - 1]); --i) std::swap(order[i], order[i - 1]);
   }
-  var squares{}, of_portions{};  // of gradients that all ranks have, and of those of which each has what it keeps
+  var squares{};  // of gradients that all ranks of a batch have
+  constexpr across dividing[] = {across::products, across::stages, across::work};
+  var of_portions[3] = {};  // of those of which each of these ranks has what it keeps
   for (int k : order) {
     var const gradient{&g, g.outputs[k].value};
     node const leaf = g[g.outputs[k].target];
     var const own = by_rows ? sum_of_squares_by_rows(gradient, leaf, facts) : sum_all(gradient * gradient);
-    var& sum = facts.ranks().which == across::products && facts.divided_axis(leaf) >= 0 ? of_portions : squares;
+    bool const of_products(facts.of_parameter(leaf, across::products)), of_stages(facts.of_parameter(leaf, across::stages));
+    var& sum = of_products && of_stages ? of_portions[2] : of_stages ? of_portions[1] : of_products ? of_portions[0] : squares;
     sum = sum.valid() ? sum + own : own;
   }
-  if (of_portions.valid()) of_portions = sum_over_ranks(of_portions, facts.ranks().which);
-  if (of_portions.valid()) squares = squares.valid() ? squares + of_portions : of_portions;
+  for (int k = 0; k < 3; ++k) {
+    if (!of_portions[k].valid()) continue;
+    var const all = sum_over_ranks(of_portions[k], dividing[k]);
+    squares = squares.valid() ? squares + all : all;
+  }
   return sqrt(squares);
 }
 

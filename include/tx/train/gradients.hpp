@@ -52,13 +52,13 @@ constexpr void for_each_gradient(graph& g, Use use) {
   }
 }
 
-// Of each gradient what this rank keeps.
+// Of each gradient what this rank keeps among those.
 template <class Facts>
-constexpr void keep_own_rows(graph& g, Facts const& facts) {
+constexpr void keep_own_rows(graph& g, Facts const& facts, across which) {
   g.when = step_phase::update;
   for_each_gradient(g, [&](var gradient, int target) {
-    int const axis = facts.divided_axis(g[target]);
-    return axis >= 0 ? own_rows(gradient, axis, facts.ranks()) : gradient;
+    auto const portion = facts.of_state(g[target], which);
+    return portion ? own_rows(gradient, portion.axis, portion.ranks) : gradient;
   });
 }
 

@@ -51,13 +51,6 @@ struct optimizer_states {
   }
 };
 
-// Where ranks divide a tensor: the axis of which this one has a portion, who has the others, and how many rows all have; axis -1: nobody divides it.
-struct tensor_portion {
-  int axis = -1;
-  dividing_ranks ranks = 1;
-  int rows = 0;
-};
-
 // What an optimizer sees of a tensor; state[] is replaced by its next value.
 struct update_context {
   var parameter;

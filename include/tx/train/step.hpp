@@ -47,13 +47,17 @@ constexpr void for_each_result(with_loss_scale<Result, T>& result, F f) {
 }
 
 namespace detail {
-// The axes of parameters of which each rank keeps the portion that it uses, where ranks divide the work of a batch.
+// The axes of parameters of which each rank keeps the portion that it uses, where ranks divide products, and the blocks of repeats.
 template <class Model, auto Loss, class... Options>
-inline constexpr auto axes_kept = [] {
+inline constexpr auto axes_kept = dist::axes_kept<Model, Loss>(options_of<Options...>());
+template <class Model, auto Loss, class... Options>
+constexpr portioning portions_of_products() {
   constexpr step_options o = options_of<Options...>();
-  if constexpr (o.stages > 1) return dist::blocks_kept<Model, Loss>(o);
-  else return dist::axes_kept<Model, Loss>(o);
-}();
+  if constexpr (o.tensor_ranks > 1) return portioning{}.and_by({o.tensor_ranks, across::products}, axes_kept<Model, Loss, Options...>.items, layout<Model>::entries.size());
+  else return portioning{};
+}
+template <class Model, auto Loss, class... Options>
+inline constexpr auto blocks_kept = dist::blocks_kept<Model, Loss>(options_of<Options...>(), state_kinds(0).divided_by(portions_of_products<Model, Loss, Options...>(), 1));
 
 // What lies beside the parameters: the optimizer's states, sums of gradients over the runs of an update, and the loss's scale.
 template <class Model, auto Loss, class Optimizer, class... Options>
@@ -62,12 +66,14 @@ constexpr state_kinds states_beside() {
   constexpr state_kinds own = Optimizer::states;
   state_kinds all = o.runs > 1 ? own.and_one(per::element) : own;
   all = (o.scales_loss ? all.and_one(per::step) : all).kept_by_host(o.offloads);
-  if constexpr (o.ranks_of_batch() > 1 && own.only_elements() && !o.decays_by_layer) {
-    constexpr auto const& axes = axes_kept<Model, Loss, Options...>;
-    return all.divided_among({o.ranks_of_batch(), axes.items, layout<Model>::entries.size(), o.division.zero == 1 ? o.division.ranks : 1}, true);
-  } else {
-    return all.divided_among(o.division.zero > 0 ? o.division.ranks : 1, o.division.zero == 3);
+  portioning how{};
+  if constexpr (own.only_elements() && !o.decays_by_layer) {
+    if constexpr (o.stages > 1) how = how.and_by({o.stages, across::stages}, blocks_kept<Model, Loss, Options...>.items, layout<Model>::entries.size());
+    if constexpr (o.tensor_ranks > 1) how = how.and_by({o.tensor_ranks, across::products}, axes_kept<Model, Loss, Options...>.items, layout<Model>::entries.size());
   }
+  int const of_work = how.count;
+  if constexpr (o.division.zero > 0) how = how.and_by({o.division.ranks, across::batches});
+  return all.divided_by(how, o.division.zero == 3 ? how.count : of_work);
 }
 }  // namespace detail
 
@@ -96,8 +102,8 @@ struct train_step {
   static constexpr batch_division division = options.division;
   static_assert(options.tensor_ranks == 1 || (division.zero <= 1 && division.combine == nullptr),
                 "tx::tensor_parallel: ranks keep the part of a parameter that they use, which zero<2>, zero<3> and adasum would divide again. FIX: data_parallel beside it, with zero<1> at most");
-  static_assert(options.stages == 1 || (options.tensor_ranks == 1 && division.zero <= 1 && division.combine == nullptr && !options.decays_by_layer && options.activations < 0),
-                "tx::pipeline: ranks have blocks of their own, which tensor_parallel, zero<2>, zero<3> and adasum would divide again; and layer_decay and recompute are not known to it. FIX: accumulate and data_parallel beside it, with zero<1> at most");
+  static_assert(options.stages == 1 || (division.zero <= 1 && division.combine == nullptr && !options.decays_by_layer && options.activations < 0),
+                "tx::pipeline: ranks have blocks of their own, which zero<2>, zero<3> and adasum would divide again; and layer_decay and recompute are not known to it. FIX: accumulate, tensor_parallel and data_parallel beside it, with zero<1> at most");
   static_assert(options.ranks_of_batch() == 1 || division.zero == 0 || (options.runs == 1 && !detail::sees_whole_tensors<Optimizer> && !options.decays_by_layer),
                 "tx::zero: beside tensor_parallel and pipeline a rank has portions of portions, which accumulate_runs, layer_decay and optimizers that look at whole tensors do not take. FIX: accumulate, an optimizer as tx::adamw, or no zero");
   static_assert(options.stages == 1 || !options.scales_loss, "tx::pipeline: gradients of a multiple of the loss are not known to it. FIX: mixed<bf16>, which needs none, and no loss_scale");
@@ -120,16 +126,19 @@ struct train_step {
     detail::gradient_facts<Model> const facts(states);
     detail::loss_scaling const scaling{states.number_of(per::step), layout<Model>::type};  // used where one is kept
     recomputation again{};
+    constexpr bool of_portions = options.tensor_ranks > 1 && states.divides_parameters();
+    dist::divide_products(g, options.tensor_ranks);
+    if constexpr (of_portions) dist::use_portions(g, facts);
     if constexpr (options.stages > 1) {
-      g = dist::pipelined<Model>(g, options.stages, parts);
+      g = dist::pipelined<Model>(g, options.stages, parts, facts);
       if (g.no_gradient.op != nullptr) return again;
     } else {
-      dist::divide_products(g, options.tensor_ranks);
-      if constexpr (states.divides_parameters()) dist::divide_parameters(g, facts, options.tensor_ranks > 1);
+      if constexpr (division.zero == 3) dist::divide_parameters(g, facts, across::batches);
       again = detail::recomputed_within<Model>(g, activations);
       detail::differentiate<Model>(g, again.again, options.scales_loss ? scaling.scale(g) : var{});
       if (g.no_gradient.op != nullptr) return again;
-      if constexpr (states.divides_parameters()) dist::gather_parameters(g);
+      if constexpr (division.zero == 3) dist::gather_parameters(g);
+      if constexpr (of_portions) dist::name_whole_parameters(g, facts);
     }
     detail::record_quarters<Model>(g, options);
 
@@ -142,7 +151,6 @@ struct train_step {
       g.outputs = detail::gathered<Model>(g, g.outputs, [&](int group) { return division.combine == nullptr && small(group); });
       g = detail::averaged_over_parts(g, parts);
     }
-    if constexpr (states.divides_parameters() && options.tensor_ranks > 1) detail::keep_own_rows(g, facts);
     auto const gather = [&](graph& all, vec<output> const& o) { return detail::gathered<Model>(all, o, ready_together); };
     // An optimizer that sums over whole tensors rounds otherwise in a loop over their blocks: there ranks take the way of shards, to the same bits.
     if constexpr (division.several() && division.shards == 1 && !detail::sees_whole_tensors<Optimizer>) {
@@ -157,7 +165,7 @@ struct train_step {
 
     if constexpr (options.runs > 1) {
       if constexpr (options.scales_loss) scaling.unscale_gradients(g);  // other runs may have had another scale
-      if constexpr (division.zero == 1) detail::keep_own_rows(g, facts);  // as the sums over runs are divided
+      if constexpr (division.zero == 1) detail::keep_own_rows(g, facts, across::batches);  // as the sums over runs are divided
       detail::add_to_earlier_runs(g, options.runs, Optimizer::states, facts);
     }
     var finite{};

@@ -37,8 +37,7 @@ struct updated_leaf {
   state_starts starts{};
   int runs = 1;            // of which the last one updates
   var finite{};            // a scalar bool: are all gradients? Else nothing is updated. Not valid: nobody has looked
-  int divided_axis = -1;   // of which each of these ranks updates a portion; -1: all of them update all
-  dividing_ranks ranks = 1;
+  tensor_portion update{};    // of which each of some ranks updates a portion
   tensor_portion portion{}; // of a parameter of which no rank has more
 };
 
@@ -47,11 +46,11 @@ constexpr void append_update(graph& g, var leaf, var gradient, updated_leaf cons
   constexpr state_kinds kinds = Optimizer::states;
   g.when = step_phase::update;
   auto scalar_of = [&](scalar s, int k = 0) { return cast(run_time_scalar(g, s, k), leaf.type()); };
-  bool const divided = of.divided_axis >= 0;
-  var const own = divided ? own_rows(leaf, of.divided_axis, of.ranks) : leaf;
+  bool const divided(of.update);
+  var const own = divided ? own_rows(leaf, of.update.axis, of.update.ranks) : leaf;
   update_context u{};
   u.parameter = own;
-  u.gradient = divided && gradient.info() == leaf.info() ? own_rows(gradient, of.divided_axis, of.ranks) : gradient;
+  u.gradient = divided && gradient.info() == leaf.info() ? own_rows(gradient, of.update.axis, of.update.ranks) : gradient;
   u.state.count = Optimizer::states;
   int state[max_states] = {};
   for (int s = 0; s < Optimizer::states; ++s) {
@@ -69,13 +68,13 @@ constexpr void append_update(graph& g, var leaf, var gradient, updated_leaf cons
   if (of.finite.valid()) place.last = place.last.valid() ? logical_and(place.last, of.finite) : of.finite;
   u.step = cast(place.update, leaf.type());
   if (sees_whole_tensors<Optimizer>) u.own_rank = of.own_rank;
-  u.portion = divided ? tensor_portion{of.divided_axis, of.ranks, leaf.dims().dim[of.divided_axis]} : of.portion;
+  u.portion = divided ? of.update : of.portion;
   auto fits = [&](var const& next, var const& like) { return next.valid() && next.info() == like.info(); };
   var const next = Optimizer::update(u);
   if (!fits(next, own))
     throw invalid("an optimizer's update returns another shape or type than the parameter's. FIX: the parameter's next value, computed element by element; what norm() gives broadcasts");
   var const updated = changed_by_update(place, next, own);
-  var const all = divided ? all_gather(updated, of.divided_axis, of.ranks, leaf.dims().dim[of.divided_axis]) : updated;
+  var const all = divided ? all_gather(updated, of.update.axis, of.update.ranks, leaf.dims().dim[of.update.axis]) : updated;
   g.outputs.push_back(output{all.id, output_kind::assign, leaf.id});
   for (int s = 0; s < Optimizer::states; ++s) {
     if (u.state.none[s]) continue;
@@ -115,6 +114,14 @@ constexpr state_starts starts_of_states(int entry, std::int64_t first) {
   return starts;
 }
 
+// Of a parameter of which ranks keep portions, each tensor of which several have a portion: of the blocks of a pipeline they have whole tensors.
+template <class Facts>
+constexpr tensor_portion portion_of_parameter(Facts const& facts, node const& leaf) {
+  for (across const which : {across::products, across::batches})
+    if (tensor_portion const p = facts.of_parameter(leaf, which)) return p;
+  return {};
+}
+
 // Uses up all gradients, where they are finite. Parameters that the loss does not depend on are updated too: they decay.
 template <class Model, class Optimizer>
 constexpr void update_parameters(graph& g, step_options const& options, gradient_facts<Model> const& facts, var finite = {}) {
@@ -131,16 +138,14 @@ constexpr void update_parameters(graph& g, step_options const& options, gradient
   // A parameter with the blocks of a repeat on its leading axes, or some of those, or one.
   auto const update_leaf = [&](var leaf, var gradient) {
     node const what = g[leaf.id];
-    int const k = parameter_entry(what.at), axis = facts.divided_axis(what);
+    int const k = parameter_entry(what.at);
     layout_entry const& e = of_model::entries[k];
     std::int64_t const first = parameter_first(what.at);
-    bool const has_rows = facts.divides_parameters() && axis >= 0;  // of a parameter that is divided there is no more
-    if (has_rows) leaf = emit_leaf(g, block_info, facts.kept(what.info, k), of_block(0, first));
-    int const again = facts.axis_again(what);
+    value_info const kept = facts.kept(what.info, k);
+    if (facts.divides_parameters() && kept != what.info) leaf = emit_leaf(g, block_info, kept, of_block(0, first));  // no rank has more of it
     append_update<Optimizer>(g, leaf, gradient,
-                             {facts.first_state(what), e.group, e.rank, shares.of(g, leaf, k), starts_of_states<Model, Optimizer>(k, first), options.runs, finite,
-                              again >= 0 ? again : has_rows ? -1 : axis, again >= 0 ? facts.ranks_again() : facts.ranks(),
-                              has_rows && axis >= what.info.dims.rank - e.rank ? tensor_portion{axis, facts.ranks(), facts.rows(what)} : tensor_portion{}});
+                             {facts.first_state(what), e.group, e.rank, shares.of(g, leaf, k), starts_of_states<Model, Optimizer>(k, first), options.runs, finite, facts.of_update(what),
+                              portion_of_parameter(facts, what)});
     std::int64_t const count = what.info.count();
     updated[k] = {updated[k].count == 0 || first < updated[k].first ? first : updated[k].first, updated[k].count + count};
   };
@@ -155,7 +160,7 @@ constexpr void update_parameters(graph& g, step_options const& options, gradient
       if (group.first != block_first(g[leaf].at) || group.count != g.info(leaf).count()) continue;
       node const what = g[leaf];
       if (!apart)
-        append_update<Optimizer>(g, {&g, leaf}, gradient, {.first = facts.first_state(what), .group = k, .runs = options.runs, .finite = finite, .divided_axis = facts.divided_axis(what), .ranks = facts.ranks()});
+        append_update<Optimizer>(g, {&g, leaf}, gradient, {.first = facts.first_state(what), .group = k, .runs = options.runs, .finite = finite, .update = facts.of_update(what)});
       for (int e = 0; e < of_model::entries.size(); ++e) {
         layout_entry const& entry = of_model::entries[e];
         if (entry.group != k) continue;
