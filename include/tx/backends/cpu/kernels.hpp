@@ -12,6 +12,16 @@ struct kernel;
 
 namespace detail {
 
+// Where a share of a kernel's rows begins. Rows that are summed are cut where a product of as many rows is cut (gemm_walk.hpp): fusion puts a bias's gradient into the
+// epilogue of a product in one program and into a kernel of its own in another, and it should have the same bits in both. (Tiles of a matrix unit have more rows, and
+// would leave threads without any where there are few, so sums behind its products of bf16 may differ; so may those of batches, which are cut between matrices.)
+template <class F>
+std::int64_t row_share_begin(std::int64_t rows, int share) {
+  constexpr auto const& kept = exec::row_sweeps_of<F>;
+  if constexpr (kept.column_sums + kept.row_sums > 0) return share_begin(rows, share, gemm_tile<f32>::rows);
+  else return share_begin(rows, share);
+}
+
 // Column sums of the shares, added in order, whoever computed them.
 template <class F>
 void add_shares(row_operands const& o, std::byte* scratch, std::int64_t per_share) {
@@ -52,7 +62,7 @@ struct kernel<exec::fused<Exact, exec::ins<In...>, Lets, Outs>> {
     std::byte* const scratch = f.scratch(c);
     for_shares(f.threads, rows * c.cols, [&](int s) {
       row_body<body>::clear_sums(scratch + s * per_share, c.cols);
-      row_body<body>(o, scratch + s * per_share).run(first + share_begin(rows, s), first + share_begin(rows, s + 1));
+      row_body<body>(o, scratch + s * per_share).run(first + detail::row_share_begin<body>(rows, s), first + detail::row_share_begin<body>(rows, s + 1));
     });
     detail::add_shares<body>(o, scratch, per_share);
   }
@@ -107,9 +117,9 @@ struct kernel<exec::gemm<D, Epilogue>> {
     product.run();
     if (product.finished) return;
     for_shares(o.f.threads, task.rows * o.c.cols, [&](int s) {
-      std::int64_t const first = share_begin(task.rows, s);
+      std::int64_t const first = detail::row_share_begin<Epilogue>(task.rows, s);
       row_body<Epilogue>::clear_sums(o.f.scratch(o.c) + s * row_bytes, o.c.cols);
-      run_rows(o, s, {first, share_begin(task.rows, s + 1), 0, o.c.cols}, product.data + first * product.row_bytes, product.row_bytes);
+      run_rows(o, s, {first, detail::row_share_begin<Epilogue>(task.rows, s + 1), 0, o.c.cols}, product.data + first * product.row_bytes, product.row_bytes);
     });
     detail::add_shares<Epilogue>(o, o.f.scratch(o.c), row_bytes);
   }

@@ -55,15 +55,15 @@ struct kernel<exec::gemm<D, Epilogue>> {
     cpu::row_operands const o{f, c, operands + 2, operands + 1 + inputs};
     std::int64_t const first = f.first_row(c), rows = f.end_row(c) - first, each = f.matrix_rows(c), depth = c.depth;
     std::int64_t const row_bytes = cpu::row_scratch(exec::row_sweeps_of<Epilogue>, c.cols);
-    std::int64_t const panel = cpu::panel_rows(each, c.cols, sizeof(T));
+    std::int64_t const panel = cpu::panel_rows(each, c.cols, sizeof(T)), tile = cpu::gemm_tile<T>::rows;  // rows are summed in shares of whole tiles, see row_share_begin
     bool const whole = cpu::swaps(c, operands[0], operands[1], each);  // then there is room for all rows, else for a panel of each share
     auto* const room = reinterpret_cast<T*>(f.scratch(c) + cpu::shares * row_bytes);
     cpu::for_shares(f.threads, rows * c.cols * (depth / 16 + 1), [&](int s) {
       std::byte* const sums = f.scratch(c) + s * row_bytes;
       body::clear_sums(sums, c.cols);
-      std::int64_t const end = first + cpu::share_begin(rows, s + 1);
+      std::int64_t const end = first + cpu::share_begin(rows, s + 1, tile);
       std::int64_t count = 0;
-      for (std::int64_t row = first + cpu::share_begin(rows, s); row < end; row += count) {
+      for (std::int64_t row = first + cpu::share_begin(rows, s, tile); row < end; row += count) {
         count = std::min({panel, each - row % each, end - row});
         T* const to = room + (whole ? row : s * panel) * c.cols;
         T const* const left = f.at<T const>(operands[0]) + exec::row_offset(operands[0], row / each) + row % each * operands[0].row;
