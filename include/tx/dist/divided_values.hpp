@@ -5,6 +5,9 @@
 //   e = embedding(t, i)  rows of a long table t are divided: each rank has those that it names, and zeros
 //   s = sum(exp(x w))    of logits of many classes, as of a vocabulary, rows are summed, or their largest is found: each rank has that of its columns
 //
+// An axis that ranks do not divide evenly, as a vocabulary, has a rest on the last ones (uneven_parts.hpp). Such a one is divided as it is, never split into heads or merged, and only where a product is much wider
+// than it is deep.
+//
 // Columns of a product are divided where everything made of them leads to products over those columns, by way of ops that keep them apart: elementwise ones, views, and attention,
 // whose heads they are. Sums of rows are no way to divide a norm by, which would be two more sums over ranks in each layer: only of products much wider than they are deep. What leads elsewhere, as to a norm or a result, is left whole, and with it all that would have to be divided in the same way, as queries, keys and values.
 #pragma once
@@ -47,6 +50,9 @@ constexpr int axis_of_view(node const& view, shape const& from, int axis) {
   if (view.op == &slice_info) return tx::detail::slice_facts_of(view.at).axis != axis ? axis : -1;
   return view.op == &stop_gradient_info ? axis : -1;
 }
+
+// Does a view divide what its operand divides, where an axis of so many elements becomes one of so many? Not where it splits or merges what ranks have unequal parts of.
+constexpr bool divided_alike(int from, int to, int ranks) { return from % ranks == 0 ? to % ranks == 0 : to == from; }
 
 class divided_values {
  public:
@@ -118,8 +124,9 @@ class divided_values {
   // A product by a parameter, of columns that ranks can divide.
   constexpr bool may_begin(int id) const {
     node const& n = g_[id];
-    if (n.op->kind != op_kind::product || n.info.dims.is_bounded(n.info.dims.rank - 1) || n.info.dims.last() % ranks_ != 0 || n.info.dims.last() == 0) return false;
-    return is_parameter(g_.input(n, 1));
+    if (n.op->kind != op_kind::product || n.info.dims.is_bounded(n.info.dims.rank - 1) || n.info.dims.last() == 0) return false;
+    int const right = g_.input(n, 1);
+    return is_parameter(right) && (n.info.dims.last() % ranks_ == 0 || is_wide(g_.info(right).dims));
   }
   // Or a view of one, rounded perhaps.
   constexpr bool is_parameter(int side) const {
@@ -174,14 +181,15 @@ class divided_values {
     refuse_all(n);
     shape const& dims = g_.info(table).dims;
     bool const wide_ids = g_.info(ids).type == dtype::i32 || g_.info(ids).type == dtype::i64;
-    lookup[id] = axis[table] < 0 && is_parameter(table) && !dims.is_bounded(0) && dims.dim[0] % ranks_ == 0 && dims.dim[0] > 2 * dims.dim[1] && wide_ids;
+    lookup[id] = axis[table] < 0 && is_parameter(table) && !dims.is_bounded(0) && dims.dim[0] > 2 * dims.dim[1] && wide_ids;
   }
   constexpr void visit_view(int id) {
     node const& n = g_[id];
     int const in = g_.input(n, 0);
     if (axis[in] < 0) return;
-    int const a = axis_of_view(n, g_.info(in).dims, axis[in]);
-    if (a < 0 || n.info.dims.is_bounded(a) || n.info.dims.dim[a] % ranks_ != 0) refuse(in);
+    shape const& from = g_.info(in).dims;
+    int const a = axis_of_view(n, from, axis[in]);
+    if (a < 0 || n.info.dims.is_bounded(a) || !divided_alike(from.dim[axis[in]], n.info.dims.dim[a], ranks_)) refuse(in);
     else divide(id, a, group_[in]);
   }
   constexpr void visit_elementwise(int id) {

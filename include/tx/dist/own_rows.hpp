@@ -25,9 +25,10 @@ struct divided_axis {
   int axis = 0;
   dividing_ranks ranks = 1;
   int extent = 0;
+  bool zeros_behind = false;  // of own_rows: its gradient has zeros too where the portion does, which need not be cleared; of all_gather: so has what is gathered
 
-  constexpr attributes coded() const { return with_across({{axis, ranks.count, extent}}, ranks.which); }
-  static constexpr divided_axis of(attributes const& at) { return {static_cast<int>(at.v[0]), {static_cast<int>(at.v[1]), across_of(at)}, static_cast<int>(at.v[2])}; }
+  constexpr attributes coded() const { return with_across({{axis, ranks.count, extent, zeros_behind}}, ranks.which); }
+  static constexpr divided_axis of(attributes const& at) { return {static_cast<int>(at.v[0]), {static_cast<int>(at.v[1]), across_of(at)}, static_cast<int>(at.v[2]), at.v[3] != 0}; }
   static constexpr divided_axis checked(shape const& dims, int axis, dividing_ranks ranks, int extent = 0) {
     return {named_axis(dims, axis, "own_rows, reduce_scatter, all_gather: the tensor has no such axis. FIX: name one of 0 .. rank-1, or -rank .. -1"), ranks, extent};
   }

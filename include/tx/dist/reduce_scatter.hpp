@@ -69,11 +69,12 @@ constexpr int own_rows_simplify(simplify_context& c) {
   if (from.op != &all_gather_info) return -1;
   divided_axis const of = divided_axis::of(from.at);
   bool const no_rest = of.extent == of.ranks.count * rows_of_rank(of.extent, of.ranks.count);  // else the last portions end with zeros, whatever was gathered
-  return of.axis == d.axis && of.ranks == d.ranks && no_rest ? c.g.input(from, 0) : -1;
+  return of.axis == d.axis && of.ranks == d.ranks && (no_rest || of.zeros_behind) ? c.g.input(from, 0) : -1;
 }
 constexpr void own_rows_vjp(vjp_context& c) {
-  divided_axis const d = divided_axis::of(c.at());
-  c.accumulate(0, all_gather(c.gradient, d.axis, d.ranks, c.in_info(0).dims.dim[d.axis]));
+  divided_axis d = divided_axis::of(c.at());
+  d.extent = c.in_info(0).dims.dim[d.axis];
+  c.accumulate(0, emit(all_gather_info, {c.gradient}, d.coded()));
 }
 constexpr void reduce_scatter_vjp(vjp_context& c) {
   divided_axis const d = divided_axis::of(c.at());

@@ -8,6 +8,7 @@
 // So it is with heads of attention, whose queries, keys and values are columns. All ranks are given the same arguments and have the same loss, and the same numbers are dropped as by one
 // rank; results differ from those of one by rounding alone. Of matrices that are divided each rank keeps its part, with the optimizer's states of that (expr/state_portions.hpp), unless the
 // optimizer keeps less than a number for each element; read(), write() and checkpoints hold whole tensors. 
+// A vocabulary need not divide by N: each rank has room for as many words, and the last ones fewer words than that, or none; what lies behind them counts nowhere (uneven_parts.hpp).
 // Beside data_parallel the ranks are a grid (core/rank_grid.hpp): N neighbours divide the products of a batch, and each such row of them has a batch of its own.
 //
 //   train_step<model, loss, adamw, data_parallel<3>, tensor_parallel<2>>   6 ranks
@@ -18,16 +19,20 @@
 // Errors: a communicator of another number of ranks; zero<2>, zero<3> or adasum beside it.
 #pragma once
 
+#include <tx/core/portion.hpp>
 #include <tx/dist/divided_parameters.hpp>
 #include <tx/dist/divided_values.hpp>
 #include <tx/dist/gradient_facts.hpp>
 #include <tx/dist/over_ranks.hpp>
 #include <tx/dist/own_rows.hpp>
+#include <tx/dist/uneven_parts.hpp>
 #include <tx/ops/add.hpp>
 #include <tx/ops/cast.hpp>
 #include <tx/ops/iota.hpp>
+#include <tx/ops/less.hpp>
 #include <tx/ops/mul.hpp>
 #include <tx/ops/sub.hpp>
+#include <tx/ops/where.hpp>
 #include <tx/passes/rewrite.hpp>
 #include <tx/step/function.hpp>
 
@@ -73,7 +78,7 @@ class dividing {
     bool const any = values_.axis[id] >= 0 || values_.depth[id] || values_.reduced[id] || values_.lookup[id];
     if (!any) return -1;
     if (values_.lookup[id]) return lookup(to, n, in);
-    if (values_.reduced[id]) return reduction(to, n, in);
+    if (values_.reduced[id]) return reduction(to, id, n, in);
     int const a = values_.axis[id];
     switch (n.op->kind) {
       case op_kind::view: return view(to, n, in, a);
@@ -92,8 +97,15 @@ class dividing {
 
  private:
   constexpr shape own(shape dims, int axis) const {
-    dims.set(axis, dims.dim[axis] / ranks_);
+    dims.set(axis, static_cast<int>(rows_of_rank(dims.dim[axis], ranks_)));
     return dims;
+  }
+  constexpr bool is_even(int extent) const { return extent % ranks_ == 0; }
+  constexpr tx::detail::divided_axis rows_of_all(int axis, int extent) const { return {axis, {ranks_, across::products}, extent}; }
+  // What stands for a divided value, with another number where there is nothing of it.
+  constexpr var within_extent(var x, int old, double otherwise) const {
+    int const axis = values_.axis[old], extent = from_.info(old).dims.dim[axis];
+    return is_even(extent) ? x : tx::detail::within_extent(x, rows_of_all(axis, extent), otherwise);
   }
   constexpr int view(graph& to, node& n, vec<int> const& in, int axis) const {
     shape const dims = own(n.info.dims, axis);
@@ -107,35 +119,39 @@ class dividing {
     auto const rank_of = [&](int k) { return to.info(in[k]).dims.rank; };
     if (values_.columns[id]) {
       if (has_gradient(to, in[0])) in[0] = summed({&to, in[0]}).id;
-      in[1] = part({&to, in[1]}, rank_of(1) - 1).id;
+      in[1] = part({&to, in[1]}, rank_of(1) - 1, true).id;
     } else if (values_.depth[id]) {
-      if (values_.axis[right] < 0) in[1] = part({&to, in[1]}, rank_of(1) - 2).id;
+      in[0] = within_extent({&to, in[0]}, left, 0).id;
+      if (values_.axis[right] < 0) in[1] = part({&to, in[1]}, rank_of(1) - 2, true).id;
       var const addend = emit(*n.op, {var{&to, in[0]}, var{&to, in[1]}}, n.at);
       return sum_over_ranks(addend, across::products).id;
     } else if (values_.axis[left] >= 0 && values_.axis[right] < 0 && has_gradient(to, in[1])) {
+      in[0] = within_extent({&to, in[0]}, left, 0).id;
       in[1] = summed({&to, in[1]}).id;  // rows of the left side: all ranks need all of the right one
     }
-    n.info.dims = own(n.info.dims, values_.axis[id]);
-    return -1;
+    int const axis = values_.axis[id], extent = n.info.dims.dim[axis];
+    n.info.dims = own(n.info.dims, axis);
+    if (is_even(extent)) return -1;
+    auto const of = rows_of_all(axis, extent);
+    tx::detail::in_extent(to, n.info.dims, of);  // before what it is of, so that what makes that can go on to use it
+    return own_gradient(emit(*n.op, {var{&to, in[0]}, var{&to, in[1]}}, n.at), of).id;
   }
-  // Ids that are not among a rank's rows name nothing there.
+  // Ids that are not among a rank's rows name nothing there; nor do those behind the last word, which a program may compute, in the rest of a part.
   constexpr int lookup(graph& to, node const& n, vec<int> const& in) const {
-    var const table = part({&to, in[0]}, 0), ids{&to, in[1]};
-    var const own_ids = ids - broadcast_to(cast(first_of_part(to, table.dims().dim[0]), ids.type()), ids.dims());
+    int const all = to.info(in[0]).dims.dim[0];
+    var const table = part({&to, in[0]}, 0, true), ids{&to, in[1]};
+    var own_ids = ids - broadcast_to(cast(first_of_part(to, table.dims().dim[0]), ids.type()), ids.dims());
+    if (!is_even(all)) own_ids = where(less(ids, all), own_ids, -1);
     return sum_over_ranks(emit(*n.op, {table, own_ids}, n.at), across::products).id;
   }
   // [..., 1] of each rank's columns -> of all
-  constexpr int reduction(graph& to, node const& n, vec<int> const& in) const {
-    var const own = emit(*n.op, {var{&to, in[0]}}, n.at);
+  constexpr int reduction(graph& to, int id, node const& n, vec<int> const& in) const {
+    var const own = emit(*n.op, {within_extent({&to, in[0]}, from_.input(id, 0), n.op->nothing)}, n.at);
     if (n.op == &row_sum_info) return sum_over_ranks(own, across::products).id;
     var const of_ranks = all_gather(reshape(own, extents(1, bounded(static_cast<int>(own.info().count()), own.dims().count_factors()))), 0, {ranks_, across::products}, ranks_);
     return reshape(tx::detail::max_fn<0>{}(of_ranks), own.dims()).id;
   }
-  // Where this rank's part of an axis begins, of which each has so many elements.
-  constexpr var first_of_part(graph& to, int each) const {
-    var const number = own_rows(iota(to, extents(ranks_), 0), 0, {ranks_, across::products});
-    return reshape(number, shape{}) * each;
-  }
+  constexpr var first_of_part(graph& to, int each) const { return tx::detail::first_of_part(to, {ranks_, across::products}, each); }
   // Of heads / ranks; random numbers are those of this rank's heads.
   constexpr void attention(graph& to, int id, node& n, vec<int>& in) const {
     attention_facts f = attention_facts_of(n.at);
@@ -171,8 +187,8 @@ class dividing {
     return false;
   }
 
-  // This rank's part of what all have, taken as early as it can be.
-  constexpr var part(var x, int axis) const {
+  // This rank's part of what all have, taken as early as it can be. zeros_behind: what is made of it has no gradient in the rest of the part, as a product with such columns.
+  constexpr var part(var x, int axis, bool zeros_behind = false) const {
     graph& g = *x.g;
     node const n = g[x.id];
     shape const dims = own(n.info.dims, axis);
@@ -180,20 +196,25 @@ class dividing {
       var const own = iota(g, dims, position_axis(n.at));
       return position_axis(n.at) == axis ? own + broadcast_to(first_of_part(g, dims.dim[axis]), dims) : own;
     }
-    if (n.op == &cast_info) return cast(part({&g, g.input(n, 0)}, axis), n.info.type);
+    if (n.op == &cast_info) return cast(part({&g, g.input(n, 0)}, axis, zeros_behind), n.info.type);
+    int const extent = n.info.dims.dim[axis];
     if (n.op->kind == op_kind::view) {
       var const in{&g, g.input(n, 0)};
       shape const& from = in.dims();
-      if (n.op == &broadcast_info && from.dim[axis] == 1) return broadcast_to(has_gradient(g, in.id) ? summed(in) : in, dims);  // each rank sees all of it
+      if (n.op == &broadcast_info && from.dim[axis] == 1) {  // each rank sees all of it
+        if (!has_gradient(g, in.id)) return broadcast_to(in, dims);
+        var const in_each = broadcast_to(summed(in), dims);
+        return is_even(extent) || zeros_behind ? in_each : own_gradient(in_each, rows_of_all(axis, extent));
+      }
       for (int a = 0; a < from.rank; ++a) {
-        if (from.is_bounded(a) || from.dim[a] == 0 || from.dim[a] % ranks_ != 0 || axis_of_view(n, from, a) != axis) continue;
-        if (n.op == &reshape_info) return reshape(part(in, a), dims);
-        if (n.op == &broadcast_info) return broadcast_to(part(in, a), dims);
-        if (n.op == &transpose_info) return transpose(part(in, a), n.at);
+        if (from.is_bounded(a) || from.dim[a] == 0 || !divided_alike(from.dim[a], extent, ranks_) || axis_of_view(n, from, a) != axis) continue;
+        if (n.op == &reshape_info) return reshape(part(in, a, zeros_behind), dims);
+        if (n.op == &broadcast_info) return broadcast_to(part(in, a, zeros_behind), dims);
+        if (n.op == &transpose_info) return transpose(part(in, a, zeros_behind), n.at);
       }
     }
     // One value for all that use it, whose gradients are added up before they are gathered.
-    attributes const at = tx::detail::divided_axis::checked(x.dims(), axis, {ranks_, across::products}).coded();
+    attributes const at = tx::detail::divided_axis{axis, {ranks_, across::products}, 0, zeros_behind && !is_even(extent)}.coded();
     for (int id = g.size() - 1; id > x.id; --id)
       if (g[id].op == &own_rows_info && g[id].region == g.current && g.input(id, 0) == x.id && g[id].at == at) return {&g, id};
     return emit(own_rows_info, {x}, at);
