@@ -4,11 +4,6 @@
 //   recorded      parameter w [12, 768, 768], of which a block uses a slice [768, 768]
 //   divided       rows p [12, 192, 768] beside it; a block uses gathered_parameter(slice of p, slice of w)
 //   gathered      after differentiation: all_gather(slice of p). Nobody reads w any more; it says what its gradient is by
-//
-// tensor_parallel: of a parameter each rank uses a portion alone, so there is no more of it.
-//
-//   recorded      parameter w [12, 768, 3072], of which a block uses own_rows(slice of w)
-//   divided       parameter w [12, 768, 1536], of which it uses a slice
 #pragma once
 
 #include <tx/dist/gradient_facts.hpp>
@@ -137,62 +132,6 @@ class divider {
   vec<int> whole_;               // it -> what stands for it
 };
 
-// Of a parameter which portion a rank uses, where it uses that alone.
-template <class Facts>
-class portion_finder {
- public:
-  constexpr portion_finder(graph& g, Facts const& facts) : g_(g), facts_(facts), axis_(g.size(), -1), parameter_(g.size(), -1), whole_(g.size(), 0) {}
-
-  constexpr void run() {
-    for (int id = 0; id < g_.size(); ++id)
-      if (g_[id].op == &parameter_info) axis_[id] = facts_.of_parameter(g_[id], across::products).axis, parameter_[id] = id;
-    for (int loops = 1; loops <= max_loops; ++loops)
-      for (int r = 1; r < g_.regions.size(); ++r)
-        if (g_.regions[r].owner >= 0 && g_.loops_around(r) == loops) for_each_slice(r, [&](int outside, int inside) { axis_[inside] = axis_[outside] - (axis_[outside] >= 0), parameter_[inside] = parameter_[outside]; });
-    for (int id = 0; id < g_.size(); ++id)
-      for (int k = 0; k < g_[id].inputs; ++k) use(id, k);
-    for (region const& r : g_.regions)
-      for (int value : r.results) is_whole(value);
-    for (output const& o : g_.outputs) is_whole(o.value);
-    for (int id = 0; id < g_.size(); ++id)
-      if (shrinks(id)) shrink(id);
-    for (int id = 0; id < g_.size(); ++id)
-      if (g_[id].op == &own_rows_info && shrinks(g_.input(id, 0))) replace_everywhere(g_, id, g_.input(id, 0));
-  }
-
- private:
-  template <class F>
-  constexpr void for_each_slice(int r, F const& f) const {
-    region const& body = g_.regions[r];
-    for (int k = body.carries + body.invariants; k < body.arguments.size(); ++k)
-      if (int const outside = g_.input(body.owner, k); parameter_[outside] >= 0) f(outside, body.arguments[k]);
-  }
-  constexpr void use(int id, int k) {
-    int const in = g_.input(id, k);
-    if (axis_[in] < 0) return;
-    if (g_[id].op == &repeat_info && axis_[in] > 0) {
-      region const& body = g_.regions[run_region(g_[id].at)];
-      if (k >= body.carries + body.invariants) return;  // the body says
-    }
-    if (g_[id].op != &own_rows_info || tx::detail::divided_axis::of(g_[id].at).axis != axis_[in]) is_whole(in);
-  }
-  constexpr void is_whole(int id) {
-    if (parameter_[id] >= 0) whole_[parameter_[id]] = 1;
-  }
-  constexpr bool shrinks(int id) const { return axis_[id] >= 0 && whole_[parameter_[id]] == 0; }
-  constexpr void shrink(int id) {
-    node const of = g_[parameter_[id]];
-    tensor_portion const p = facts_.of_parameter(of, across::products);
-    g_.nodes[id].info.dims.set(axis_[id], static_cast<int>(rows_of_rank(p.rows, p.ranks.count)));
-  }
-
-  graph& g_;
-  Facts const& facts_;
-  vec<int> axis_;       // of a parameter, or of what a body sees of it
-  vec<int> parameter_;  // whose slice it is
-  vec<char> whole_;     // of which anything reads more than its portion
-};
-
 struct gathering {
   constexpr int operator()(graph&, int, node& n, vec<int>& in) const {
     if (n.op != &gathered_parameter_info) return -1;
@@ -210,24 +149,6 @@ constexpr void divide_parameters(graph& g, Facts const& facts, across by) {
   detail::divider<Facts> divide(g, facts, by);
   divide.run();
   g = passes::rewrite(g, passes::detail::as_it_is{});
-}
-
-// Of one whose products are divided: of a parameter of which each rank uses its portion alone there is no more.
-template <class Facts>
-constexpr void use_portions(graph& g, Facts const& facts) {
-  detail::portion_finder<Facts> portions(g, facts);
-  portions.run();
-  g = passes::rewrite(g, passes::detail::as_it_is{});
-}
-// Once that is differentiated: gradients are by parameters as the layout has them.
-template <class Facts>
-constexpr void name_whole_parameters(graph& g, Facts const& facts) {
-  for (int k = 0; k < g.outputs.size(); ++k) {
-    if (g.outputs[k].kind != output_kind::gradient) continue;
-    node const leaf = g[g.outputs[k].target];
-    int const named = emit_leaf(g, parameter_info, facts.whole(leaf.info, parameter_entry(leaf.at), across::products), leaf.at).id;
-    g.outputs[k].target = named;
-  }
 }
 
 // Once nothing more is differentiated.

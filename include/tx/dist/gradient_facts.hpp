@@ -33,6 +33,11 @@ class gradient_facts {
   }
   // Of which axis of a parameter, or of its states, each of those ranks keeps a portion.
   constexpr tensor_portion of_parameter(node const& leaf, across which) const { return divided(of_parameters_, leaf, which); }
+  // Of an entry of the layout, its axes without those of repeats.
+  constexpr tensor_portion of_parameter(int entry, across which) const {
+    piece_division const* const d = division_of_entry(entry, which);
+    return d == nullptr ? tensor_portion{} : tensor_portion{d->axis, d->ranks, static_cast<int>(d->rows)};
+  }
   constexpr tensor_portion of_state(node const& leaf, across which) const { return divided(of_states_, leaf, which); }
   // Ranks with other batches that have all of what a rank keeps of a parameter, and update a portion of it each.
   constexpr tensor_portion of_update(node const& leaf) const { return of_parameter(leaf, across::batches) ? tensor_portion{} : of_state(leaf, across::batches); }

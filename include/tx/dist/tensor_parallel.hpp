@@ -26,6 +26,7 @@
 #include <tx/dist/over_ranks.hpp>
 #include <tx/dist/own_rows.hpp>
 #include <tx/dist/uneven_parts.hpp>
+#include <tx/dist/used_portions.hpp>
 #include <tx/ops/add.hpp>
 #include <tx/ops/cast.hpp>
 #include <tx/ops/iota.hpp>
@@ -236,56 +237,6 @@ constexpr void divide_products(graph& g, int ranks, bool all_whole = false) {
   g = passes::rewrite(g, detail::dividing(g, found, ranks));
   g = passes::rewrite(g, passes::detail::as_it_is{});  // without what was divided
 }
-
-// The axis of an entry's tensor, without those of repeats, of which each rank uses its portion alone, in a graph whose products are divided; -1: it uses all.
-template <class Model>
-class used_portions {
- public:
-  static constexpr int entries = layout<Model>::entries.size();
-
-  constexpr explicit used_portions(graph const& g) : g_(g), entry_(g.size(), -1) {
-    for (int k = 0; k < entries; ++k) found_[k] = unused;
-    for (int id = 0; id < g.size(); ++id)
-      if (g[id].op == &parameter_info) entry_[id] = parameter_entry(g[id].at);
-    for (int loops = 1; loops <= max_loops; ++loops)  // what bodies see of them
-      for (int r = 1; r < g.regions.size(); ++r)
-        if (region const& body = g.regions[r]; body.owner >= 0 && g.loops_around(r) == loops)
-          for (int k = body.carries + body.invariants; k < body.arguments.size(); ++k) entry_[body.arguments[k]] = entry_[g.input(body.owner, k)];
-    for (int id = 0; id < g.size(); ++id)
-      for (int k = 0; k < g[id].inputs; ++k) use(id, k);
-    for (region const& r : g.regions)
-      for (int value : r.results) whole(value);
-    for (output const& o : g.outputs) whole(o.value);
-  }
-  // Of matrices that are trained, as vectors are small.
-  constexpr int axis_of(int entry) const {
-    layout_entry const& e = layout<Model>::entries[entry];
-    return e.rank > 1 && layout<Model>::trains(e) && found_[entry] >= 0 ? found_[entry] : -1;
-  }
-
- private:
-  static constexpr int unused = -2;
-
-  constexpr void use(int id, int k) {
-    int const in = g_.input(id, k);
-    if (entry_[in] < 0) return;
-    if (g_[id].op == &repeat_info) {
-      region const& body = g_.regions[run_region(g_[id].at)];
-      if (k >= body.carries + body.invariants) return;  // the body says
-    }
-    if (g_[id].op != &own_rows_info) return whole(in);
-    int const own = tx::detail::divided_axis::of(g_[id].at).axis - (g_.info(in).dims.rank - layout<Model>::entries[entry_[in]].rank);
-    found(entry_[in], own);
-  }
-  constexpr void whole(int id) {
-    if (entry_[id] >= 0) found(entry_[id], -1);
-  }
-  constexpr void found(int entry, int axis) { found_[entry] = found_[entry] == unused || found_[entry] == axis ? axis : -1; }
-
-  graph const& g_;
-  vec<int> entry_;  // of the layout, that a value shows blocks of; -1: it does not
-  int found_[entries > 0 ? entries : 1] = {};
-};
 
 // Of each entry of a model's layout the axis that ranks divide, where they divide a program's products; -1: each has all.
 template <class Model, auto F>
