@@ -1,4 +1,4 @@
-// The reference backend: plain loops over any program, in f64, and in i64 for integers. Slow, short, and what every
+// The reference backend: plain loops over any program, each operation and sum in f64, or i64 for integers, and its result rounded to its type. Slow, short, and what every
 // other backend is tested against. Storage keeps the element types of the program; use f64 tensors for f64 results.
 #pragma once
 
@@ -52,12 +52,13 @@ struct integer {
 template <dtype D>
 using number_t = std::conditional_t<D == dtype::boolean, bool, std::conditional_t<is_integer(D), integer, double>>;
 
-// What an element of type D makes of a number; f32 keeps f64's bits until it is stored.
+// What an element of type D makes of a number. f32 is rounded although f64 would be closer: a value that is computed again is then what another kernel stored,
+// as the gradient of a maximum needs, which asks which elements equal it.
 template <dtype D, class X>
 number_t<D> as(X x) {
   using T = element_t<D>;
   if constexpr (is_storage_only(D)) return static_cast<double>(element_of<T>(static_cast<double>(x)).widen());
-  else if constexpr (is_float(D)) return static_cast<double>(x);
+  else if constexpr (is_float(D)) return static_cast<double>(static_cast<T>(static_cast<double>(x)));
   else if constexpr (std::is_floating_point_v<X>) return number_t<D>(element_of<T>(static_cast<double>(x)));
   else return number_t<D>(static_cast<T>(x));
 }
@@ -113,7 +114,7 @@ class values<exec::fused<Exact, exec::ins<In...>, exec::lets<Let...>, exec::outs
     if constexpr (V < inputs) {
       constexpr exec::in_sig sig = input<V>::sig;
       if constexpr (sig.how == exec::access::product) {
-        return product_[static_cast<std::size_t>(row * c_.cols + col)];
+        return as<sig.type>(product_[static_cast<std::size_t>(row * c_.cols + col)]);
       } else {
         exec::operand_ref const& r = in_[V - has_product];
         if constexpr (sig.how == exec::access::constant) return as<is_storage_only(sig.type) ? dtype::f32 : sig.type>(r.value);
