@@ -149,8 +149,8 @@ class facts {
   constexpr tx::tensor_portion of_parameter(tx::node const& leaf, tx::across which) const { return zero_ == 3 ? of_state(leaf, which) : tx::tensor_portion{}; }
   constexpr tx::tensor_portion of_update(tx::node const& leaf) const { return zero_ == 3 ? tx::tensor_portion{} : of_state(leaf, tx::across::batches); }
   constexpr tx::value_info portion(tx::value_info info, int entry, tx::across which) const { return zero_ == 3 && which == tx::across::batches ? kept(info, entry) : info; }
-  // No stages divide blocks.
-  constexpr tx::tensor_portion blocks(int) const { return {}; }
+  // Nobody else divides what one kind of ranks does.
+  constexpr tx::tensor_portion of_parameter(int, tx::across) const { return {}; }
   constexpr tx::value_info parameter(int) const { return {}; }
   constexpr std::int64_t first(int) const { return 0; }
   constexpr tx::value_info kept(tx::value_info info, int entry) const {

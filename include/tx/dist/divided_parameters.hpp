@@ -37,7 +37,7 @@ namespace detail {
 template <class Facts>
 class divider {
  public:
-  // by: ranks that divide parameters. What the stages of a pipeline divide as well is gathered where it begins.
+  // by: ranks that divide parameters, of which one slice after the other is gathered. What others divide as well is gathered where the program begins.
   constexpr divider(graph& g, Facts const& facts, across by) : g_(g), facts_(facts), by_(by), own_(g.size()), portion_(g.size()), kept_(g.size(), -1), whole_(g.size(), -1) {}
 
   constexpr void run() {
@@ -53,25 +53,34 @@ class divider {
   constexpr void begin(int id) {
     node const n = g_[id];
     int const entry = parameter_entry(n.at);
-    portion_[id] = facts_.of_parameter(n, by_);
-    if (portion_[id] && n.info.dims.dim[portion_[id].axis] < portion_[id].rows) portion_[id] = {};  // a portion is all that is used
-    value_info const kept = portion_[id] ? facts_.portion(n.info, entry, by_) : n.info;
-    if (facts_.blocks(entry)) (portion_[id] ? kept_ : whole_)[id] = blocks_of_stages(n, kept);
-    else if (portion_[id]) kept_[id] = rows_of_block(kept, parameter_first(n.at)).id;
+    tensor_portion const of_products = not_in_use(n, across::products);
+    if (by_ == across::batches && of_products) return;  // one for those that divide products
+    portion_[id] = by_ == across::products ? of_products : facts_.of_parameter(n, by_);
+    value_info const shown = portion_[id] ? facts_.portion(n.info, entry, by_) : n.info;
+    if (facts_.of_parameter(entry, across::stages) || (by_ != across::batches && facts_.of_parameter(entry, across::batches))) (portion_[id] ? kept_ : whole_)[id] = gathered_first(n, shown);
+    else if (portion_[id]) kept_[id] = rows_of_block(shown, parameter_first(n.at)).id;
+  }
+  // A portion of more than what is used of it (used_portions.hpp).
+  constexpr tensor_portion not_in_use(node const& leaf, across which) const {
+    tensor_portion const p = facts_.of_parameter(leaf, which);
+    return p && leaf.info.dims.dim[p.axis] == p.rows ? p : tensor_portion{};
   }
   constexpr var rows_of_block(value_info const& info, std::int64_t first) const {
     g_.current = 0;
     return emit_leaf(g_, block_info, info, of_block(0, first));
   }
-  // Of the blocks of a repeat, of which each stage keeps some, those that the leaf shows, of which a rank has what `shown` says.
-  constexpr int blocks_of_stages(node const& leaf, value_info const& shown) const {
+  // Of all blocks of a repeat those that the leaf shows, of which a rank uses what `shown` says.
+  constexpr int gathered_first(node const& leaf, value_info const& shown) const {
     int const entry = parameter_entry(leaf.at);
-    value_info const all = facts_.portion(facts_.parameter(entry), entry, across::products);
-    tensor_portion const blocks = facts_.blocks(entry);
-    var const gathered = all_gather(rows_of_block(facts_.kept(facts_.parameter(entry), entry), facts_.first(entry)), blocks.axis, blocks.ranks, blocks.rows);
-    std::int64_t const of_block = facts_.parameter(entry).count() / blocks.rows;
-    int const first = static_cast<int>((parameter_first(leaf.at) - facts_.first(entry)) / of_block), count = static_cast<int>(shown.count() / (all.count() / blocks.rows));
-    return reshape(slice(gathered, 0, first, count, 1), shown.dims).id;
+    node all = leaf;
+    all.info = facts_.parameter(entry);
+    var x = rows_of_block(facts_.kept(all.info, entry), facts_.first(entry));
+    for (across const which : {across::batches, across::stages})  // each divides what the next one leaves
+      if (tensor_portion const p = facts_.of_parameter(all, which); p && which != by_) x = all_gather(x, p.axis, p.ranks, p.rows);
+    if (x.info().count() == shown.count()) return reshape(x, shown.dims).id;
+    std::int64_t const blocks = x.dims().dim[0], of_block = all.info.count() / blocks;
+    int const first = static_cast<int>((parameter_first(leaf.at) - facts_.first(entry)) / of_block), count = static_cast<int>(shown.count() / (x.info().count() / blocks));
+    return reshape(slice(x, 0, first, count, 1), shown.dims).id;
   }
   // Slices of what is kept, beside those of the parameter. A scan over the rows themselves is given what is gathered.
   constexpr void hand_in(int r) {

@@ -47,13 +47,9 @@ class gradient_facts {
       for (int k = 0; k < p->divisions; ++k) whole.dims.set(axis_of(p->by[k], whole, entry), static_cast<int>(p->by[k].kept_rows));
     return whole;
   }
-  // A parameter as the layout has it, its first element, and its blocks where stages divide them.
+  // A parameter as the layout has it, and its first element.
   constexpr value_info const& parameter(int entry) const { return layout<Model>::entries[entry].info; }
   constexpr std::int64_t first(int entry) const { return layout<Model>::entries[entry].offset; }
-  constexpr tensor_portion blocks(int entry) const {
-    piece_division const* const d = division_of_entry(entry, across::stages);
-    return d == nullptr ? tensor_portion{} : tensor_portion{axis_of(*d, parameter(entry), entry), d->ranks, static_cast<int>(d->rows)};
-  }
   // All of what those ranks have such portions of, and a portion of such, but for what others divide.
   constexpr value_info whole(value_info portion, int entry, across which) const {
     piece_division const* const d = division_of_entry(entry, which);

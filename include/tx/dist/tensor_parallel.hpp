@@ -14,9 +14,9 @@
 //   train_step<model, loss, adamw, data_parallel<3>, tensor_parallel<2>>   6 ranks
 //   constexpr tx::rank_grid grid = tx::grid_of<step>(all.size());          grid.batch_of(all.rank()): which batch this rank has
 //
-// With zero<1> the ranks of a column, which keep the same parts, divide the optimizer's states of those. Beside pipeline<S> N neighbours are a stage, and so a batch has S N ranks.
+// With zero the ranks of a column, which have the same parts, divide what lies beside those, or the parts themselves. Beside pipeline<S> N neighbours are a stage, and so a batch has S N ranks.
 //
-// Errors: a communicator of another number of ranks; zero<2>, zero<3> or adasum beside it.
+// Errors: a communicator of another number of ranks; adasum beside it.
 #pragma once
 
 #include <tx/core/portion.hpp>
@@ -278,6 +278,7 @@ struct detail::divided_products<Model, Ranks, Options...> {
     if (!states().divides_parameters()) return;
     gradient_facts<Model> const facts(states());
     dist::use_portions(g, facts);
+    dist::divide_parameters(g, facts, across::batches);
     dist::divide_parameters(g, facts, across::products);
     dist::gather_parameters(g);
     dist::keep_in_portions(g, facts);

@@ -9,7 +9,8 @@
 // expr/state_portions.hpp; executor::read and checkpoints hold whole states, so that another number of ranks, or a step without zero, goes on from them. With zero<3> other
 // programs of the model, as one that scores it, take zero<3> too: function<score, model, data_parallel<4>, zero<3>>.
 //
-// Beside tensor_parallel and pipeline there is zero<1>: ranks of a grid that keep the same portion of a parameter, each for a batch of its own, divide its states once more.
+// Beside tensor_parallel the ranks of a grid that use the same portion of a parameter, each for a batch of its own, divide its states, its gradient or itself once more. Beside pipeline, whose ranks are at
+// different layers at a time, there is no zero<3>.
 //
 // An update sees zeros behind the rows of ranks that have fewer: what it makes of them is dropped, but finite_guard tells of 0 / 0.
 // Errors, while compiling: data_parallel<> without a number; an optimizer that keeps less than a number for each element; adasum; layer_decay; on such a grid accumulate_runs and optimizers

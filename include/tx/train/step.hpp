@@ -100,10 +100,9 @@ struct train_step {
   static_assert(options.division.given || (options.division.combine == nullptr && !is_half(options.division.sent_as)),
                 "tx::train_step: an option says how ranks add gradients, and there are no ranks. FIX: tx::data_parallel<> beside it, or without it");
   static constexpr batch_division division = options.division;
-  static_assert(options.tensor_ranks == 1 || (division.zero <= 1 && division.combine == nullptr),
-                "tx::tensor_parallel: ranks keep the part of a parameter that they use, which zero<2>, zero<3> and adasum would divide again. FIX: data_parallel beside it, with zero<1> at most");
-  static_assert(options.stages == 1 || (division.zero <= 1 && division.combine == nullptr && !options.decays_by_layer && options.activations < 0),
-                "tx::pipeline: ranks have blocks of their own, which zero<2>, zero<3> and adasum would divide again; and layer_decay and recompute are not known to it. FIX: accumulate, tensor_parallel and data_parallel beside it, with zero<1> at most");
+  static_assert(options.tensor_ranks == 1 || division.combine == nullptr, "tx::tensor_parallel: adasum is of whole gradients, of which ranks have parts. FIX: data_parallel beside it, without adasum");
+  static_assert(options.stages == 1 || (division.zero <= 2 && division.combine == nullptr && !options.decays_by_layer && options.activations < 0),
+                "tx::pipeline: ranks have blocks of their own, at which they are at different times, so zero<3> has none to gather for all, and adasum no whole gradients; and layer_decay and recompute are not known to it. FIX: accumulate, tensor_parallel and data_parallel beside it, with zero<2> at most");
   static_assert(options.ranks_of_batch() == 1 || division.zero == 0 || (options.runs == 1 && !detail::sees_whole_tensors<Optimizer> && !options.decays_by_layer),
                 "tx::zero: beside tensor_parallel and pipeline a rank has portions of portions, which accumulate_runs, layer_decay and optimizers that look at whole tensors do not take. FIX: accumulate, an optimizer as tx::adamw, or no zero");
   static_assert(options.stages == 1 || !options.scales_loss, "tx::pipeline: gradients of a multiple of the loss are not known to it. FIX: mixed<bf16>, which needs none, and no loss_scale");
