@@ -20,7 +20,7 @@
 #   ACCUMULATE  one update for so many steps, by the mean of their gradients, where memory has no room for a larger batch; 1 unless said
 #   AVERAGE  what is judged and saved is a moving average of what is trained, of this decay from update to update, 0.999 say; of finetune, tag, answer and contrast
 #   RANKS    processes that train; as many as there are unless said
-#   ZERO     1: they divide the optimizer's states among them, or 2: gradients too; with RANKS, which has to be said then
+#   ZERO     1: they divide the optimizer's states among them, 2: gradients too, or 3: parameters too; with RANKS, which has to be said then
 #   TEACHER  the config.json of a model with the same head, from which `distil` has this one learn; of any of these kinds and any size
 #   HIDDEN_STATES  it learns from the teacher's hidden states too
 #   ATTENTION  it learns from the attention of the teacher's last layer too, which has as many heads
@@ -339,8 +339,8 @@ function(tx_add_bert NAME CONFIG)
   endif()
   if(NOT DEFINED arg_ZERO)
     set(arg_ZERO 0)
-  elseif(NOT arg_ZERO MATCHES "^[12]$" OR arg_RANKS EQUAL 0)
-    message(FATAL_ERROR "tx_add_bert(${NAME}): ZERO ${arg_ZERO}. FIX: 1 or 2, and RANKS, so many processes")
+  elseif(NOT arg_ZERO MATCHES "^[123]$" OR arg_RANKS EQUAL 0)
+    message(FATAL_ERROR "tx_add_bert(${NAME}): ZERO ${arg_ZERO}. FIX: 1, 2 or 3, and RANKS, so many processes")
   elseif(arg_LAYER_DECAY OR NOT arg_AVERAGE EQUAL 0 OR "${arg_OPTIMIZER}" MATCHES "^(adafactor|novograd)$")
     message(FATAL_ERROR "tx_add_bert(${NAME}): ZERO divides a number for each element: there is no LAYER_DECAY, AVERAGE, adafactor or novograd beside it. FIX: leave one out")
   endif()

@@ -47,7 +47,7 @@ class compiled_answerer final : public answerer_programs {
     return learned<typed>(step(), batch_, texts, s, trace, first_, last_);
   }
   std::vector<float> logits(std::span<coded_text const> texts) override {
-    return said_of<typed>(texts, asked(), [](judged_batch const& b) { return b.tokens() * 2; });
+    return ask([&](auto& program) { return said_of<typed>(texts, program, [](judged_batch const& b) { return b.tokens() * 2; }); });
   }
 
  private:

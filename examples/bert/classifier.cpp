@@ -36,7 +36,9 @@ class compiled_classifier final : public classifier_programs {
   float train(std::span<coded_text const> texts, std::span<float const> wanted, step_settings const& s, std::string const& trace) override {
     return learned<typed>(step(), batch_, texts, s, trace, wanted);
   }
-  std::vector<float> logits(std::span<coded_text const> texts) override { return logits_of<typed>(texts, asked()); }
+  std::vector<float> logits(std::span<coded_text const> texts) override {
+    return ask([&](auto& program) { return logits_of<typed>(texts, program); });
+  }
 
  private:
   step_batch batch_{};

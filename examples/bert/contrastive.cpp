@@ -54,7 +54,7 @@ class compiled_contrastive final : public contrastive_programs {
     return learned<typed>(step(), batch_, texts, s, trace);
   }
   std::vector<float> embed(std::span<coded_text const> texts) override {
-    return said_of<typed>(texts, asked(), [](judged_batch const& b) { return b.texts() * model::config::hidden; });
+    return ask([&](auto& program) { return said_of<typed>(texts, program, [](judged_batch const& b) { return b.texts() * model::config::hidden; }); });
   }
   bool first_token() const override { return model::contrast_first; }
 

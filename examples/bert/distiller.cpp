@@ -125,8 +125,8 @@ class compiled_distiller final : public run_of<distiller, compiled_distiller> {
   }
 
   mutable runner<distillation_step> step_;
-  runner<tx::function<asked<model::config, the_student>, pair_of_networks>> student_;
-  runner<tx::function<asked<taught::config, the_teacher>, pair_of_networks>> teacher_;
+  runner<command_line::beside<distillation_step, tx::function<asked<model::config, the_student>, pair_of_networks>>> student_;
+  runner<command_line::beside<distillation_step, tx::function<asked<taught::config, the_teacher>, pair_of_networks>>> teacher_;
   step_batch batch_{};
 };
 

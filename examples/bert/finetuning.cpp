@@ -126,7 +126,7 @@ tx::train::loop_result finetuned(trained_run& run, options const& given, finetun
               {"--length", std::to_string(f.longest)}, {"--validations", std::to_string(f.validations)}, {"--layer-decay", exact(f.settings.layer_decay)},
               {"--adapter", given.has("adapter") ? sum_of((std::filesystem::path(given.text("adapter")) / "adapter_model.safetensors").string()) : ""}, {"--patience", std::to_string(o.patience)}};
   o.common.insert(e.common.begin(), e.common.end());
-  all.share(o);
+  all.share(o, helps_to_save(run));
 
   drawn_examples order(e.count, f.seed);
   tx::train::loop loop(run, order, o);

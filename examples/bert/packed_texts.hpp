@@ -49,15 +49,20 @@ float learned(runner<Step>& run, Batch& batch, std::span<coded_text const> texts
 template <class Base, class Step, class Asked>
 class head_programs : public run_of<Base, head_programs<Base, Step, Asked>> {
   static constexpr bool averages = model::tuning::average > 0;
+  using asked_beside = command_line::beside<Step, Asked>;  // another program where processes divide the step's parameters
+  static constexpr bool divides = !std::is_same_v<asked_beside, Asked>;
 
  public:
   head_programs(engine_options const& o, bool trains) {
     if (trains) step_.emplace(o);
-    if (step_ && !averages) asked_.emplace(*step_, o);
+    if (divides && step_) asked_beside_.emplace(*step_, o);
+    else if (step_ && !averages) asked_.emplace(*step_, o);
     else asked_.emplace(o);
   }
   decltype(auto) with_parameters(auto&& use) const { return step_ ? use(*step_) : use(*asked_); }
-  held_tensors held_kept() const override { return command_line::held_of(asked()); }
+  held_tensors held_kept() const override {
+    return ask([](auto& program) { return command_line::held_of(program); });
+  }
   std::vector<float> kept() const override {
     std::vector<float> values = this->read(0);
     if constexpr (averages)
@@ -72,9 +77,11 @@ class head_programs : public run_of<Base, head_programs<Base, Step, Asked>> {
   auto& step() const { return *step_; }
 
  protected:
-  auto& asked() const {
+  decltype(auto) ask(auto&& use) const {
+    if constexpr (divides)
+      if (step_) return use(*asked_beside_);
     if (averages && step_) asked_->write(kept());
-    return *asked_;
+    return use(*asked_);
   }
 
  private:
@@ -83,6 +90,7 @@ class head_programs : public run_of<Base, head_programs<Base, Step, Asked>> {
 
   mutable std::optional<runner<Step>> step_;
   mutable std::optional<runner<Asked>> asked_;
+  mutable std::optional<runner<asked_beside>> asked_beside_;
 };
 
 }  // namespace bert::detail

@@ -125,7 +125,7 @@ void pretrain_command(std::span<std::string const> arguments) {
               {"--decay", exact(settings.decay)}, {"--dropout", exact(settings.dropout)}, {"--passes", std::to_string(passes)},
               {"--masked", exact(masking.share)}, {"--whole-words", std::to_string(masking.whole_words)}, {"--short", exact(pairing.short_share)},
               {"--steps", std::to_string(lasts.steps)}, {"--validations", std::to_string(validations)}, {given.has("model") ? "--model" : "--config", sum_of(folder)}};
-  all.share(o);
+  all.share(o, helps_to_save(run));
   tx::train::loop loop(run, batches, o);
   std::optional<tx::io::file_handle> told_batches;
   if (given.has("batches")) {

@@ -94,7 +94,7 @@ class compiled_pretrainer final : public run_of<pretrainer, compiled_pretrainer>
   }
 
   mutable runner<pretraining_step> step_;
-  runner<tx::function<pretraining_judge, pretraining_network>> judge_;
+  runner<command_line::beside<pretraining_step, tx::function<pretraining_judge, pretraining_network>>> judge_;
   tx::text::packed_batch<model::batch, model::train_longest, learned_tokens> packed_;
   std::vector<tx::i32> places_, words_;
 };

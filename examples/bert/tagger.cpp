@@ -40,7 +40,7 @@ class compiled_tagger final : public tagger_programs {
     return learned<typed>(step(), batch_, texts, s, trace, labels);
   }
   std::vector<float> logits(std::span<coded_text const> texts) override {
-    return said_of<typed>(texts, asked(), [](judged_batch const& b) { return b.tokens() * model::tags; });
+    return ask([&](auto& program) { return said_of<typed>(texts, program, [](judged_batch const& b) { return b.tokens() * model::tags; }); });
   }
 
  private:

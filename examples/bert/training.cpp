@@ -63,6 +63,10 @@ double share_done(std::int64_t done, std::int64_t steps) {
   std::int64_t const each = compiled().tuning.accumulate;
   return steps > 0 ? (static_cast<double>(done / each) + 0.5) / static_cast<double>(whole_updates(steps) / each) : 0;
 }
+std::function<void()> helps_to_save(command_line::trained_run& run) {
+  if (!run.divides_parameters()) return nullptr;
+  return [&run] { static_cast<void>(run.held_kept()); };
+}
 command_line::option rate_option(std::string const& of, double recipe) {
   std::string const optimizer = compiled().tuning.optimizer;
   if (optimizer.empty()) return {"rate", "R", "learning rate" + of + " at its highest (default: " + exact(recipe) + ")"};

@@ -3,12 +3,14 @@
 
 #include "../command_line/options.hpp"
 #include "../command_line/processes.hpp"
+#include "../command_line/trained_run.hpp"
 
 #include <tx/io/model_folder.hpp>
 #include <tx/train/loop/options.hpp>
 #include <tx/train/loop/run_folder.hpp>
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 
 namespace bert {
@@ -28,6 +30,8 @@ std::string trace_of(command_line::options const& given, tx::train::moment const
 std::int64_t whole_updates(std::int64_t steps);
 // How far training is in the step after so many of all, in its middle, from 0 to 1: counted in updates, as all steps of one have one rate.
 double share_done(std::int64_t done, std::int64_t steps);
+// What other processes do where the first one saves a run's parameters; nothing where each has all of them.
+std::function<void()> helps_to_save(command_line::trained_run& run);
 // --rate, the learning rate at its highest: unless said that of the command's own recipe; where the program was told another optimizer it has to be said.
 command_line::option rate_option(std::string const& of, double recipe);
 double rate_of(command_line::options const& given, double recipe);

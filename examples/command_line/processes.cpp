@@ -111,17 +111,17 @@ std::string processes::communication_in(double seconds) const {
   return text;
 }
 
-void processes::share(tx::train::loop_options& o) {
+void processes::share(tx::train::loop_options& o, std::function<void()> helps) {
   o.common["the number of processes"] = std::to_string(count());
   if (!several()) return;
   check_same(o.common);
   before_ = all_.seconds();
   o.agreed = [this](int signal) { return agreed(signal); };
-  if (o.validate) o.validate = [this, measured = o.validate] { return from_first(first() ? measured() : 0); };
+  if (o.validate) o.validate = [this, measured = o.validate, all = helps != nullptr] { return from_first(first() || all ? measured() : 0); };
   if (first()) return;
   o.checkpoints.reads_only = true;
   o.report = {.line = false};
-  o.improved = nullptr;
+  o.improved = std::move(helps);
 }
 
 int processes::agreed(int signal) { return static_cast<int>(from_first(signal)); }

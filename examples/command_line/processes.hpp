@@ -61,8 +61,9 @@ class processes {
   // ", 3.1% of it in communication", of a run of so many seconds; nothing of one process. Nothing is computed meanwhile.
   std::string communication_in(double seconds) const;
   // Where there are several, a run of all of them: the first measures and writes, all go by what it has measured and by its signals; checkpoints are read by all.
+  // helps: what the others do where the first writes what has improved, as all have to read parameters that processes divide; then all measure, too.
   // Throws what check_same throws where `o.common` differs.
-  void share(tx::train::loop_options& o);
+  void share(tx::train::loop_options& o, std::function<void()> helps = nullptr);
 
   // Runs what this process does; all but the first are silent meanwhile, but for errors. What it throws ends the others too, with that reason.
   void together(std::function<void()> const& run);

@@ -8,6 +8,7 @@
 #include <tx/backends/chosen.hpp>
 #include <tx/dist/data_parallel.hpp>
 #include <tx/dist/distributed.hpp>
+#include <tx/dist/tensor_parallel.hpp>
 #include <tx/dist/zero.hpp>
 #include <tx/run/executor.hpp>
 #include <tx/train/step.hpp>
@@ -101,12 +102,27 @@ struct drawn_executor : tx::executor<Program, backend> {
 template <class Network, auto Loss, class Optimizer, class... Options>
 using step_of_all = step_of_so_many<0, 0, Network, Loss, Optimizer, Options...>;
 
+// A program that is asked beside a step, of its parameters as processes keep them.
+template <class Step, class Function>
+struct beside_step {
+  using type = Function;
+};
+template <class Step, auto F, class Model, class... Options>
+  requires(Step::states.divides_parameters())
+struct beside_step<Step, tx::function<F, Model, Options...>> {
+  using type = tx::function<F, Model, Options..., tx::kept_as<Step>>;
+};
+template <class Step, class Function>
+using beside = typename beside_step<Step, Function>::type;
+
 // An executor of one of these processes.
 template <class Program>
 class runner : process_ranks, public drawn_executor<Program> {
   using base = drawn_executor<Program>;
 
  public:
+  static constexpr bool divides_parameters = Program::states.divides_parameters();
+
   explicit runner(engine_options const& o) : base(static_cast<process_ranks const&>(*this), tx::seed(o.seed), tx::run_options{.threads = o.threads}) {}
   // With the parameters of another one.
   runner(auto& other, engine_options const& o) : base(other, tx::run_options{.threads = o.threads}) {}
@@ -162,6 +178,7 @@ class run_of : public parameters_of<Base, Derived> {
  public:
   decltype(auto) with_parameters(auto&& use) const { return use(this->own().step()); }
   bool divides() const override { return std::remove_cvref_t<decltype(this->own().step())>::divided; }
+  bool divides_parameters() const override { return std::remove_cvref_t<decltype(this->own().step())>::divides_parameters; }
   int states() const override { return this->own().step().states(); }
   std::int64_t steps_run() const override { return this->own().step().steps_run(); }
   std::uint64_t seed() const override { return this->own().step().seed(); }

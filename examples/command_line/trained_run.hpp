@@ -50,9 +50,10 @@ class named_parameters {
 class trained_run : public named_parameters {
  public:
   static constexpr bool remote = true;  // parameters may lie in a device's memory: read and write copy them
-  // Processes may divide the optimizer's states among them: where divides() says so all have to read those, and to write.
+  // Processes may divide the optimizer's states among them, and parameters: where divides() says so all have to read those, and to write.
   static constexpr bool divided = true;
   virtual bool divides() const { return false; }
+  virtual bool divides_parameters() const { return false; }
   double from_first(double value) const { return processes::now().from_first(value); }
 
   virtual int states() const = 0;

@@ -1,4 +1,4 @@
-// Two processes that train one model and divide the optimizer's states and gradients among them: what they learn, and what is saved, which is whole.
+// Two processes that train one model and divide the optimizer's states, gradients and parameters among them: what they learn, and what is saved, which is whole.
 #include "../bert/run.hpp"
 #include "../processes_test.hpp"
 
@@ -10,7 +10,7 @@ struct zero_processes : processes_of<bert_test> {
 
 }  // namespace
 
-TEST_CASE_METHOD(zero_processes, "processes that divide states learn, and the folder is whole", "[zero]") {
+TEST_CASE_METHOD(zero_processes, "processes that divide parameters learn, and the folder is whole", "[zero]") {
   REQUIRE(run(2, command + "--out @model") == std::vector<int>{0, 0});
   CHECK_THAT(out(0), Catch::Contains("accuracy 1.0000"));
   CHECK(error(1) + out(1) == "");
@@ -20,7 +20,7 @@ TEST_CASE_METHOD(zero_processes, "processes that divide states learn, and the fo
   CHECK_THAT(eval.out, Catch::Contains("accuracy 1.0000"));
 }
 
-TEST_CASE_METHOD(zero_processes, "a run whose states are divided is saved whole, and goes on bit by bit", "[zero]") {
+TEST_CASE_METHOD(zero_processes, "a run whose parameters are divided is saved whole, and goes on bit by bit", "[zero]") {
   REQUIRE(run(2, command + "--out @whole") == std::vector<int>{0, 0});
   interrupted(command, {.stops = 2, .kills = 2, .save_every = 5, .turns = 40, .milliseconds = 150});
   CHECK(model("cut") == model("whole"));

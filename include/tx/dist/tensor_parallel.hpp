@@ -43,19 +43,19 @@ template <int Ranks>
 struct tensor_parallel {
   static_assert(Ranks >= 1, "tx::tensor_parallel: at least one rank. FIX: tensor_parallel<2>");
 };
-// kept_as<step>: an option of a function whose parameters are those of a step with tensor_parallel, or with pipeline: then ranks gather those of blocks.
+// kept_as<step>: an option of a function whose parameters are those of a step, of which each rank may keep a portion (tensor_parallel, pipeline, zero<3>): ranks gather what it uses more of.
 //
 //   tx::executor<tx::function<scores, model, tx::kept_as<step>>, backend> score{run};
 template <class Step>
 struct kept_as {
-  static_assert(Step::options.ranks_of_batch() > 1, "tx::kept_as: the step does not divide the work of a batch among ranks. FIX: a step with tensor_parallel<N> or pipeline<N>, or no such option");
 };
 template <class Step>
 struct step_option<kept_as<Step>> {
   static constexpr void set(step_options& o) {
-    static_assert(sizeof(kept_as<Step>) > 0);
     o.tensor_ranks = Step::options.tensor_ranks;
     o.stages = Step::options.stages;
+    if (o.ranks_of_batch() > 1 || Step::division.zero != 3) return;
+    o.division = {.ranks = Step::division.ranks, .given = true, .zero = 3};
   }
 };
 template <int Ranks>
