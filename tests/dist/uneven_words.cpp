@@ -30,7 +30,7 @@ TEST_CASE("ranks with three words and one with none train what one rank does, cl
 }
 
 TEST_CASE("each rank keeps room for as many words, and none has all logits or gathers the table") {
-  CHECK(state_pieces<tied>(by_four::states.portions_of_parameters())[0].kept_rows == 3);
+  CHECK(state_pieces<tied>(by_four::states.portions_of_parameters())[0].by[0].kept_rows == 3);
   graph g{};
   by_four::record(g);
   g = passes::simplify(g);
