@@ -15,7 +15,7 @@ A step takes its kernels' time, the waiting of a pipeline, and the communication
 
 Bytes of a rank: parameters 4, gradients 4, states 8 for each, of which stages 1 to 3 divide the last, the last two, all (Rajbhandari et al., arXiv 1910.02054);
 values kept of a layer 34 for each of a batch's tokens and channels, or 2 where they are computed again (Korthikanti et al., arXiv 2205.05198, without the scores,
-which attention by blocks does not keep). tx runs all of these, but zero beside neither tensor nor pipeline.
+which attention by blocks does not keep). tx runs all of these.
 """
 import argparse
 import itertools

@@ -7,7 +7,7 @@
 // What is trained is the same, bit for bit, with each stage and without, on any number of ranks: sums have one order, norms are added up row by row. (Gradients that
 // travel as halves depend on the number of ranks, as they do without.) How many ranks there are is known while compiling, so that a rank's plan is. What is divided how:
 // expr/state_portions.hpp; executor::read and checkpoints hold whole states, so that another number of ranks, or a step without zero, goes on from them. With zero<3> other
-// programs of the model, as one that scores it, take zero<3> too: function<score, model, data_parallel<4>, zero<3>>.
+// programs of the model, as one that scores it, take it too: function<score, model, kept_as<step>>.
 //
 // Beside tensor_parallel the ranks of a grid that use the same portion of a parameter, each for a batch of its own, divide its states, its gradient or itself once more. Beside pipeline, whose ranks are at
 // different layers at a time, there is no zero<3>.
