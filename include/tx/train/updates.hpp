@@ -37,8 +37,8 @@ struct updated_leaf {
   state_starts starts{};
   int runs = 1;            // of which the last one updates
   var finite{};            // a scalar bool: are all gradients? Else nothing is updated. Not valid: nobody has looked
-  tensor_portion update{};    // of which each of some ranks updates a portion
-  tensor_portion portion{}; // of a parameter of which no rank has more
+  tensor_portion update{};  // of which each of some ranks updates a portion
+  tensor_portion portion{};  // of a parameter of which no rank has more
 };
 
 template <class Optimizer>
