@@ -137,7 +137,18 @@ step "build of programs, thorough tests and benchmarks (ci)" build ci tests prog
 slow_tests
 tests ci 'check|programs'
 
+# Every test under the sanitizers but thorough ones and those that compare values with PyTorch's, a program after the other: one now, each day another one, the others last.
+sanitized() {  # sanitized PROGRAM LABEL
+  step "build ($1, sanitize)" build sanitize "$1" && tests sanitize "$2" "^${1#*_}[.]"
+}
+programs=($(cd tests && for folder in */; do ls "$folder"*.cpp >/dev/null 2>&1 && echo "test_${folder%/}"; done | grep -vE '_(cuda|fail|fuzz|interpreter|parity|refused|bert|bert_lora|bert_distilbert|gpt)$'))
+first=$(($(date -u +%s) / 86400 % ${#programs[@]}))
+sanitized "${programs[first]}" 'everyday|programs'
+
 if [ -f bench/compile_cost.sh ]; then step "compile cost" bash bench/compile_cost.sh; fi  # alone: neighbours cost it processor time too
+if [ "$(uname -m)" = x86_64 ]; then beside "training steps for AMD's devices" within_limit cmake --build --preset ci --target hip_twinbert_halves hip_ranks_step; fi
+beside "barriers of device code, each left out" tests/ptx/without_barriers.py build/ci/bin/device_{recurrent_step,wide_rows,row_numbers,attention_step}
+beside "kernels of device code" tests/ptx/kernel_table.py build/ci/bin/device_{recurrent_step,wide_rows,twinbert_step,twinbert_halves}
 # Programs that nobody wrote, as real programs on three backends; others each day.
 beside "drawn programs, compiled" env DRAWN_SEEDS=build/ci/bin/drawn_seeds tools/drawn_compiled.sh 2
 for compiler in clang++-15 clang++-16 zig; do beside "another compiler: $compiler" tools/other_compiler.sh "$compiler"; done
@@ -150,22 +161,13 @@ for source in tests/cpu/gemm_kernel.cpp tests/cpu/halves.cpp; do
 done
 nvcc=$(ls build/nvcc/lib/python*/site-packages/nvidia/cu13/bin/nvcc)
 for source in $(nvcc_sources); do beside "nvcc ${source#"$work"/}" nvcc_compiles "$source"; done
-if [ "$(uname -m)" = x86_64 ]; then beside "training steps for AMD's devices" within_limit cmake --build --preset ci --target hip_twinbert_halves hip_ranks_step; fi
-beside "barriers of device code, each left out" tests/ptx/without_barriers.py build/ci/bin/device_{recurrent_step,wide_rows,row_numbers,attention_step}
-beside "kernels of device code" tests/ptx/kernel_table.py build/ci/bin/device_{recurrent_step,wide_rows,twinbert_step,twinbert_halves}
 for source in tests/fuzz/*.cpp; do beside "fuzz $(basename "$source" .cpp) for $FUZZ_SECONDS s" fuzz "$(basename "$source" .cpp)"; done
 all_beside
 
 # Executors in several threads at the same time.
 step "build (thread)" build thread test_threads
 tests thread programs '^threads[.]'
-# Every test under the sanitizers but thorough ones and those that compare values with PyTorch's, a program after the other.
-sanitized() {  # sanitized PROGRAM LABEL
-  step "build ($1, sanitize)" build sanitize "$1" && tests sanitize "$2" "^${1#*_}[.]"
-}
-programs=($(cd tests && for folder in */; do ls "$folder"*.cpp >/dev/null 2>&1 && echo "test_${folder%/}"; done | grep -vE '_(cuda|fail|fuzz|interpreter|parity|refused|bert|bert_lora|bert_distilbert|gpt)$'))
-first=$(($(date -u +%s) / 86400 % ${#programs[@]}))
-for program in "${programs[@]:first}" "${programs[@]:0:first}"; do sanitized "$program" 'everyday|programs'; done
+for program in "${programs[@]:first + 1}" "${programs[@]:0:first}"; do sanitized "$program" 'everyday|programs'; done
 sanitized thorough_nn check
 sanitized test_bert check
 sanitized test_bert_lora check
