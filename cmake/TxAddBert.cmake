@@ -1,6 +1,6 @@
 # tx_add_bert(NAME CONFIG [HEADS HEAD...] [LENGTHS LEARNED [OTHER]] [BATCH TEXTS] [PREDICTIONS WORDS]
 #   [LORA RANK ALPHA [DROPOUT] [LAYER...]] [TRAINED PATTERN...] [FROZEN PATTERN...] [LAYER_DECAY] [BF16 [WHERE_FAST]] [OPTIMIZER NAME] [ACCUMULATE STEPS] [AVERAGE DECAY]
-#   [RANKS PROCESSES [ZERO STAGE]]
+#   [RANKS PROCESSES [ZERO STAGE]] [TENSOR PROCESSES]
 #   [TEACHER CONFIG [HIDDEN_STATES] [ATTENTION]])
 #
 # Adds the program NAME: examples/bert, compiled for the encoder that CONFIG describes, a config.json of Hugging Face's of a BERT, RoBERTa,
@@ -21,6 +21,7 @@
 #   AVERAGE  what is judged and saved is a moving average of what is trained, of this decay from update to update, 0.999 say; of finetune, tag, answer and contrast
 #   RANKS    processes that train; as many as there are unless said
 #   ZERO     1: they divide the optimizer's states among them, 2: gradients too, or 3: parameters too; with RANKS, which has to be said then
+#   TENSOR   of the processes so many neighbours have one batch and divide its products, with the parameters of these; RANKS is a multiple of it
 #   TEACHER  the config.json of a model with the same head, from which `distil` has this one learn; of any of these kinds and any size
 #   HIDDEN_STATES  it learns from the teacher's hidden states too
 #   ATTENTION  it learns from the attention of the teacher's last layer too, which has as many heads
@@ -250,8 +251,8 @@ function(tx_bert_meant OUT WORD)
 endfunction()
 
 function(tx_add_bert NAME CONFIG)
-  cmake_parse_arguments(PARSE_ARGV 2 arg "HIDDEN_STATES;ATTENTION;LAYER_DECAY;BF16;WHERE_FAST" "BATCH;PREDICTIONS;OPTIMIZER;ACCUMULATE;AVERAGE;RANKS;ZERO;TEACHER" "HEADS;LENGTHS;LORA;TRAINED;FROZEN")
-  set(words "HEADS, LENGTHS, BATCH, PREDICTIONS, LORA, TRAINED, FROZEN, LAYER_DECAY, BF16, WHERE_FAST, OPTIMIZER, ACCUMULATE, AVERAGE, RANKS, ZERO, TEACHER, HIDDEN_STATES and ATTENTION")
+  cmake_parse_arguments(PARSE_ARGV 2 arg "HIDDEN_STATES;ATTENTION;LAYER_DECAY;BF16;WHERE_FAST" "BATCH;PREDICTIONS;OPTIMIZER;ACCUMULATE;AVERAGE;RANKS;ZERO;TENSOR;TEACHER" "HEADS;LENGTHS;LORA;TRAINED;FROZEN")
+  set(words "HEADS, LENGTHS, BATCH, PREDICTIONS, LORA, TRAINED, FROZEN, LAYER_DECAY, BF16, WHERE_FAST, OPTIMIZER, ACCUMULATE, AVERAGE, RANKS, ZERO, TENSOR, TEACHER, HIDDEN_STATES and ATTENTION")
   if(arg_KEYWORDS_MISSING_VALUES)
     message(FATAL_ERROR "tx_add_bert(${NAME}): there is nothing behind ${arg_KEYWORDS_MISSING_VALUES}. FIX: a value, or leave it out")
   endif()
@@ -314,7 +315,7 @@ function(tx_add_bert NAME CONFIG)
   if(lengths GREATER 2)
     message(FATAL_ERROR "tx_add_bert(${NAME}): LENGTHS ${arg_LENGTHS}. FIX: one number, or two: tokens of a text that is learned from, and of any other")
   endif()
-  foreach(keyword LENGTHS BATCH PREDICTIONS ACCUMULATE RANKS)
+  foreach(keyword LENGTHS BATCH PREDICTIONS ACCUMULATE RANKS TENSOR)
     foreach(number IN LISTS arg_${keyword})
       if(NOT number MATCHES "^[1-9][0-9]*$")
         message(FATAL_ERROR "tx_add_bert(${NAME}): ${keyword} ${number}. FIX: a whole number from 1 on")
@@ -343,6 +344,15 @@ function(tx_add_bert NAME CONFIG)
     message(FATAL_ERROR "tx_add_bert(${NAME}): ZERO ${arg_ZERO}. FIX: 1, 2 or 3, and RANKS, so many processes")
   elseif(arg_LAYER_DECAY OR NOT arg_AVERAGE EQUAL 0 OR "${arg_OPTIMIZER}" MATCHES "^(adafactor|novograd)$")
     message(FATAL_ERROR "tx_add_bert(${NAME}): ZERO divides a number for each element: there is no LAYER_DECAY, AVERAGE, adafactor or novograd beside it. FIX: leave one out")
+  endif()
+  if(NOT arg_TENSOR)
+    set(arg_TENSOR 1)
+  endif()
+  math(EXPR apart "${arg_RANKS} % ${arg_TENSOR}")
+  if(NOT apart EQUAL 0)
+    message(FATAL_ERROR "tx_add_bert(${NAME}): RANKS ${arg_RANKS} TENSOR ${arg_TENSOR}. FIX: as many processes as rows of so many take")
+  elseif(arg_TENSOR GREATER 1 AND NOT arg_ZERO EQUAL 0 AND arg_ACCUMULATE GREATER 1)
+    message(FATAL_ERROR "tx_add_bert(${NAME}): ACCUMULATE keeps sums that ZERO beside TENSOR does not divide. FIX: leave one out")
   endif()
   if(longest GREATER model_room OR train_longest GREATER longest)
     message(FATAL_ERROR "tx_add_bert(${NAME}): LENGTHS ${arg_LENGTHS}. FIX: texts that are learned from are no longer than others, and these than the model's ${model_room} positions")

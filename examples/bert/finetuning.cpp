@@ -22,11 +22,11 @@ class drawn_examples {
   // Of all processes' batches, which come one after the other, this one's.
   std::span<std::size_t const> next(std::size_t batch) {
     auto const& all = command_line::processes::now();
-    std::size_t const together = batch * static_cast<std::size_t>(all.count());
+    std::size_t const together = batch * static_cast<std::size_t>(all.batches());
     drawn_.clear();
     if (order_.left() < together) order_.begin_anew();
     while (drawn_.size() < together) drawn_.push_back(order_.next(random_));
-    return std::span(drawn_).subspan(batch * static_cast<std::size_t>(all.number()), batch);
+    return std::span(drawn_).subspan(batch * static_cast<std::size_t>(all.batch()), batch);
   }
   void save(tx::train::to_save& out) const {
     out.put("random", random_.state());
@@ -82,9 +82,9 @@ finetuning::finetuning(options const& given)
 }
 
 void finetuning::check_count(std::size_t examples, char const* what) const {
-  int const processes = command_line::processes::now().count(), batch = compiled().batch * processes;
+  int const batches = command_line::processes::now().batches(), batch = compiled().batch * batches;
   if (examples < static_cast<std::size_t>(batch))
-    throw tx::value_error(data + " has " + std::to_string(examples) + ' ' + what + ", a step takes " + std::to_string(batch) + ". FIX: more of them, or a program with a smaller BATCH" + (processes > 1 ? ", or fewer processes" : ""));
+    throw tx::value_error(data + " has " + std::to_string(examples) + ' ' + what + ", a step takes " + std::to_string(batch) + ". FIX: more of them, or a program with a smaller BATCH" + (batches > 1 ? ", or fewer processes" : ""));
 }
 
 void begin_with(tx::io::model_folder const& folder, std::vector<named_tensor> const& tensors) {
@@ -113,7 +113,7 @@ examples labelled_examples(classifier& run, dataset const& learned, dataset cons
 
 tx::train::loop_result finetuned(trained_run& run, options const& given, finetuning const& f, examples const& e) {
   auto& all = command_line::processes::now();
-  auto const batch = static_cast<std::size_t>(compiled().batch), together = batch * static_cast<std::size_t>(all.count());
+  auto const batch = static_cast<std::size_t>(compiled().batch), together = batch * static_cast<std::size_t>(all.batches());
   auto o = loop_options(given, f.out);
   o.validate = e.validate;
   o.measure = e.measure;

@@ -143,7 +143,7 @@ void pretrain_command(std::span<std::string const> arguments) {
     }
     settings.rate = top * root_schedule(share_done(now.done, now.steps), warmup);
     auto const told = run.train(b.batch, settings, trace_of(given, now));
-    return {told.loss, {{"texts", static_cast<double>(d.batch * all.count())}, {"tokens", all.sum(static_cast<double>(b.tokens))}}, settings.rate};
+    return {told.loss, {{"texts", static_cast<double>(d.batch * all.batches())}, {"tokens", all.sum(static_cast<double>(b.tokens))}}, settings.rate};
   });
   auto const result = loop.finish();
   last = dev.judged(run);

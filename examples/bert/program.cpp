@@ -23,16 +23,21 @@ constexpr char const overview[] =
     "bert COMMAND --help lists a command's options. Several processes, as mpirun -n 2 bert COMMAND starts them, run one command together:\n"
     "each learns from texts of its own, or looks at a part of the file; shards and tokens are for one.\n";
 
-// A command that several processes may run together.
+// A command that several processes may run together, each on a part of what there is; or of which each learns from a batch, perhaps with others.
 template <auto Command>
 void shared(std::span<std::string const> arguments) {
   command_line::processes all;
   all.together([&] { Command(arguments); });
 }
+template <auto Command>
+void learnt(std::span<std::string const> arguments) {
+  command_line::processes all(compiled().tuning.tensor);
+  all.together([&] { Command(arguments); });
+}
 
 constexpr command_line::command commands[] = {
-    {"finetune", shared<finetune_command>}, {"distil", shared<distil_command>},     {"tag", shared<tag_command>},      {"answer", shared<answer_command>},
-    {"contrast", shared<contrast_command>}, {"pretrain", shared<pretrain_command>}, {"shards", shards_command},        {"predict", shared<predict_command>},
+    {"finetune", learnt<finetune_command>}, {"distil", learnt<distil_command>},     {"tag", learnt<tag_command>},      {"answer", learnt<answer_command>},
+    {"contrast", learnt<contrast_command>}, {"pretrain", learnt<pretrain_command>}, {"shards", shards_command},        {"predict", shared<predict_command>},
     {"eval", shared<eval_command>},         {"embed", shared<embed_command>},       {"tokens", tokens_command}};
 
 }  // namespace

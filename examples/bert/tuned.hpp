@@ -59,9 +59,9 @@ constexpr auto step_as() {
   using plain = std::conditional_t<std::is_void_v<model::tuning::optimizer>, Otherwise, model::tuning::optimizer>;
   using optimizer = std::conditional_t<(model::tuning::average > 0), tx::averaged<plain, tx::average_options{model::tuning::average}>, plain>;
   using accumulated = tx::accumulate_runs<model::tuning::accumulate>;
-  constexpr int ranks = model::tuning::ranks, zero = model::tuning::zero;
-  if constexpr (halves) return std::type_identity<command_line::step_of_so_many<ranks, zero, Network, Loss, optimizer, Options..., accumulated, tx::mixed<tx::bf16>>>{};
-  else return std::type_identity<command_line::step_of_so_many<ranks, zero, Network, Loss, optimizer, Options..., accumulated>>{};
+  constexpr int ranks = model::tuning::ranks, zero = model::tuning::zero, tensor = model::tuning::tensor;
+  if constexpr (halves) return std::type_identity<command_line::step_of_so_many<ranks, zero, tensor, Network, Loss, optimizer, Options..., accumulated, tx::mixed<tx::bf16>>>{};
+  else return std::type_identity<command_line::step_of_so_many<ranks, zero, tensor, Network, Loss, optimizer, Options..., accumulated>>{};
 }
 template <class Network, auto Loss, class Otherwise, class... Options>
 using step_of = typename decltype(step_as<Network, Loss, Otherwise, Options...>())::type;

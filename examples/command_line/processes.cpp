@@ -44,10 +44,10 @@ class silence {
 
 }  // namespace
 
-processes::processes() : processes(tx::dist::launched()) {}
+processes::processes(int of_batch) : processes(tx::dist::launched(), of_batch) {}
 
 processes& processes::now() {
-  static processes alone{tx::dist::place{}};
+  static processes alone{tx::dist::place{}, 1};
   return running_ != nullptr ? *running_ : alone;
 }
 
@@ -63,7 +63,7 @@ double processes::from_first(double value) {
 
 double processes::sum(double value) {
   if (several()) all_.all_reduce(std::span<double const>(&value, 1), std::span(&value, 1));
-  return value;
+  return value / of_batch_;
 }
 
 void processes::check_same(std::map<std::string, std::string> const& values) {

@@ -8,6 +8,7 @@
 #include <tx/train/loop/options.hpp>
 #include <tx/train/loop/shuffled_order.hpp>
 
+#include <algorithm>
 #include <functional>
 #include <map>
 #include <string>
@@ -20,8 +21,9 @@ class processes {
  public:
   using communicator = tx::dist::ranks<tx::dist::sockets>;
 
-  // Waits until all are there. Throws value_error for a launcher's variables that make no sense, rank_error where one does not come.
-  processes();
+  // Waits until all are there. of_batch: so many neighbours have one batch together, of which they divide the work.
+  // Throws value_error for a launcher's variables that make no sense, rank_error where one does not come.
+  explicit processes(int of_batch = 1);
   processes(processes const&) = delete;
   processes& operator=(processes const&) = delete;
   // Those whose command is running (together()); outside of one this process alone.
@@ -32,15 +34,17 @@ class processes {
   int number() const { return where_.rank; }
   int local_number() const { return where_.local_rank; }  // among those on this machine
   int count() const { return where_.size; }
+  int batches() const { return std::max(1, count() / of_batch_); }  // that all together have in a step
+  int batch() const { return number() / of_batch_; }                // which of them is this one's
   communicator& all() { return all_; }
 
-  tx::train::rank_share rank_share() const { return {static_cast<std::uint64_t>(number()), static_cast<std::uint64_t>(count())}; }
+  tx::train::rank_share rank_share() const { return {static_cast<std::uint64_t>(batch()), static_cast<std::uint64_t>(batches())}; }
 
   // Of each: so many as are asked for, or where none are (0) a share of what the machine runs at once.
   int threads(int asked) const;
   // What the first process has, on all.
   double from_first(double value);
-  // Of what all have.
+  // Of what each batch has.
   double sum(double value);
   // Throws value_error, which names it, where a value is another than the first process has under that name: they would train models of their own.
   void check_same(std::map<std::string, std::string> const& values);
@@ -69,7 +73,7 @@ class processes {
   void together(std::function<void()> const& run);
 
  private:
-  explicit processes(tx::dist::place const& where) : where_(where), connections_(where_), all_(connections_) {}
+  processes(tx::dist::place const& where, int of_batch) : where_(where), connections_(where_), all_(connections_), of_batch_(of_batch) {}
   template <class T>
   std::vector<T> gathered_elements(std::span<T const> own);
 
@@ -77,6 +81,7 @@ class processes {
   tx::dist::place where_;
   tx::dist::sockets connections_;
   communicator all_;
+  int of_batch_;
   double before_ = 0;  // seconds in communication before the run
 };
 

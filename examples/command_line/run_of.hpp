@@ -69,7 +69,7 @@ struct process_ranks {
 constexpr engine_name engine_names[] = {{tx::chosen_device, false}};
 using backend = tx::chosen_backend;
 struct process_ranks {};
-template <int, int, class Network, auto Loss, class Optimizer, class... Options>
+template <int, int, int, class Network, auto Loss, class Optimizer, class... Options>
 using step_of_so_many = tx::train_step<Network, Loss, Optimizer, Options...>;
 
 template <class Program>
@@ -80,17 +80,17 @@ struct drawn_executor : tx::executor<Program, backend> {
 #else
 using backend = tx::distributed<tx::chosen_backend, communicator>;
 
-template <int Ranks, int Zero, class Network, auto Loss, class Optimizer, class... Options>
+template <int Batches, int Zero, class Network, auto Loss, class Optimizer, class... Options>
 struct divided_step {
-  using type = tx::train_step<Network, Loss, Optimizer, Options..., tx::data_parallel<Ranks>, tx::zero<Zero>>;
+  using type = tx::train_step<Network, Loss, Optimizer, Options..., tx::data_parallel<Batches>, tx::zero<Zero>>;
 };
-template <int Ranks, class Network, auto Loss, class Optimizer, class... Options>
-struct divided_step<Ranks, 0, Network, Loss, Optimizer, Options...> {
-  using type = tx::train_step<Network, Loss, Optimizer, Options..., tx::data_parallel<Ranks>>;
+template <int Batches, class Network, auto Loss, class Optimizer, class... Options>
+struct divided_step<Batches, 0, Network, Loss, Optimizer, Options...> {
+  using type = tx::train_step<Network, Loss, Optimizer, Options..., tx::data_parallel<Batches>>;
 };
-// Of so many processes, 0: of as many as there are. They divide the optimizer's states as tx::zero<Zero> has it, 0: none.
-template <int Ranks, int Zero, class Network, auto Loss, class Optimizer, class... Options>
-using step_of_so_many = typename divided_step<Ranks, Zero, Network, Loss, Optimizer, Options...>::type;
+// Of so many processes, 0: of as many as there are. They divide what they have alike as tx::zero<Zero> has it, 0: nothing; and so many of them the products of a batch.
+template <int Ranks, int Zero, int Tensor, class Network, auto Loss, class Optimizer, class... Options>
+using step_of_so_many = typename divided_step<Ranks / Tensor, Zero, Network, Loss, Optimizer, Options..., tx::tensor_parallel<Tensor>>::type;
 
 template <class Program>
 struct drawn_executor : tx::executor<Program, backend> {
@@ -100,7 +100,7 @@ struct drawn_executor : tx::executor<Program, backend> {
 #endif
 
 template <class Network, auto Loss, class Optimizer, class... Options>
-using step_of_all = step_of_so_many<0, 0, Network, Loss, Optimizer, Options...>;
+using step_of_all = step_of_so_many<0, 0, 1, Network, Loss, Optimizer, Options...>;
 
 // A program that is asked beside a step, of its parameters as processes keep them.
 template <class Step, class Function>

@@ -16,7 +16,7 @@ struct plain_tuning {
   using optimizer = void;
   static constexpr char const* optimizer_name = "";
   static constexpr int accumulate = 1;
-  static constexpr int ranks = 0, zero = 0;
+  static constexpr int ranks = 0, zero = 0, tensor = 1;
   static constexpr double average = 0;
   static constexpr bool layer_decay = false;
   static constexpr tx::fixed_string below = "bert.embeddings*";

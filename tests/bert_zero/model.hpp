@@ -1,4 +1,4 @@
-// The model of tests/parity/data/folder, as tx_add_bert would write it for RANKS 2 ZERO 3.
+// The model of tests/parity/data/folder, as tx_add_bert would write it for RANKS 4 ZERO 3 TENSOR 2.
 #pragma once
 
 #include "../bert/plain_tuning.hpp"
@@ -22,7 +22,7 @@ inline constexpr int batch = 8;
 inline constexpr int train_longest = 12, longest = 30;
 
 struct tuning : plain_tuning {
-  static constexpr int ranks = 2, zero = 3;
+  static constexpr int ranks = 4, zero = 3, tensor = 2;
 };
 
 }  // namespace bert::model
