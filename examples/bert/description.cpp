@@ -34,7 +34,7 @@ description const& compiled() {
                              model::batch,
                              model::train_longest,
                              model::longest,
-                             {tuned::rank, tuned::alpha, tuned::dropout, texts_of(tuned::adapted{}), texts_of(tuned::trained{}), texts_of(tuned::frozen{}), tuned::layer_decay, tuned::accumulate, tuned::average, tuned::tensor, tuned::optimizer_name}};
+                             {tuned::rank, tuned::alpha, tuned::dropout, texts_of(tuned::adapted{}), texts_of(tuned::trained{}), texts_of(tuned::frozen{}), tuned::layer_decay, tuned::accumulate, tuned::average, tuned::optimizer_name, tuned::tensor}};
   return d;
 }
 

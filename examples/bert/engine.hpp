@@ -35,8 +35,8 @@ struct description {
     bool layer_decay;  // rates may fall from layer to layer
     int accumulate = 1;  // steps of an update; pretrain and distil have this and the optimizer too
     double average = 0;  // decay of the moving average that is judged and saved; 0: there is none
-    int tensor = 1;      // processes that divide the products of a batch
     std::string optimizer{};  // that the program was told to train by; empty: the one that the recipe of each command has
+    int tensor = 1;  // processes that divide the products of a batch
 
     std::string text() const;  // "adapters of rank 8, alpha 16, beside *.layer.*.query, and the head; --layer-decay"
     std::string updates() const;  // "; an update every 4 steps; by lion", or nothing
