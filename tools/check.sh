@@ -146,7 +146,7 @@ first=$(($(date -u +%s) / 86400 % ${#programs[@]}))
 sanitized "${programs[first]}" 'everyday|programs'
 
 if [ -f bench/compile_cost.sh ]; then step "compile cost" bash bench/compile_cost.sh; fi  # alone: neighbours cost it processor time too
-if [ "$(uname -m)" = x86_64 ]; then beside "training steps for AMD's devices" within_limit cmake --build --preset ci --target hip_twinbert_halves hip_ranks_step; fi
+if [ "$(uname -m)" = x86_64 ]; then beside "training steps for AMD's devices" within_limit cmake --build --preset ci --target hip_twinbert_halves hip_ranks_step hip_library_step; fi
 beside "barriers of device code, each left out" tests/ptx/without_barriers.py build/ci/bin/device_{recurrent_step,wide_rows,row_numbers,attention_step}
 beside "kernels of device code" tests/ptx/kernel_table.py build/ci/bin/device_{recurrent_step,wide_rows,twinbert_step,twinbert_halves}
 # Programs that nobody wrote, as real programs on three backends; others each day.

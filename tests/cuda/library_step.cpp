@@ -1,6 +1,6 @@
-// Layers whose products are cuBLASLt's, forward and backward, in f32, in bf16 and in E4M3, and layers of attention, in which it has three at a time. Without a device a stand-in of it computes them (tests/ptx/blas).
-#include <tx/backends/cuda_blas.hpp>
-
+// Layers whose products are cuBLASLt's or hipBLASLt's, forward and backward, in f32, in bf16 and, of cuBLASLt's, in E4M3, and layers of attention, in which it has three at a time. Without a device a
+// stand-in of cuBLASLt computes them (tests/ptx/blas).
+#include "its_library.hpp"
 #include "same_steps.hpp"
 
 #include <tx/nn/attention.hpp>
@@ -44,6 +44,7 @@ constexpr auto attending_loss = [](attending const& m, tx::tensor<float, 2, 16, 
 };
 using attention_step = tx::train_step<attending, attending_loss, tx::sgd, tx::mixed<tx::bf16>>;
 
+#if !defined(TX_FOR_HIP)
 // Of E4M3: two products forward, with biases, and one backward.
 struct quarters {
   tx::nn::linear<wide, wide> in, out;
@@ -80,17 +81,22 @@ int rounds_floats() {
   std::printf("products of floats of 11 bits: within %.1e, of whole floats %.1e\n", furthest, from_whole);
   return furthest < 1e-4 && from_whole > 1e-4 ? 0 : 1;
 }
+#endif
 
 int main() {
   std::vector<float> x(rows * wide);
   for (std::size_t i = 0; i < x.size(); ++i) x[i] = static_cast<float>(i * 7919 % 113) * 0.02f - 1;
-  int const in_f32 = same_steps_within<step<>, tx::cuda_blas>(1e-5, x);
+  int const in_f32 = same_steps_within<step<>, its_library>(1e-5, x);
   if (in_f32 != 0) return in_f32;
-  int const in_bf16 = same_steps_within<step<tx::mixed<tx::bf16>>, tx::cuda_blas>(2e-4, x);
+  int const in_bf16 = same_steps_within<step<tx::mixed<tx::bf16>>, its_library>(2e-4, x);
   if (in_bf16 != 0) return in_bf16;
   x.resize(32 * wide);
+  int const attends = same_steps_within<attention_step, its_library>(2e-4, x);
+#if defined(TX_FOR_HIP)
+  return attends;
+#else
+  if (attends != 0) return attends;
   int const in_e4m3 = same_steps_within<quarters_step, tx::cuda_blas_fp8>(2e-4, x);
-  if (in_e4m3 != 0) return in_e4m3;
-  int const attends = same_steps_within<attention_step, tx::cuda_blas>(2e-4, x);
-  return attends != 0 ? attends : rounds_floats();
+  return in_e4m3 != 0 ? in_e4m3 : rounds_floats();
+#endif
 }

@@ -86,7 +86,7 @@ TEST_CASE("scratch planned for the most is enough for fewer") {
     widen(planned, [&](int k) { return apart[k]; });
     std::int64_t const cpu = tx::backends::cpu::product_scratch(most, planned.left, planned.right);
     std::int64_t const cuda = tx::backends::cuda::product_scratch<tx::backends::cuda::matrix_units::of_warps>({}, most, planned.left, planned.right);
-    std::int64_t const library = tx::backends::cuda::library_scratch({}, most, planned.left, planned.right);
+    std::int64_t const library = tx::backends::cuda::library_scratch<tx::backends::cuda::matrix_units::of_warps>({}, most, planned.left, planned.right);
     for (int k = 0; k < 4; ++k) {
       call const now = made(k > 0);
       sides s = of(now, type, left_turned, right_turned);

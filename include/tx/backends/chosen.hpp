@@ -14,13 +14,22 @@ using chosen_backend = cuda;
 namespace tx {
 using chosen_backend = cuda_blas;
 }
-#elif defined(TX_FOR_HIP)
+#elif defined(TX_FOR_HIP) && defined(TX_WITHOUT_HIPBLASLT)
 #include <tx/backends/hip.hpp>
 namespace tx {
 #if defined(TX_WITH_MFMA)  // all of the processors that it is compiled for have matrix cores
 using chosen_backend = hip_mfma;
 #else
 using chosen_backend = hip;
+#endif
+}
+#elif defined(TX_FOR_HIP)
+#include <tx/backends/hip_blas.hpp>
+namespace tx {
+#if defined(TX_WITH_MFMA)
+using chosen_backend = hip_blas_mfma;
+#else
+using chosen_backend = hip_blas;
 #endif
 }
 #else

@@ -129,8 +129,9 @@ constexpr bool ends_product(passes::product_shape const& p) {
 // rows, or where the device has no units for E4M3, they are products of tx's own, by floats.
 constexpr bool multiplies_e4m3(passes::product_shape const& p) { return p.type == dtype::e4m3 && ends_product(p) && p.cols % 16 == 0 && p.depth % 16 == 0; }
 
+template <matrix_units Units>
 constexpr std::int64_t library_scratch(exec::row_buffers const& kept, exec::call const& c, exec::operand_ref const& left, exec::operand_ref const& right) {
-  std::int64_t const own = product_scratch<matrix_units::of_warps>(kept, c, left, right);
+  std::int64_t const own = product_scratch<Units>(kept, c, left, right);
   std::int64_t const with = exec::aligned(c.rows * c.cols * size_of(sum_type(left.type))) + library_workspace;
   exec::call one = c;
   if (c.of_batch != factors{}) one.batch = 1;  // a run may have a single matrix where more are planned for
@@ -141,6 +142,8 @@ constexpr int library_together(exec::kernel_sig const& k, exec::row_buffers cons
   if (k.kind != exec::kernel_kind::gemm) return rows_together(k, kept, c);
   return epilogue_follows(k.type, c) || (k.lets == 0 && takes_product(k.type, c)) ? most_together : 1;
 }
+// Of devices whose rows are started one by one.
+constexpr int products_together(exec::kernel_sig const& k, exec::row_buffers const& kept, exec::call const& c) { return k.kind == exec::kernel_kind::gemm ? library_together(k, kept, c) : 1; }
 
 }  // namespace tx::backends::cuda
 
@@ -185,7 +188,7 @@ inline constexpr target cuda_blas_target = [] {
   target t = cuda_target;
   t.name = "cuda_blas";
   t.kernel.ends_product = backends::cuda::ends_product;
-  t.product_scratch = backends::cuda::library_scratch;
+  t.product_scratch = backends::cuda::library_scratch<backends::cuda::matrix_units::of_warps>;
   t.makes_neighbours = true;
   t.starts_together = backends::cuda::library_together;
   return t;
@@ -195,6 +198,24 @@ inline constexpr target cuda_blas_fp8_target = [] {
   target t = cuda_blas_target;
   t.name = "cuda_blas_fp8";
   t.multiplies_e4m3 = backends::cuda::multiplies_e4m3;
+  return t;
+}();
+
+// Of HIP's devices, with hipBLASLt.
+inline constexpr target hip_blas_target = [] {
+  target t = hip_target;
+  t.name = "hip_blas";
+  t.kernel.ends_product = backends::cuda::ends_product;
+  t.product_scratch = backends::cuda::library_scratch<backends::cuda::matrix_units::none>;
+  t.makes_neighbours = true;
+  t.starts_together = backends::cuda::products_together;
+  return t;
+}();
+
+inline constexpr target hip_blas_mfma_target = [] {
+  target t = hip_blas_target;
+  t.name = "hip_blas_mfma";
+  t.product_scratch = backends::cuda::library_scratch<backends::cuda::matrix_units::of_wavefronts>;
   return t;
 }();
 
