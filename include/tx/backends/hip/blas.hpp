@@ -9,7 +9,7 @@
 #define __HIP_PLATFORM_AMD__ 1
 #endif
 #if !__has_include(<hipblaslt/hipblaslt.h>)
-#error "tx/backends/hip_blas.hpp needs the headers of hipBLASLt. FIX: install hipblaslt of ROCm 6 or newer, or use <tx/backends/hip.hpp>"
+#error "tx/backends/hip_blas.hpp needs the headers of hipBLASLt. FIX: install hipblaslt of ROCm 6.1 or newer, or use <tx/backends/hip.hpp>"
 #endif
 
 #include <hip/hip_runtime_api.h>
