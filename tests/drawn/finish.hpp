@@ -150,7 +150,7 @@ class facts {
   constexpr tx::tensor_portion of_update(tx::node const& leaf) const { return zero_ == 3 ? tx::tensor_portion{} : of_state(leaf, tx::across::batches); }
   constexpr tx::value_info portion(tx::value_info info, int entry, tx::across which) const { return zero_ == 3 && which == tx::across::batches ? kept(info, entry) : info; }
   // Nobody else divides what one kind of ranks does.
-  constexpr tx::tensor_portion of_parameter(int, tx::across) const { return {}; }
+  constexpr bool divides(int, tx::across) const { return false; }
   constexpr tx::value_info parameter(int) const { return {}; }
   constexpr std::int64_t first(int) const { return 0; }
   constexpr tx::value_info kept(tx::value_info info, int entry) const {

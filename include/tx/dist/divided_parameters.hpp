@@ -57,7 +57,7 @@ class divider {
     if (by_ == across::batches && of_products) return;  // one for those that divide products
     portion_[id] = by_ == across::products ? of_products : facts_.of_parameter(n, by_);
     value_info const shown = portion_[id] ? facts_.portion(n.info, entry, by_) : n.info;
-    if (facts_.of_parameter(entry, across::stages) || (by_ != across::batches && facts_.of_parameter(entry, across::batches))) (portion_[id] ? kept_ : whole_)[id] = gathered_first(n, shown);
+    if (facts_.divides(entry, across::stages) || (by_ != across::batches && facts_.divides(entry, across::batches))) (portion_[id] ? kept_ : whole_)[id] = gathered_first(n, shown);
     else if (portion_[id]) kept_[id] = rows_of_block(shown, parameter_first(n.at)).id;
   }
   // A portion of more than what is used of it (used_portions.hpp).

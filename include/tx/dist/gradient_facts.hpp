@@ -33,9 +33,10 @@ class gradient_facts {
   }
   // Of which axis of a parameter, or of its states, each of those ranks keeps a portion.
   constexpr tensor_portion of_parameter(node const& leaf, across which) const { return divided(of_parameters_, leaf, which); }
-  // Of an entry of the layout, its axes without those of repeats.
-  constexpr tensor_portion of_parameter(int entry, across which) const {
-    piece_division const* const d = division_of_entry(entry, which);
+  // Do those ranks divide an entry of the layout? And which of its own axes, where they divide products.
+  constexpr bool divides(int entry, across which) const { return division_of_entry(entry, which) != nullptr; }
+  constexpr tensor_portion divided_by_products(int entry) const {
+    piece_division const* const d = division_of_entry(entry, across::products);
     return d == nullptr ? tensor_portion{} : tensor_portion{d->axis, d->ranks, static_cast<int>(d->rows)};
   }
   constexpr tensor_portion of_state(node const& leaf, across which) const { return divided(of_states_, leaf, which); }

@@ -2,7 +2,7 @@
 //
 //   of 7 words among 4 ranks   0 1   2 3   4 5   6 .      logits [5, 7] -> [5, 2] of each, one column of rank 3's no word's
 //
-// A rest holds numbers all the same: zeros of a parameter, and what elementwise ops make of those. It must not count, whatever it is:
+// A rest holds numbers all the same: zeros of a parameter, and what elementwise ops make of those. It must not count, whatever it is (but finite_guard tells of NaN in it):
 //
 //   within_extent(x, of, 0)   x, and a number in the rest: for what adds up an axis, or finds the largest along it
 //   own_gradient(x, of)       x, whose gradient is 0 in the rest, also where an op in between has made 0 * infinity of it: for what enters a computation that ranks divide

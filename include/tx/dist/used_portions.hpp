@@ -72,7 +72,7 @@ constexpr void use_portions(graph& g, tx::detail::gradient_facts<Model> const& f
   for (int id = 0; id < g.size(); ++id) {
     int const entry = used.entry_shown(id);
     if (entry < 0 || used.axis_of(entry) < 0) continue;
-    tensor_portion const kept = facts.of_parameter(entry, across::products);
+    tensor_portion const kept = facts.divided_by_products(entry);
     if (kept.axis != used.axis_of(entry)) continue;
     portion[id] = kept;
     portion[id].axis += g.info(id).dims.rank - layout<Model>::entries[entry].rank;

@@ -11,7 +11,8 @@
 // so that after the exception parameters, states and the count of steps are those before the step
 // (finite_options::restore). Among several ranks each has a guard; the exception must leave the rank's function, for the
 // others to get a rank_error, which brings nothing back: a rank that goes on by itself would add its gradients to those
-// of another step. The executor must outlive the guard and not be moved meanwhile. The host must reach the backend's
+// of another step. Where ranks divide words unevenly (dist/uneven_parts.hpp) a guard sees what lies behind the last one too: there a division by a number of each
+// word is 0 / 0, which a step leaves out and a guard tells of. The executor must outlive the guard and not be moved meanwhile. The host must reach the backend's
 // memory.
 #pragma once
 

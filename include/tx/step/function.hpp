@@ -60,8 +60,8 @@ template <auto F, class Model = no_model, class... Options>
 struct function {
   static_assert((is_step_option<Options> && ...), "tx::function: a type behind the model is no option. FIX: mixed<half> or compiled_with<options>");
   static constexpr step_options options = options_of<Options...>();
-  static_assert(detail::says_nothing_but(options, &step_options::compile, &step_options::mixes, &step_options::half, &step_options::quarters, &step_options::division, &step_options::tensor_ranks, &step_options::stages) && detail::divides_parameters_alone(options.division), "tx::function: an option is of training. FIX: mixed<half>, compiled_with<options> and tensor_parallel<N>, or data_parallel<N> and zero<3> of parameters that ranks divide; or tx::train_step");
   static_assert(options.ranks_of_batch() == 1 || !options.division.given, "tx::function: ranks that divide products keep portions of their own, and each row of the grid has its batch anyway. FIX: tensor_parallel<N> or kept_as<step> without data_parallel and zero");
+  static_assert(detail::says_nothing_but(options, &step_options::compile, &step_options::mixes, &step_options::half, &step_options::quarters, &step_options::division, &step_options::tensor_ranks, &step_options::stages) && detail::divides_parameters_alone(options.division), "tx::function: an option is of training. FIX: mixed<half>, compiled_with<options> and tensor_parallel<N>, or data_parallel<N> and zero<3> of parameters that ranks divide; or tx::train_step");
   using model = Model;
   using call = callable<std::remove_cvref_t<decltype(F)>, Model>;
   using arguments = typename call::arguments;
