@@ -13,7 +13,7 @@ namespace tx::exec {
 TX_COLD inline void check_shared(state_kinds const& there, state_kinds const& wanted) {
   if (there < wanted) throw value_error("executor: the other program keeps no optimizer state to share. FIX: make the executor of the step first, and the other from it");
   if (!there.has_parameters_as(wanted))
-    throw value_error("executor: one of the programs divides parameters among ranks, and the other does not, or among another number. FIX: data_parallel<N> and zero<3> as options of both, or an executor of its own and write(other.read())");
+    throw value_error("executor: one of the programs divides parameters among ranks, and the other does not, or among another number. FIX: tx::function<f, model, tx::kept_as<step>> beside that step, or an executor of its own and write(other.read())");
 }
 
 // Those of the caller's.
