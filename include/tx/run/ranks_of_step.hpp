@@ -45,7 +45,7 @@ void check_ranks_of_step(int ranks, bool trains) {
   if constexpr (requires { Step::division; }) {
     divides_batches = divides_batches || Step::division.given;
     bool const fits = ranks % products == 0 && Step::division.is_for(ranks / products);
-    if (Step::division.given && Step::division.ranks != any_ranks && !fits)
+    if (Step::division.given && !Step::division.is_for_any() && !fits)
       refuse(std::to_string(Step::division.ranks * products), products > 1 ? "tx::data_parallel<M> beside tx::tensor_parallel<N> or tx::pipeline<N> for M N, or data_parallel<> for any multiple of N" : "tx::data_parallel<N>, or data_parallel<> for any number");
   }
   if (products > 1 && (ranks % products != 0 || (ranks != products && !divides_batches)))

@@ -32,7 +32,8 @@ struct batch_division {
   dtype sent_as = dtype::f32;  // what ranks send of gradients; a half: their means, rounded
 
   constexpr bool several() const { return ranks != 1; }
-  constexpr bool is_for(int there) const { return ranks == any_ranks || ranks == there; }
+  constexpr bool is_for_any() const { return ranks == any_ranks; }
+  constexpr bool is_for(int there) const { return is_for_any() || ranks == there; }
   constexpr bool operator==(batch_division const&) const = default;
 };
 
