@@ -14,7 +14,7 @@ using parameters_too = of_grid<data_parallel<2>, zero<3>>;
 template <class Step>
 using running = executor<Step, distributed<cpu, dist::local>>;
 
-auto all_of(auto& run) {
+auto all_blocks(auto& run) {
   std::vector<std::vector<float>> blocks;
   for (int k = 0; k <= run.states(); ++k) blocks.push_back(run.read(k));
   return blocks;
@@ -25,7 +25,7 @@ auto trained_grid(int ranks) {
   return on_ranks(ranks, [](dist::local& rank) {
     running<Step> run{seed(3), rank, {.threads = 1}};
     auto told = trained_heads(run, grid_of<Step>(rank.size()).batch_of(rank.rank()));
-    return std::pair(std::move(told), all_of(run));
+    return std::pair(std::move(told), all_blocks(run));
   });
 }
 template <class Divided, class Whole>

@@ -27,7 +27,7 @@ TEST_CASE("checkpoints of portions of portions, and of the whole, are those that
     io::checkpoint_writer saves;
     saves.save(path, run, {}, {.writes = rank.rank() == 0, .portions = portions});
     saves.wait();
-    return all_of(run);
+    return all_blocks(run);
   });
   CHECK(wanted[0] != std::vector<std::vector<float>>(3, std::vector<float>(wanted[0][0].size())));
   for (auto const& of_rank : wanted) CHECK(of_rank == wanted[0]);
@@ -35,7 +35,7 @@ TEST_CASE("checkpoints of portions of portions, and of the whole, are those that
     auto const got = on_ranks(ranks, [&](dist::local& rank) {
       running<Step> run{seed(9), rank, {.threads = 1}};
       io::load_checkpoint(path, run);
-      return all_of(run);
+      return all_blocks(run);
     });
     for (auto const& of_rank : got) CHECK(of_rank == wanted[0]);
   };
