@@ -24,16 +24,13 @@ constexpr char const overview[] =
     "each learns from texts of its own, or looks at a part of the file; shards and tokens are for one.\n";
 
 // A command that several processes may run together, each on a part of what there is; or of which each learns from a batch, perhaps with others.
-template <auto Command>
+template <auto Command, bool Learns = false>
 void shared(std::span<std::string const> arguments) {
-  command_line::processes all;
+  command_line::processes all(Learns ? compiled().tuning.tensor : 1);
   all.together([&] { Command(arguments); });
 }
 template <auto Command>
-void learnt(std::span<std::string const> arguments) {
-  command_line::processes all(compiled().tuning.tensor);
-  all.together([&] { Command(arguments); });
-}
+constexpr auto learnt = shared<Command, true>;
 
 constexpr command_line::command commands[] = {
     {"finetune", learnt<finetune_command>}, {"distil", learnt<distil_command>},     {"tag", learnt<tag_command>},      {"answer", learnt<answer_command>},

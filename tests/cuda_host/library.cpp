@@ -1,5 +1,6 @@
 // Products by a library, as a device may have one: here it computes in plain loops.
 #include "compare.hpp"
+#include "library_net.hpp"
 
 #include <tx/nn/attention.hpp>
 #include <tx/nn/linear.hpp>
@@ -67,14 +68,7 @@ struct with_library : interpreted {
 template <class T, auto... D>
 using t = tx::tensor<T, D...>;
 
-struct net {
-  tx::nn::linear<640, 160, tx::init::uniform<1, 20>> in;
-  tx::nn::linear<160, 64, tx::init::uniform<1, 10>> out;
-};
-constexpr auto loss = [](net const& m, t<float, 96, 640> x) {
-  auto const y = m.out(tx::gelu(m.in(x)));
-  return tx::mean(y * y * 10.0);
-};
+using library_net::loss, library_net::net;
 
 template <class Step>
 double apart() {

@@ -1,6 +1,7 @@
 // Products by hipBLASLt, which here is what stands for it (tests/hipblaslt), of a device that the interpreter runs: what it is told of a product, what it is not asked, and
 // steps of HIP's devices with it, whose other kernels are those for vectors or for wavefronts.
 #include "compare.hpp"
+#include "library_net.hpp"
 
 #include <tx/backends/hip/blas.hpp>
 #include <tx/nn/attention.hpp>
@@ -124,14 +125,7 @@ double nearly(tx::dtype d) { return d == tx::dtype::f32 ? 1e-5 : d == tx::dtype:
 template <class T, auto... D>
 using t = tx::tensor<T, D...>;
 
-struct net {
-  tx::nn::linear<640, 160, tx::init::uniform<1, 20>> in;
-  tx::nn::linear<160, 64, tx::init::uniform<1, 10>> out;
-};
-constexpr auto loss = [](net const& m, t<float, 96, 640> x) {
-  auto const y = m.out(tx::gelu(m.in(x)));
-  return tx::mean(y * y * 10.0);
-};
+using library_net::loss, library_net::net;
 template <class... Options>
 using step = tx::train_step<net, loss, descent, Options...>;
 

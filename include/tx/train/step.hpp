@@ -50,14 +50,15 @@ namespace detail {
 // The axes of parameters of which each rank keeps the portion that it uses, where ranks divide products, and the blocks of repeats.
 template <class Model, auto Loss, class... Options>
 inline constexpr auto axes_kept = dist::axes_kept<Model, Loss>(options_of<Options...>());
+// What `left` leaves a rank, divided by those that divide products, where there are any.
 template <class Model, auto Loss, class... Options>
-constexpr portioning portions_of_products() {
+constexpr portioning and_by_products(portioning const& left) {
   constexpr step_options o = options_of<Options...>();
-  if constexpr (o.tensor_ranks > 1) return portioning{}.and_by({o.tensor_ranks, across::products}, axes_kept<Model, Loss, Options...>.items, layout<Model>::entries.size());
-  else return portioning{};
+  if constexpr (o.tensor_ranks > 1) return left.and_by({o.tensor_ranks, across::products}, axes_kept<Model, Loss, Options...>.items, layout<Model>::entries.size());
+  else return left;
 }
 template <class Model, auto Loss, class... Options>
-inline constexpr auto blocks_kept = dist::blocks_kept<Model, Loss>(options_of<Options...>(), state_kinds(0).divided_by(portions_of_products<Model, Loss, Options...>(), 1));
+inline constexpr auto blocks_kept = dist::blocks_kept<Model, Loss>(options_of<Options...>(), state_kinds(0).divided_by(and_by_products<Model, Loss, Options...>(portioning{}), 1));
 
 // What lies beside the parameters: the optimizer's states, sums of gradients over the runs of an update, and the loss's scale.
 template <class Model, auto Loss, class Optimizer, class... Options>
@@ -69,7 +70,7 @@ constexpr state_kinds states_beside() {
   portioning how{};
   if constexpr (own.only_elements() && !o.decays_by_layer) {
     if constexpr (o.stages > 1) how = how.and_by({o.stages, across::stages}, blocks_kept<Model, Loss, Options...>.items, layout<Model>::entries.size());
-    if constexpr (o.tensor_ranks > 1) how = how.and_by({o.tensor_ranks, across::products}, axes_kept<Model, Loss, Options...>.items, layout<Model>::entries.size());
+    how = and_by_products<Model, Loss, Options...>(how);
   }
   int const of_work = how.count;
   if constexpr (o.division.zero > 0) how = how.and_by({o.division.ranks, across::batches});

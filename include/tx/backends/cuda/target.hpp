@@ -184,15 +184,20 @@ inline constexpr target hip_mfma_target = [] {
   return t;
 }();
 
-inline constexpr target cuda_blas_target = [] {
-  target t = cuda_target;
-  t.name = "cuda_blas";
-  t.kernel.ends_product = backends::cuda::ends_product;
-  t.product_scratch = backends::cuda::library_scratch<backends::cuda::matrix_units::of_warps>;
+namespace backends::cuda {
+// A target with a library of products.
+template <matrix_units Units>
+constexpr target with_library(target t, char const* name) {
+  t.name = name;
+  t.kernel.ends_product = ends_product;
+  t.product_scratch = library_scratch<Units>;
   t.makes_neighbours = true;
-  t.starts_together = backends::cuda::library_together;
+  t.starts_together = t.starts_together != nullptr ? library_together : products_together;
   return t;
-}();
+}
+}  // namespace backends::cuda
+
+inline constexpr target cuda_blas_target = backends::cuda::with_library<backends::cuda::matrix_units::of_warps>(cuda_target, "cuda_blas");
 
 inline constexpr target cuda_blas_fp8_target = [] {
   target t = cuda_blas_target;
@@ -202,21 +207,7 @@ inline constexpr target cuda_blas_fp8_target = [] {
 }();
 
 // Of HIP's devices, with hipBLASLt.
-inline constexpr target hip_blas_target = [] {
-  target t = hip_target;
-  t.name = "hip_blas";
-  t.kernel.ends_product = backends::cuda::ends_product;
-  t.product_scratch = backends::cuda::library_scratch<backends::cuda::matrix_units::none>;
-  t.makes_neighbours = true;
-  t.starts_together = backends::cuda::products_together;
-  return t;
-}();
-
-inline constexpr target hip_blas_mfma_target = [] {
-  target t = hip_blas_target;
-  t.name = "hip_blas_mfma";
-  t.product_scratch = backends::cuda::library_scratch<backends::cuda::matrix_units::of_wavefronts>;
-  return t;
-}();
+inline constexpr target hip_blas_target = backends::cuda::with_library<backends::cuda::matrix_units::none>(hip_target, "hip_blas");
+inline constexpr target hip_blas_mfma_target = backends::cuda::with_library<backends::cuda::matrix_units::of_wavefronts>(hip_mfma_target, "hip_blas_mfma");
 
 }  // namespace tx
