@@ -121,8 +121,6 @@ class runner : process_ranks, public drawn_executor<Program> {
   using base = drawn_executor<Program>;
 
  public:
-  static constexpr bool divides_parameters = Program::states.divides_parameters();
-
   explicit runner(engine_options const& o) : base(static_cast<process_ranks const&>(*this), tx::seed(o.seed), tx::run_options{.threads = o.threads}) {}
   // With the parameters of another one.
   runner(auto& other, engine_options const& o) : base(other, tx::run_options{.threads = o.threads}) {}

@@ -38,8 +38,8 @@ class executor {
   static constexpr exec::memory_use memory = Step::template memory_on<Backend::target>;
   // So many bytes an arena of the caller's has at least, from a multiple of memory_alignment on; else there is a shape_error, or a value_error.
   static constexpr std::int64_t arena_bytes = exec::aligned(program::memory.arena);
-  // Do ranks divide states, and parameters perhaps, among them? Then all of them have to read, write, save and load.
-  static constexpr bool divided = state_kinds(Step::states).divided();
+  // Do ranks divide states among them, and parameters too? Then all of them have to read, write, save and load.
+  static constexpr bool divided = state_kinds(Step::states).divided(), divides_parameters = state_kinds(Step::states).divides_parameters();
   // The host reaches parameters and states by read and write alone, as they are divided, or on a device.
   static constexpr bool remote = exec::remote<Backend> || divided;
   static_assert(!program::collective || exec::ranked<Backend>,
