@@ -21,7 +21,7 @@ string(REGEX MATCHALL "tx::backends::${DEVICE}::started<[^\n]*>::(start|allow)\\
 list(TRANSFORM tasks REPLACE "::(start|allow)\\($" "")
 list(REMOVE_DUPLICATES tasks)
 list(SORT tasks)
-set(text "// Written by tx's DeviceTasks.cmake.\n#include <tx/backends/${DEVICE}/device_code.hpp>\n#include <tx/backends/cuda/adaptive_sum_task.hpp>\n#include <tx/backends/cuda/tree_sum_task.hpp>\n#include <tx/backends/cuda/whole_kernels.hpp>\n#include <tx/tx.hpp>\n")
+set(text "// Written by tx's DeviceTasks.cmake.\n#include <tx/backends/${DEVICE}/device_code.hpp>\n#include <tx/backends/device/adaptive_sum_task.hpp>\n#include <tx/backends/device/tree_sum_task.hpp>\n#include <tx/backends/device/whole_kernels.hpp>\n#include <tx/tx.hpp>\n")
 foreach(header IN LISTS HEADERS)
   string(APPEND text "#include \"${header}\"\n")
 endforeach()

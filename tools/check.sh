@@ -94,7 +94,7 @@ nvcc_sources() {
     echo '#include <tx/tx.hpp>' >"$work/tx.cu"
     echo "$work/tx.cu"
   fi
-  find include/tx/backends/cuda include/tx/backends/cuda.hpp include/tx/backends/cuda_blas.hpp -name '*.hpp' 2>/dev/null | while IFS= read -r header; do
+  find include/tx/backends/device include/tx/backends/cuda include/tx/backends/cuda.hpp include/tx/backends/cuda_blas.hpp -name '*.hpp' 2>/dev/null | while IFS= read -r header; do
     cu=$work/$(tr / _ <<<"$header").cu
     echo "#include <${header#include/}>" >"$cu"
     echo "$cu"

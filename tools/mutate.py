@@ -67,7 +67,7 @@ class Builder:
             if name.endswith(".hpp"):
                 rewrite(os.path.join(drawn, name), at_run_time)
         rewrite(os.path.join(include, "tx/core/vec.hpp"), with_bounds)
-        for called in ("backends/cpu/target.hpp", "backends/cuda/target.hpp", "dist/shard.hpp", "train/accumulate.hpp"):  # and what passes call, or calls them
+        for called in ("backends/cpu/target.hpp", "backends/device/target.hpp", "backends/cuda/target.hpp", "dist/shard.hpp", "train/accumulate.hpp"):  # and what passes call, or calls them
             rewrite(os.path.join(include, "tx", called), at_run_time)
         switch = os.path.join(self.folder, "switch.hpp")
         with open(switch, "w") as f:

@@ -12,8 +12,7 @@
 #include <string_view>
 #include <vector>
 
-namespace cuda = tx::backends::cuda;
-using device = cuda::gpu_with_blas<false>;
+using device = tx::backends::cuda::gpu_with_blas<false>;
 using driver = tx::cuda_blas::driver;
 constexpr std::int64_t wide = 64;
 
@@ -34,9 +33,9 @@ int multiplies(std::int64_t rows, bool captured) {
   auto const a = numbers(rows * wide, 7919), b = numbers(wide * wide, 104729), c = numbers(rows * wide, 6151);
   float const *const left = on_device(a), *const right = on_device(b);
   float* const to = on_device(c);
-  std::byte* const workspace = tx::cuda_blas::allocate(cuda::library_workspace);
+  std::byte* const workspace = tx::cuda_blas::allocate(tx::backends::device::library_workspace);
   auto const bytes = [](auto* p) { return reinterpret_cast<std::byte*>(const_cast<float*>(p)); };
-  cuda::library_product p{tx::dtype::f32, tx::dtype::f32, rows, wide, wide, bytes(left), wide, 1, bytes(right), wide, 1, bytes(to), wide, workspace};
+  tx::backends::device::library_product p{tx::dtype::f32, tx::dtype::f32, rows, wide, wide, bytes(left), wide, 1, bytes(right), wide, 1, bytes(to), wide, workspace};
   p.added = bytes(to);
   p.added_apart = wide;
   driver::captured graph{};
@@ -103,10 +102,10 @@ int check(char const* program, std::string const& folder) {
   if (in_a_process(program, file) != 0) return fails("a process that takes what was kept does not multiply");
   if (lines_of(file) != first) return fails("what was kept was measured again");
 
-  cuda::algorithm_bytes unknown{};
+  tx::backends::device::algorithm_bytes unknown{};
   unknown.fill(0xff);
-  auto const says_so = [&] { return std::optional(cuda::kept_algorithms::measured{unknown, 1e-9}); };
-  cuda::kept_algorithms(refused, field(first[1], 0)).of(field(first[1], 1), [](auto const&) { return true; }, says_so);
+  auto const says_so = [&] { return std::optional(tx::backends::device::kept_algorithms::measured{unknown, 1e-9}); };
+  tx::backends::device::kept_algorithms(refused, field(first[1], 0)).of(field(first[1], 1), [](auto const&) { return true; }, says_so);
   if (in_a_process(program, refused) != 0) return fails("a process that is told an algorithm which is none does not multiply");
   auto const after = lines_of(refused);
   return after.size() == 3 && field(after[2], 1) == field(first[1], 1) && field(after[2], 2) != field(after[1], 2) ? 0 : fails("an algorithm that the library refuses was not measured anew");

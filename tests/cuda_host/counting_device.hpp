@@ -1,7 +1,8 @@
 // A device with a library of products that computes nothing: it counts what a step would start.
 #pragma once
 
-#include <tx/backends/cuda/whole_kernels.hpp>
+#include <tx/backends/cuda/target.hpp>
+#include <tx/backends/device/whole_kernels.hpp>
 #include <tx/run/program_on.hpp>
 #include <tx/run/run.hpp>
 
@@ -13,7 +14,7 @@ struct counts {
 };
 
 struct device {
-  static constexpr tx::backends::cuda::matrix_units units = tx::backends::cuda::matrix_units::of_warps;
+  static constexpr tx::backends::device::matrix_units units = tx::backends::device::matrix_units::of_warps;
   static inline counts all{};
 
   template <class Task>
@@ -21,7 +22,7 @@ struct device {
     ++all.launches;
     all.small += blocks < 132;
   }
-  static bool multiply(tx::backends::cuda::library_product const&) {
+  static bool multiply(tx::backends::device::library_product const&) {
     ++all.launches;
     return true;
   }
@@ -34,7 +35,7 @@ struct device {
 struct backend {
   static constexpr tx::target const& target = tx::cuda_blas_target;
   template <class Signature>
-  using kernel = tx::backends::cuda::kernel<device, Signature>;
+  using kernel = tx::backends::device::kernel<device, Signature>;
 };
 
 // Of one step; no memory is touched.

@@ -1,5 +1,5 @@
-#include <tx/backends/cuda/divider.hpp>
-#include <tx/backends/cuda/drawn_rows.hpp>
+#include <tx/backends/device/divider.hpp>
+#include <tx/backends/device/drawn_rows.hpp>
 
 #include <catch2/catch.hpp>
 
@@ -18,7 +18,7 @@ TEST_CASE("A product and a shift divide every number below 2^31") {
   for (int i = 0; i < 200; ++i) divisors.push_back(1 + draw() % (end - 1));
   int wrong = 0;
   for (std::uint32_t const d : divisors) {
-    tx::backends::cuda::divider const by(d);
+    tx::backends::device::divider const by(d);
     numbers = {0, 1, d - 1, d, d + 1 < end ? d + 1 : d, end - 1, end - 2, (end - 1) / d * d, (end - 1) / d * d - 1};
     for (int i = 0; i < 50; ++i) numbers.push_back(draw() % end);
     for (std::uint32_t const n : numbers)
@@ -34,7 +34,7 @@ TEST_CASE("Rows that random numbers are counted in are those of the host") {
   for (int k = 0; k < 20'000; ++k) {
     std::uint32_t const own = k % 3 == 0 ? 0 : 1 + random() % (k % 2 == 0 ? 100u : 1u << 30), all = own + random() % 1000;
     tx::random_rows const host{random(), own, all};
-    tx::backends::cuda::drawn_rows const device(host);
+    tx::backends::device::drawn_rows const device(host);
     for (std::int64_t const row : {std::int64_t{0}, std::int64_t{own}, std::int64_t{own} + 1, static_cast<std::int64_t>(random() % (1u << 31)), (std::int64_t{1} << 31) - 1}) wrong += device(row) != host(row);
   }
   CHECK(wrong == 0);

@@ -8,7 +8,7 @@
 
 namespace {
 
-namespace cuda = tx::backends::cuda;
+namespace device = tx::backends::device;
 
 // A matrix of halves among others.
 template <tx::dtype D>
@@ -30,8 +30,8 @@ struct side {
     for (auto& x : memory) x = tx::element_t<D>::from(static_cast<float>(static_cast<int>(numbers() % 401) - 200) / 128);
   }
   double operator()(int r, int c) const { return static_cast<double>(memory[static_cast<std::size_t>(first + r * row + c * col)].widen()); }
-  cuda::place place() {
-    cuda::place p{};
+  device::place place() {
+    device::place p{};
     p.at = reinterpret_cast<std::byte*>(memory.data() + first);
     p.row = row;
     p.col = col;
@@ -40,9 +40,9 @@ struct side {
   }
 };
 
-template <tx::dtype D, cuda::matrix_units Units>
+template <tx::dtype D, device::matrix_units Units>
 void check_drawn(unsigned seeds) {
-  using task = cuda::product_task<D, Units>;
+  using task = device::product_task<D, Units>;
   int wide = 0;
   for (unsigned seed = 0; seed < seeds; ++seed) {
     std::mt19937 numbers(seed);
@@ -57,7 +57,7 @@ void check_drawn(unsigned seeds) {
     wide += a.left.wide + a.right.wide;
     a.to.at = reinterpret_cast<std::byte*>(to.data());
     a.to.rank = 1;
-    a.to.extent[0] = cuda::divider(static_cast<std::uint32_t>(rows));
+    a.to.extent[0] = device::divider(static_cast<std::uint32_t>(rows));
     a.to.stride[0] = cols;
     a.to.find_wide(4, 4);
     a.rows = rows;
@@ -80,10 +80,10 @@ void check_drawn(unsigned seeds) {
 }  // namespace
 
 TEST_CASE("Drawn products on units that a warp shares") {
-  check_drawn<tx::dtype::bf16, cuda::matrix_units::of_warps>(60);
-  check_drawn<tx::dtype::f16, cuda::matrix_units::of_warps>(30);
+  check_drawn<tx::dtype::bf16, device::matrix_units::of_warps>(60);
+  check_drawn<tx::dtype::f16, device::matrix_units::of_warps>(30);
 }
 TEST_CASE("Drawn products on units that a wavefront shares, and on none") {
-  check_drawn<tx::dtype::bf16, cuda::matrix_units::of_wavefronts>(60);
-  check_drawn<tx::dtype::f16, cuda::matrix_units::none>(30);
+  check_drawn<tx::dtype::bf16, device::matrix_units::of_wavefronts>(60);
+  check_drawn<tx::dtype::f16, device::matrix_units::none>(30);
 }

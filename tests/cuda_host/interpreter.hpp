@@ -3,7 +3,8 @@
 // points, or not all of them, are an error.
 #pragma once
 
-#include <tx/backends/cuda/whole_kernels.hpp>
+#include <tx/backends/cuda/target.hpp>
+#include <tx/backends/device/whole_kernels.hpp>
 
 #include <ucontext.h>
 
@@ -19,7 +20,7 @@
 
 namespace interpreter {
 
-namespace device = tx::backends::cuda;
+namespace device = tx::backends::device;
 
 // What threads meet for.
 enum class meeting : std::uint8_t { none, block, warp, wavefront, done };
@@ -263,7 +264,7 @@ struct interpreted {
   static constexpr tx::target const& target = tx::cuda_target;
   using device = interpreter::host_device;
   template <class Signature>
-  using kernel = tx::backends::cuda::kernel<interpreter::host_device, Signature>;
+  using kernel = tx::backends::device::kernel<interpreter::host_device, Signature>;
 
   static std::byte* allocate(std::int64_t count) {
     auto* const p = static_cast<std::byte*>(::operator new(static_cast<std::size_t>(count), std::align_val_t{tx::exec::alignment}));

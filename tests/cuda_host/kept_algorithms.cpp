@@ -1,6 +1,6 @@
 // Which algorithm of a library is taken for a product, and the file that says so to the next process.
-#include <tx/backends/cuda/kept_algorithms.hpp>
-#include <tx/backends/cuda/measured_products.hpp>
+#include <tx/backends/device/kept_algorithms.hpp>
+#include <tx/backends/device/measured_products.hpp>
 
 #include <catch2/catch.hpp>
 
@@ -15,7 +15,7 @@
 
 namespace {
 
-namespace cuda = tx::backends::cuda;
+namespace device = tx::backends::device;
 namespace fs = std::filesystem;
 
 // A file that is not there yet, and is gone afterwards.
@@ -43,21 +43,21 @@ struct file {
   void write(std::string const& what) const { std::ofstream(name, std::ios::binary) << what; }
 };
 
-cuda::algorithm_bytes numbered(int n) {
-  cuda::algorithm_bytes a{};
+device::algorithm_bytes numbered(int n) {
+  device::algorithm_bytes a{};
   for (std::size_t i = 0; i < a.size(); ++i) a[i] = static_cast<unsigned char>(static_cast<std::size_t>(n) + 37 * i);
   return a;
 }
-bool any(cuda::algorithm_bytes const&) { return true; }
-std::optional<cuda::kept_algorithms::measured> never() {
+bool any(device::algorithm_bytes const&) { return true; }
+std::optional<device::kept_algorithms::measured> never() {
   FAIL("a shape that is kept is measured");
   return {};
 }
 auto finds(int n) {
-  return [n]() -> std::optional<cuda::kept_algorithms::measured> { return cuda::kept_algorithms::measured{numbered(n), 1e-6 * n}; };
+  return [n]() -> std::optional<device::kept_algorithms::measured> { return device::kept_algorithms::measured{numbered(n), 1e-6 * n}; };
 }
 
-constexpr cuda::product_shape some{.type = tx::dtype::bf16, .to_type = tx::dtype::f32, .tf32 = false, .rows = 128, .cols = 768, .depth = 3072, .right = {false, 768, 0}, .left = {true, 128, 0},
+constexpr device::library_key some{.type = tx::dtype::bf16, .to_type = tx::dtype::f32, .tf32 = false, .rows = 128, .cols = 768, .depth = 3072, .right = {false, 768, 0}, .left = {true, 128, 0},
                                    .added = {false, 768, 0}, .to = {false, 768, 0}, .adds = true, .adds_row = true, .next_row = 5, .batch = 1, .alignment = 16, .scales = false};
 
 }  // namespace
@@ -65,7 +65,7 @@ constexpr cuda::product_shape some{.type = tx::dtype::bf16, .to_type = tx::dtype
 TEST_CASE("The fastest algorithm is taken, by a clock that is none") {
   int asked = 0;
   auto const took = [&](std::vector<double> all) {
-    return cuda::fastest(static_cast<int>(all.size()), [&, all](int i) {
+    return device::fastest(static_cast<int>(all.size()), [&, all](int i) {
       ++asked;
       return all[static_cast<std::size_t>(i)];
     });
@@ -85,28 +85,28 @@ TEST_CASE("An algorithm's first run is not counted, and of others the shortest")
   // The first way is slow only when it runs for the first time, the second has one quiet moment, in which it is still slower.
   std::vector<std::vector<double>> const times{{9, 2, 3, 5}, {1, 4, 4, 2.5}};
   std::vector<std::size_t> at(2, 0);
-  auto const best = cuda::fastest(2, [&](int i) { return times[static_cast<std::size_t>(i)][at[static_cast<std::size_t>(i)]++]; });
+  auto const best = device::fastest(2, [&](int i) { return times[static_cast<std::size_t>(i)][at[static_cast<std::size_t>(i)]++]; });
   CHECK(best.number == 0);
   CHECK(best.seconds == 2);
   // One that fails later on is none.
   int runs = 0;
-  CHECK(cuda::fastest(2, [&](int i) { return i == 1 && ++runs == 3 ? -1.0 : i == 1 ? 1.0 : 2.0; }).number == 0);
+  CHECK(device::fastest(2, [&](int i) { return i == 1 && ++runs == 3 ? -1.0 : i == 1 ? 1.0 : 2.0; }).number == 0);
 }
 
 TEST_CASE("All that a shape is told apart by is in its name") {
   std::set<std::string> names{some.text()};
   auto const other = [&](auto const& change) {
-    cuda::product_shape s = some;
+    device::library_key s = some;
     change(s);
     CHECK(names.insert(s.text()).second);
     CHECK(s.text().find_first_of("\t\n") == std::string::npos);
   };
-  using shape = cuda::product_shape;
+  using shape = device::library_key;
   other([](shape& s) { s.type = tx::dtype::f16; });
   other([](shape& s) { s.to_type = tx::dtype::bf16; });
   other([](shape& s) { s.tf32 = true; });
   for (std::int64_t shape::*number : {&shape::rows, &shape::cols, &shape::depth, &shape::next_row}) other([&](shape& s) { ++(s.*number); });
-  for (cuda::matrix_shape shape::*matrix : {&shape::right, &shape::left, &shape::added, &shape::to}) {
+  for (device::matrix_shape shape::*matrix : {&shape::right, &shape::left, &shape::added, &shape::to}) {
     other([&](shape& s) { (s.*matrix).turned = !(s.*matrix).turned; });
     other([&](shape& s) { ++(s.*matrix).apart; });
     other([&](shape& s) { ++(s.*matrix).next; });
@@ -121,9 +121,9 @@ TEST_CASE("All that a shape is told apart by is in its name") {
 TEST_CASE("Shapes with about as many rows are measured once") {
   std::set<std::string> names;
   for (std::int64_t rows = 1; rows <= 4096; ++rows) {
-    cuda::product_shape s = some;
+    device::library_key s = some;
     s.rows = rows;
-    cuda::product_shape const about = s.of_about_so_many_rows();
+    device::library_key const about = s.of_about_so_many_rows();
     CHECK(about.rows >= rows);
     CHECK(8 * (about.rows - rows) < rows + 8);
     CHECK((rows > 16 || about == s));
@@ -135,45 +135,45 @@ TEST_CASE("Shapes with about as many rows are measured once") {
 TEST_CASE("What was measured is there for the next process, on the same machine") {
   file f;
   {
-    cuda::kept_algorithms here(f.name, "H100, library 13");
+    device::kept_algorithms here(f.name, "H100, library 13");
     CHECK(here.of(some.text(), any, finds(7)) == numbered(7));
     CHECK(here.of("another", any, finds(8)) == numbered(8));
     CHECK(here.of(some.text(), any, never) == numbered(7));
   }
   CHECK(f.lines().size() == 3);
-  CHECK(f.lines()[0] + "\n" == cuda::kept_algorithms::header);
-  cuda::kept_algorithms again(f.name, "H100, library 13");
+  CHECK(f.lines()[0] + "\n" == device::kept_algorithms::header);
+  device::kept_algorithms again(f.name, "H100, library 13");
   CHECK(again.of(some.text(), any, never) == numbered(7));
   CHECK(again.of("another", any, never) == numbered(8));
   CHECK(again.damaged() == 0);
   // Another device, or another version of the library, knows nothing of it, and its lines lie beside the others.
-  cuda::kept_algorithms elsewhere(f.name, "H200, library 13");
+  device::kept_algorithms elsewhere(f.name, "H200, library 13");
   CHECK(elsewhere.of(some.text(), any, finds(9)) == numbered(9));
   CHECK(f.lines().size() == 4);
-  cuda::kept_algorithms once_more(f.name, "H100, library 13");
+  device::kept_algorithms once_more(f.name, "H100, library 13");
   CHECK(once_more.of(some.text(), any, never) == numbered(7));
 }
 
 TEST_CASE("Nothing is kept where nothing could be measured, and what the library does not accept is measured anew") {
   file f;
-  auto const none = []() -> std::optional<cuda::kept_algorithms::measured> { return std::nullopt; };
+  auto const none = []() -> std::optional<device::kept_algorithms::measured> { return std::nullopt; };
   {
-    cuda::kept_algorithms k(f.name, "m");
+    device::kept_algorithms k(f.name, "m");
     CHECK(!k.of("shape", any, none));
     CHECK(f.text().empty());
     CHECK(k.of("shape", any, finds(1)) == numbered(1));
-    auto const but_one = [](cuda::algorithm_bytes const& a) { return a != numbered(1); };
+    auto const but_one = [](device::algorithm_bytes const& a) { return a != numbered(1); };
     CHECK(k.of("shape", but_one, finds(2)) == numbered(2));
     CHECK(k.of("shape", but_one, never) == numbered(2));
   }
-  cuda::kept_algorithms k(f.name, "m");
+  device::kept_algorithms k(f.name, "m");
   CHECK(k.of("shape", any, never) == numbered(1));  // the first that is accepted
 }
 
 TEST_CASE("Damaged lines are passed over, and what is no file of algorithms is refused") {
   file f;
   {
-    cuda::kept_algorithms k(f.name, "m");
+    device::kept_algorithms k(f.name, "m");
     k.of("a", any, finds(1));
     k.of("b", any, finds(2));
     k.of("c", any, finds(3));
@@ -185,43 +185,43 @@ TEST_CASE("Damaged lines are passed over, and what is no file of algorithms is r
   changed[at] = changed[at] == '0' ? '1' : '0';
   f.write(changed);
   {
-    cuda::kept_algorithms k(f.name, "m");
+    device::kept_algorithms k(f.name, "m");
     CHECK(k.damaged() == 1);
     CHECK(k.of("a", any, never) == numbered(1));
     CHECK(k.of("c", any, never) == numbered(3));
     CHECK(k.of("b", any, finds(4)) == numbered(4));
   }
   // Any end that a full disk may have given it, behind its first line: the whole lines hold, and another one is added behind.
-  for (std::size_t end = cuda::kept_algorithms::header.size(); end < whole.size(); end += 13) {
+  for (std::size_t end = device::kept_algorithms::header.size(); end < whole.size(); end += 13) {
     f.write(whole.substr(0, end));
     {
-      cuda::kept_algorithms k(f.name, "m");
+      device::kept_algorithms k(f.name, "m");
       k.of("d", any, finds(5));
       CHECK(k.of("d", any, never) == numbered(5));
     }
-    cuda::kept_algorithms k(f.name, "m");
+    device::kept_algorithms k(f.name, "m");
     CHECK(k.of("d", any, never) == numbered(5));
     CHECK(k.damaged() == (whole[end - 1] == '\n' ? 0 : 1));
-    std::size_t const end_of_a = whole.find('\n', cuda::kept_algorithms::header.size());
+    std::size_t const end_of_a = whole.find('\n', device::kept_algorithms::header.size());
     CHECK(k.of("a", any, finds(6)) == numbered(end > end_of_a ? 1 : 6));
   }
   for (char const* text : {"a model\n", "tx: algorithm of", "\n"}) {
     f.write(text);
-    CHECK_THROWS_AS(cuda::kept_algorithms(f.name, "m"), tx::format_error);
+    CHECK_THROWS_AS(device::kept_algorithms(f.name, "m"), tx::format_error);
     CHECK(f.text() == text);
   }
   // Cut within its first line, before it is opened or while it is open.
-  f.write(std::string(cuda::kept_algorithms::header.substr(0, 7)));
+  f.write(std::string(device::kept_algorithms::header.substr(0, 7)));
   {
-    cuda::kept_algorithms k(f.name, "m");
+    device::kept_algorithms k(f.name, "m");
     CHECK(k.of("a", any, finds(1)) == numbered(1));
     fs::resize_file(f.name, 0);
     CHECK(k.of("b", any, finds(2)) == numbered(2));
     fs::resize_file(f.name, 3);
     CHECK(k.of("c", any, finds(3)) == numbered(3));
   }
-  CHECK(cuda::kept_algorithms(f.name, "m").of("c", any, never) == numbered(3));
-  CHECK_THROWS_AS(cuda::kept_algorithms((f.folder / "no folder" / "file").string(), "m"), tx::io_error);
+  CHECK(device::kept_algorithms(f.name, "m").of("c", any, never) == numbered(3));
+  CHECK_THROWS_AS(device::kept_algorithms((f.folder / "no folder" / "file").string(), "m"), tx::io_error);
 }
 
 TEST_CASE("Processes that share a file have the same algorithms") {
@@ -236,7 +236,7 @@ TEST_CASE("Processes that share a file have the same algorithms") {
     }
     int wrong = 0;
     try {
-      cuda::kept_algorithms k(f.name, "m");
+      device::kept_algorithms k(f.name, "m");
       std::ofstream says(f.name + std::to_string(p));
       for (int s = 0; s < shapes; ++s) says << static_cast<int>((*k.of("shape " + std::to_string(s), any, finds(p * shapes + s)))[0]) << "\n";
     } catch (...) {
@@ -262,11 +262,11 @@ TEST_CASE("A file that may not be written is read, and nothing is measured for i
   if (::geteuid() == 0) return;  // who may write anything
   file f;
   {
-    cuda::kept_algorithms k(f.name, "m");
+    device::kept_algorithms k(f.name, "m");
     k.of("a", any, finds(1));
   }
   fs::permissions(f.name, fs::perms::owner_read);
-  cuda::kept_algorithms k(f.name, "m");
+  device::kept_algorithms k(f.name, "m");
   CHECK(k.of("a", any, never) == numbered(1));
   CHECK(!k.of("b", any, never));
 }

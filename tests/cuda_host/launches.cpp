@@ -21,12 +21,12 @@ constexpr auto deep = [](tx::tensor<tx::bf16, 64, 4096> a, tx::tensor<tx::bf16, 
 }  // namespace
 
 TEST_CASE("What a product of a great depth costs, with a library and without") {
-  namespace cuda = tx::backends::cuda;
+  namespace device = tx::backends::device;
   double const operands = 2 * 64 * 4096 * 2 + 64 * 64 * 4, flops = 2.0 * 64 * 64 * 4096;
   auto const own = tx::costs_of<tx::function<deep>, tx::cuda_target>(tx::h100), library = tx::costs_of<tx::function<deep>, tx::cuda_blas_target>(tx::h100);
   REQUIRE(own.size() == 1);
   REQUIRE(library.size() == 1);
-  int const parts = cuda::depth_parts(1, 4096), tile = cuda::tile_of(tx::dtype::bf16, cuda::matrix_units::of_warps);
+  int const parts = device::depth_parts(1, 4096), tile = device::tile_of(tx::dtype::bf16, device::matrix_units::of_warps);
   CHECK(parts > 1);
   for (tx::kernel_cost const& k : {own[0], library[0]}) {
     CHECK(k.runs == 1);

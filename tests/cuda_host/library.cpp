@@ -12,15 +12,15 @@
 
 namespace {
 
-namespace cuda = tx::backends::cuda;
+namespace device = tx::backends::device;
 
 struct device_with_library : interpreter::host_device {
   static inline int products = 0, rounded = 0, added = 0, rows = 0, of_three = 0;
 
-  static bool multiply(cuda::library_product const& all) {
+  static bool multiply(device::library_product const& all) {
     of_three += all.batch == 3;
     for (int k = 0; k < all.batch; ++k) {
-      cuda::library_product one = all;
+      device::library_product one = all;
       one.left += k * all.next_left * tx::size_of(all.type);
       one.right += k * all.next_right * tx::size_of(all.type);
       one.to += k * all.next_to * tx::size_of(all.to_type);
@@ -32,14 +32,14 @@ struct device_with_library : interpreter::host_device {
   }
 
  private:
-  static void multiply_one(cuda::library_product const& p) {
+  static void multiply_one(device::library_product const& p) {
     ++products;
     rounded += p.to_type == p.type && tx::is_half(p.type);
     added += p.added != nullptr;
     rows += p.row != nullptr;
     if (p.row != nullptr && p.to_type != p.type) throw std::logic_error("a row of halves is added to results that are none");
     if (p.apart < p.cols || (p.added != nullptr && p.added_apart < p.cols)) throw std::logic_error("a matrix whose rows lie over each other");
-    std::memset(p.workspace, 0xab, static_cast<std::size_t>(cuda::library_workspace));
+    std::memset(p.workspace, 0xab, static_cast<std::size_t>(device::library_workspace));
     for (std::int64_t r = 0; r < p.rows; ++r)
       for (std::int64_t c = 0; c < p.cols; ++c) {
         float sum = 0;
@@ -62,7 +62,7 @@ struct device_with_library : interpreter::host_device {
 struct with_library : interpreted {
   static constexpr tx::target const& target = tx::cuda_blas_target;
   template <class Signature>
-  using kernel = cuda::kernel<device_with_library, Signature>;
+  using kernel = tx::backends::device::kernel<device_with_library, Signature>;
 };
 
 template <class T, auto... D>

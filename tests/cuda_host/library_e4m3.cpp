@@ -15,13 +15,13 @@
 
 namespace {
 
-namespace cuda = tx::backends::cuda;
+namespace device = tx::backends::device;
 
 struct device_with_e4m3 : interpreter::host_device {
   static inline int products = 0, scaled = 0, rounded = 0, rows = 0;
   static inline bool has_units = true, has_scales = true;
 
-  static bool multiply(cuda::library_product const& p) {
+  static bool multiply(device::library_product const& p) {
     if (p.type != tx::dtype::e4m3) return false;
     if (!has_units || (!has_scales && p.row_scales != nullptr)) return false;
     ++products;
@@ -53,7 +53,7 @@ struct device_with_e4m3 : interpreter::host_device {
 struct with_e4m3 : interpreted {
   static constexpr tx::target const& target = tx::cuda_blas_fp8_target;
   template <class Signature>
-  using kernel = cuda::kernel<device_with_e4m3, Signature>;
+  using kernel = tx::backends::device::kernel<device_with_e4m3, Signature>;
 };
 
 template <class T, auto... D>

@@ -4,6 +4,7 @@
 #include "library_net.hpp"
 
 #include <tx/backends/hip/blas.hpp>
+#include <tx/backends/hip/target.hpp>
 #include <tx/nn/attention.hpp>
 #include <tx/nn/linear.hpp>
 #include <tx/ops/cast.hpp>
@@ -14,28 +15,28 @@
 
 namespace {
 
-namespace cuda = tx::backends::cuda;
+namespace device = tx::backends::device;
 namespace library = stands_for_hipblaslt;
 
-template <cuda::matrix_units Units>
+template <device::matrix_units Units>
 struct amd_device : interpreter::host_device {
-  static constexpr cuda::matrix_units units = Units;
+  static constexpr device::matrix_units units = Units;
   static hipStream_t stream() { return nullptr; }
 };
-template <cuda::matrix_units Units>
+template <device::matrix_units Units>
 using with_library = tx::backends::hip::gpu_with_blas<amd_device<Units>>;
-using gpu = with_library<cuda::matrix_units::none>;
-static_assert(cuda::has_library<gpu>);
+using gpu = with_library<device::matrix_units::none>;
+static_assert(device::has_library<gpu>);
 
 struct hip_blas : interpreted {
   static constexpr tx::target const& target = tx::hip_blas_target;
   template <class Signature>
-  using kernel = cuda::kernel<gpu, Signature>;
+  using kernel = tx::backends::device::kernel<gpu, Signature>;
 };
 struct hip_blas_mfma : interpreted {
   static constexpr tx::target const& target = tx::hip_blas_mfma_target;
   template <class Signature>
-  using kernel = cuda::kernel<with_library<cuda::matrix_units::of_wavefronts>, Signature>;
+  using kernel = tx::backends::device::kernel<with_library<tx::backends::device::matrix_units::of_wavefronts>, Signature>;
 };
 
 // Numbers of a type, read and written one by one.
@@ -75,15 +76,15 @@ struct operands {
 
   explicit operands(asked const& a)
       : what(a), left_apart((a.left_turned ? rows : depth) + more), right_apart((a.right_turned ? depth : cols) + more), left(a.type, a.batch * next_left() + 64, 1),
-        right(a.type, a.batch * next_right() + 64, 2), to(a.to_type, a.batch * next_to() + 64, 3), added(a.to_type, a.batch * next_added() + 64, 4), row(a.type, cols, 5), workspace(cuda::library_workspace) {}
+        right(a.type, a.batch * next_right() + 64, 2), to(a.to_type, a.batch * next_to() + 64, 3), added(a.to_type, a.batch * next_added() + 64, 4), row(a.type, cols, 5), workspace(device::library_workspace) {}
   std::int64_t next_left() const { return left_apart * (what.left_turned ? depth : rows) + 5; }
   std::int64_t next_right() const { return right_apart * (what.right_turned ? cols : depth) + 6; }
   static constexpr std::int64_t apart = cols + more, added_apart = cols + 2 * more;
   std::int64_t next_to() const { return rows * apart + 7; }
   std::int64_t next_added() const { return what.in_place ? next_to() : rows * added_apart + 8; }
 
-  cuda::library_product product() {
-    cuda::library_product p{what.type, what.to_type, rows, cols, depth, left.bytes.data(), what.left_turned ? 1 : left_apart, what.left_turned ? left_apart : 1, right.bytes.data(),
+  device::library_product product() {
+    device::library_product p{what.type, what.to_type, rows, cols, depth, left.bytes.data(), what.left_turned ? 1 : left_apart, what.left_turned ? left_apart : 1, right.bytes.data(),
                             what.right_turned ? 1 : right_apart, what.right_turned ? right_apart : 1, to.bytes.data(), apart, workspace.data()};
     if (what.adds) {
       p.added = what.in_place ? to.bytes.data() : added.bytes.data();
@@ -159,7 +160,7 @@ TEST_CASE("hipBLASLt is asked once for a shape, whose rows may lie elsewhere the
   asked const what{.type = tx::dtype::bf16, .to_type = tx::dtype::bf16, .left_turned = true, .right_turned = true, .adds_row = true};
   operands first(what), second(what);
   second.row = matrix(tx::dtype::bf16, cols + 16, 7);
-  cuda::library_product p = first.product(), q = second.product();
+  device::library_product p = first.product(), q = second.product();
   p.rows = q.rows = rows - 1;  // a shape of this test's own
   REQUIRE(gpu::multiply(p));
   int const searches = library::searches;
@@ -177,7 +178,7 @@ TEST_CASE("Products that hipBLASLt is not asked for") {
   operands rows_in_batch({.type = tx::dtype::bf16, .to_type = tx::dtype::bf16, .adds_row = true, .batch = 2});
   CHECK_FALSE(gpu::multiply(rows_in_batch.product()));  // there is no distance between rows
   operands plain({.type = tx::dtype::f32, .to_type = tx::dtype::f32});
-  cuda::library_product p = plain.product();
+  device::library_product p = plain.product();
   p.left_row = 2 * p.left_row;
   p.left_col = 2;
   CHECK_FALSE(gpu::multiply(p));  // elements that lie side by side along neither axis
@@ -194,7 +195,7 @@ TEST_CASE("Products that hipBLASLt is not asked for") {
 TEST_CASE("Products that hipBLASLt has no algorithm for") {
   library::only_of_one_type = true;
   operands all({.type = tx::dtype::f16, .to_type = tx::dtype::f32});
-  cuda::library_product p = all.product();
+  device::library_product p = all.product();
   p.rows = rows - 2;  // a shape of this test's own
   int const products = library::products;
   CHECK_FALSE(gpu::multiply(p));

@@ -2,6 +2,7 @@
 #include "../cuda/twinbert.hpp"
 #include "compare.hpp"
 
+#include <tx/backends/hip/target.hpp>
 #include <tx/nn/linear.hpp>
 #include <tx/ops/matmul.hpp>
 #include <tx/ops/mean.hpp>
@@ -13,19 +14,19 @@
 
 namespace {
 
-template <tx::backends::cuda::matrix_units Units>
+template <tx::backends::device::matrix_units Units>
 struct device_with : interpreter::host_device {
-  static constexpr tx::backends::cuda::matrix_units units = Units;
+  static constexpr tx::backends::device::matrix_units units = Units;
 };
 struct without_units : interpreted {
   static constexpr tx::target const& target = tx::hip_target;
   template <class Signature>
-  using kernel = tx::backends::cuda::kernel<device_with<tx::backends::cuda::matrix_units::none>, Signature>;
+  using kernel = tx::backends::device::kernel<device_with<tx::backends::device::matrix_units::none>, Signature>;
 };
 struct by_wavefronts : interpreted {
   static constexpr tx::target const& target = tx::hip_mfma_target;
   template <class Signature>
-  using kernel = tx::backends::cuda::kernel<device_with<tx::backends::cuda::matrix_units::of_wavefronts>, Signature>;
+  using kernel = tx::backends::device::kernel<device_with<tx::backends::device::matrix_units::of_wavefronts>, Signature>;
 };
 
 // Sides that lie either way, edges of tiles, elements that are not as many as are read at once, several parts of the depth.

@@ -73,7 +73,7 @@ TEMPLATE_TEST_CASE("Products of halves on units for matrices, sides lying either
 }
 
 TEST_CASE("Few tiles of a great depth are cut along it") {
-  CHECK(tx::backends::cuda::depth_parts(1, 1600) > 1);
+  CHECK(tx::backends::device::depth_parts(1, 1600) > 1);
   CHECK(product<float, 1, 20, 1600, 30>() < 1e-3);
   CHECK(half_product<tx::bf16, 20, 1600, 30, false, true>() < 0.1);
 }

@@ -138,10 +138,10 @@ TEST_CASE("Sums of many shares, of long rows cut into pieces, and of rows too lo
   constexpr auto single = [](t<float, 150, 24> x) { return tx::sum<0>(tx::max<1>(x)); };
   CHECK(distance_from_reference<tx::function<single>>(1, numbers<float>(3600, -1, 1)) < 1e-4);
   CHECK(norm_gradient<12, 6000>() < 1e-4);
-  constexpr auto facts = tx::backends::cuda::row_facts{{.column_sums = 2}, 4, true};
-  STATIC_REQUIRE(tx::backends::cuda::cut_rows(facts, 12, 2000).sums_in_shared);
-  STATIC_REQUIRE(!tx::backends::cuda::cut_rows(facts, 12, 7000).sums_in_shared);
-  STATIC_REQUIRE(tx::backends::cuda::cut_rows({{.column_sums = 1}, 4, false}, 40, 20000).pieces == 10);
+  constexpr auto facts = tx::backends::device::row_facts{{.column_sums = 2}, 4, true};
+  STATIC_REQUIRE(tx::backends::device::cut_rows(facts, 12, 2000).sums_in_shared);
+  STATIC_REQUIRE(!tx::backends::device::cut_rows(facts, 12, 7000).sums_in_shared);
+  STATIC_REQUIRE(tx::backends::device::cut_rows({{.column_sums = 1}, 4, false}, 40, 20000).pieces == 10);
 }
 
 TEST_CASE("The same bits in whatever order blocks and threads come") {

@@ -1,6 +1,6 @@
 // A product whose extents are bounded has scratch for any of them: what a target plans for the most is no less than what it needs for fewer.
 #include <tx/backends/cpu/target.hpp>
-#include <tx/backends/cuda/target.hpp>
+#include <tx/backends/device/target.hpp>
 
 #include <catch2/catch.hpp>
 
@@ -38,15 +38,15 @@ std::int64_t cpu_needs(call const& c, sides const& s) {
 }
 // All results, for a kernel of rows behind the product, and the sums of parts of the depth.
 std::int64_t cuda_needs(call const& c, sides const& s) {
-  using namespace tx::backends::cuda;
+  using namespace tx::backends::device;
   tx::dtype const type = s.left.type;
-  std::int64_t const element = size_of(sum_type(type)), rows = c.batch == 0 ? 0 : c.rows / c.batch, tile = tile_of(type, tx::backends::cuda::matrix_units::of_warps);
+  std::int64_t const element = size_of(sum_type(type)), rows = c.batch == 0 ? 0 : c.rows / c.batch, tile = tile_of(type, tx::backends::device::matrix_units::of_warps);
   std::int64_t const tiles = tiles_of(static_cast<int>(tile), rows, c.cols, c.batch);
   int const parts = depth_parts(tiles, c.depth);
   return c.rows * c.cols * element + (parts > 1 ? parts * tiles * tile * tile * element : 0);
 }
 std::int64_t library_needs(call const& c, sides const& s) {
-  using namespace tx::backends::cuda;
+  using namespace tx::backends::device;
   std::int64_t const own = cuda_needs(c, s);
   return takes_product(s.left.type, c) ? std::max(own, c.rows * c.cols * size_of(sum_type(s.left.type)) + library_workspace) : own;
 }
@@ -85,8 +85,8 @@ TEST_CASE("scratch planned for the most is enough for fewer") {
     };
     widen(planned, [&](int k) { return apart[k]; });
     std::int64_t const cpu = tx::backends::cpu::product_scratch(most, planned.left, planned.right);
-    std::int64_t const cuda = tx::backends::cuda::product_scratch<tx::backends::cuda::matrix_units::of_warps>({}, most, planned.left, planned.right);
-    std::int64_t const library = tx::backends::cuda::library_scratch<tx::backends::cuda::matrix_units::of_warps>({}, most, planned.left, planned.right);
+    std::int64_t const cuda = tx::backends::device::product_scratch<tx::backends::device::matrix_units::of_warps>({}, most, planned.left, planned.right);
+    std::int64_t const library = tx::backends::device::library_scratch<tx::backends::device::matrix_units::of_warps>({}, most, planned.left, planned.right);
     for (int k = 0; k < 4; ++k) {
       call const now = made(k > 0);
       sides s = of(now, type, left_turned, right_turned);
@@ -95,7 +95,7 @@ TEST_CASE("scratch planned for the most is enough for fewer") {
       REQUIRE(cpu_needs(now, s) <= cpu);
       REQUIRE(cuda_needs(now, s) <= cuda);
       REQUIRE(library_needs(now, s) <= library);
-      REQUIRE(tx::backends::cuda::product_scratch<tx::backends::cuda::matrix_units::of_warps>({}, now, s.left, s.right) <= cuda);
+      REQUIRE(tx::backends::device::product_scratch<tx::backends::device::matrix_units::of_warps>({}, now, s.left, s.right) <= cuda);
     }
   }
 }

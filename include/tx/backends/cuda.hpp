@@ -2,7 +2,7 @@
 // (cmake/TxDeviceSource.cmake); one that nvcc reads has them too.
 #pragma once
 
-#include <tx/backends/cuda/backend.hpp>
+#include <tx/backends/device/backend.hpp>
 #include <tx/backends/cuda/gpu.hpp>
 #if defined(__CUDACC__)
 #include <tx/backends/cuda/device_code.hpp>
@@ -10,7 +10,7 @@
 
 namespace tx {
 
-struct cuda : backends::cuda::backend<backends::cuda::gpu> {
+struct cuda : backends::device::backend<backends::cuda::gpu> {
   static constexpr tx::target const& target = cuda_target;
 };
 

@@ -1,7 +1,7 @@
 // The HIP backend: the same generated kernels for AMD's GPUs. Who compiles it: as of tx/backends/cuda.hpp.
 #pragma once
 
-#include <tx/backends/cuda/backend.hpp>
+#include <tx/backends/device/backend.hpp>
 #include <tx/backends/hip/gpu.hpp>
 #if defined(__HIPCC__)
 #include <tx/backends/hip/device_code.hpp>
@@ -9,12 +9,12 @@
 
 namespace tx {
 
-struct hip : backends::cuda::backend<backends::hip::gpu> {
+struct hip : backends::device::backend<backends::hip::gpu> {
   static constexpr tx::target const& target = hip_target;
 };
 
 // Of processors with matrix cores (gfx90a, gfx94*, gfx95*): products of bf16 run on those.
-struct hip_mfma : backends::cuda::backend<backends::hip::mfma_gpu> {
+struct hip_mfma : backends::device::backend<backends::hip::mfma_gpu> {
   static constexpr tx::target const& target = hip_mfma_target;
 };
 

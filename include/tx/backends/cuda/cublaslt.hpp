@@ -1,8 +1,8 @@
 // cuBLASLt by the names that library_products.hpp has for such a library: https://docs.nvidia.com/cuda/cublas/#using-the-cublaslt-api. hip/blas.hpp has those of hipBLASLt.
 #pragma once
 
-#include <tx/backends/cuda/library.hpp>
-#include <tx/backends/cuda/measured_products.hpp>
+#include <tx/backends/device/library.hpp>
+#include <tx/backends/device/measured_products.hpp>
 
 #include <cublasLt.h>
 
@@ -32,7 +32,7 @@ struct cublaslt {
   static constexpr bool multiplies_e4m3 = true;
 
   // E4M3: both sides depth by depth.
-  static bool takes(product_shape const& s) { return s.type != dtype::e4m3 || (s.right.turned && !s.left.turned); }
+  static bool takes(device::library_key const& s) { return s.type != dtype::e4m3 || (s.right.turned && !s.left.turned); }
 
   static char const* text(status s) { return cublasLtGetStatusString(s); }
   static status begin(handle* h) { return cublasLtCreate(h); }
@@ -53,7 +53,7 @@ struct cublaslt {
 
   // Each product of a batch has a row of its own.
   template <class Describe>
-  static void describe_row(Describe const& describe, product_shape const& s, library_product const&) {
+  static void describe_row(Describe const& describe, device::library_key const& s, device::library_product const&) {
     if (s.batch > 1) describe(CUBLASLT_MATMUL_DESC_BIAS_BATCH_STRIDE, s.next_row);
   }
   template <class Describe>

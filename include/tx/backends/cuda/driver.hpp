@@ -21,7 +21,7 @@ struct started {
 
 struct driver {
   static constexpr char const* name = "cuda";
-  static constexpr matrix_units units = matrix_units::of_warps;
+  static constexpr device::matrix_units units = device::matrix_units::of_warps;
   static constexpr char const* no_device = "this machine has no usable NVIDIA device. FIX: use tx::cpu, or install the driver";
   using status = cudaError_t;
   using stream = cudaStream_t;

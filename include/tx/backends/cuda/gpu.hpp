@@ -2,10 +2,10 @@
 #pragma once
 
 #include <tx/backends/cuda/driver.hpp>
-#include <tx/backends/cuda/on_stream.hpp>
+#include <tx/backends/device/on_stream.hpp>
 
 namespace tx::backends::cuda {
 
-using gpu = on_stream<driver>;
+using gpu = device::on_stream<driver>;
 
 }  // namespace tx::backends::cuda

@@ -1,12 +1,12 @@
 // What a block is on NVIDIA's GPUs: the words of vocabulary.hpp in CUDA.
 #pragma once
 
-#include <tx/backends/cuda/launched_block.hpp>
+#include <tx/backends/device/launched_block.hpp>
 #include <tx/core/dtype.hpp>
 
 namespace tx::backends::cuda {
 
-struct gpu_block : launched_block {
+struct gpu_block : device::launched_block {
   TX_DEVICE void sync_warp() const { __syncwarp(); }
   TX_DEVICE std::uint32_t ballot(bool x) const { return __ballot_sync(0xffffffffu, x); }
   TX_DEVICE bool last_of(std::uint32_t* count, int blocks) const {
@@ -35,8 +35,8 @@ struct gpu_block : launched_block {
     asm volatile("cp.async.wait_group %0;\n" ::"n"(N) : "memory");
   }
   template <bool Transposed>
-  TX_DEVICE matrices load_matrices(std::byte const* row) const {
-    matrices m;
+  TX_DEVICE device::matrices load_matrices(std::byte const* row) const {
+    device::matrices m;
     if constexpr (Transposed)
       asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0, %1, %2, %3}, [%4];\n" : "=r"(m.part[0]), "=r"(m.part[1]), "=r"(m.part[2]), "=r"(m.part[3]) : "r"(shared_address(row)) : "memory");
     else
@@ -44,7 +44,7 @@ struct gpu_block : launched_block {
     return m;
   }
   template <dtype D>
-  TX_DEVICE void add_product(float (&sum)[4], matrices const& left, std::uint32_t low, std::uint32_t high) const {
+  TX_DEVICE void add_product(float (&sum)[4], device::matrices const& left, std::uint32_t low, std::uint32_t high) const {
     static_assert(D == dtype::bf16 || D == dtype::f16);
     if constexpr (D == dtype::bf16)
       asm("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};\n"

@@ -4,7 +4,7 @@
 
 #include <tx/backends/cuda/cublaslt.hpp>
 #include <tx/backends/cuda/gpu.hpp>
-#include <tx/backends/cuda/kept_algorithms.hpp>
+#include <tx/backends/device/kept_algorithms.hpp>
 
 #include <algorithm>
 #include <array>
@@ -17,35 +17,35 @@
 namespace tx::backends::cuda {
 
 // Algorithms that are kept for the device that the process uses; null where nobody asked for that.
-inline kept_algorithms* algorithms_here() {
-  static std::unique_ptr<kept_algorithms> const all = []() -> std::unique_ptr<kept_algorithms> {
+inline device::kept_algorithms* algorithms_here() {
+  static std::unique_ptr<device::kept_algorithms> const all = []() -> std::unique_ptr<device::kept_algorithms> {
     char const* const file = std::getenv("TX_CUDA_ALGORITHMS");
     if (file == nullptr || *file == '\0') return nullptr;
     int number = 0;
     cudaDeviceProp device{};
     gpu::check(cudaGetDevice(&number), "no device is in use");
     gpu::check(cudaGetDeviceProperties(&device, number), "what a device is");
-    return std::make_unique<kept_algorithms>(file, std::string(device.name) + ", " + std::to_string(device.multiProcessorCount) + " multiprocessors, cuBLASLt " + std::to_string(cublasLtGetVersion()));
+    return std::make_unique<device::kept_algorithms>(file, std::string(device.name) + ", " + std::to_string(device.multiProcessorCount) + " multiprocessors, cuBLASLt " + std::to_string(cublasLtGetVersion()));
   }();
   return all.get();
 }
 
 struct kept_choice {
-  static int candidates() { return algorithms_here() != nullptr ? most_candidates : 1; }
+  static int candidates() { return algorithms_here() != nullptr ? device::most_candidates : 1; }
 
   // That which is kept for the shape, or is measured now. What another process has kept may be wrong for this one, so the library is asked.
   template <class Products, class Plan>
-  static void choose(Plan& way, product_shape const& key, library_product const& p, std::span<cublasLtMatmulHeuristicResult_t const> some) {
+  static void choose(Plan& way, device::library_key const& key, device::library_product const& p, std::span<cublasLtMatmulHeuristicResult_t const> some) {
     if (algorithms_here() == nullptr) return;
-    static_assert(sizeof(cublasLtMatmulAlgo_t) == sizeof(algorithm_bytes));
-    auto const runs = [&](algorithm_bytes const& bytes) {
+    static_assert(sizeof(cublasLtMatmulAlgo_t) == sizeof(device::algorithm_bytes));
+    auto const runs = [&](device::algorithm_bytes const& bytes) {
       auto const algorithm = std::bit_cast<cublasLtMatmulAlgo_t>(bytes);
       cublasLtMatmulHeuristicResult_t facts{};
       return cublasLtMatmulAlgoCheck(Products::library(), way.product, way.right, way.left, way.added, way.to, &algorithm, &facts) == CUBLAS_STATUS_SUCCESS &&
-             facts.workspaceSize <= static_cast<std::size_t>(library_workspace);
+             facts.workspaceSize <= static_cast<std::size_t>(device::library_workspace);
     };
     std::string const shape = key.of_about_so_many_rows().text();
-    std::optional<algorithm_bytes> best = algorithms_here()->kept(shape, runs);
+    std::optional<device::algorithm_bytes> best = algorithms_here()->kept(shape, runs);
     // The first run of a program is not captured (graphs.hpp), so a shape that is first met in a capture is none that was planned. Its first candidate stays.
     auto captured = cudaStreamCaptureStatusNone;
     gpu::check(cudaStreamIsCapturing(gpu::stream(), &captured), "is a stream captured");
@@ -61,7 +61,7 @@ struct kept_choice {
  private:
   // The same product with results that nobody reads, so that a value it is added to stays as it is. product.to is null where there is no memory for them.
   struct scratch {
-    explicit scratch(library_product const& p) : product(p) {
+    explicit scratch(device::library_product const& p) : product(p) {
       std::int64_t const elements = (p.batch - 1) * p.next_to + (p.rows - 1) * p.apart + p.cols;
       void* at = nullptr;
       if (cudaMalloc(&at, static_cast<std::size_t>(elements * size_of(p.to_type))) != cudaSuccess) static_cast<void>(cudaGetLastError());  // nothing to tell later calls of
@@ -70,10 +70,10 @@ struct kept_choice {
     scratch(scratch const&) = delete;
     scratch& operator=(scratch const&) = delete;
     ~scratch() { cudaFree(product.to); }
-    library_product product;
+    device::library_product product;
   };
   template <class Products, class Plan>
-  static std::optional<kept_algorithms::measured> measured(Plan const& way, std::span<cublasLtMatmulHeuristicResult_t const> some, library_product const& p) {
+  static std::optional<device::kept_algorithms::measured> measured(Plan const& way, std::span<cublasLtMatmulHeuristicResult_t const> some, device::library_product const& p) {
     if (p.to == nullptr) return std::nullopt;
     struct clock {
       cudaEvent_t before{}, after{};
@@ -83,8 +83,8 @@ struct kept_choice {
       }
     } c;
     for (cudaEvent_t* e : {&c.before, &c.after}) gpu::check(cudaEventCreate(e), "an event could not be made");
-    std::array<int, most_candidates> runs{};  // between two events: about a millisecond of them, as the device's clock is coarse
-    measured_way const best = fastest(static_cast<int>(some.size()), [&](int i) {
+    std::array<int, device::most_candidates> runs{};  // between two events: about a millisecond of them, as the device's clock is coarse
+    device::measured_way const best = device::fastest(static_cast<int>(some.size()), [&](int i) {
       auto const k = static_cast<std::size_t>(i);
       if (some[k].state != CUBLAS_STATUS_SUCCESS) return -1.0;
       gpu::check(cudaEventRecord(c.before, gpu::stream()), "an event could not be recorded");
@@ -100,7 +100,7 @@ struct kept_choice {
       return each;
     });
     if (best.number < 0) return std::nullopt;
-    return kept_algorithms::measured{std::bit_cast<algorithm_bytes>(some[static_cast<std::size_t>(best.number)].algo), best.seconds};
+    return device::kept_algorithms::measured{std::bit_cast<device::algorithm_bytes>(some[static_cast<std::size_t>(best.number)].algo), best.seconds};
   }
 };
 

@@ -3,7 +3,7 @@
 // are added, and a check of an algorithm that was kept (so TX_CUDA_ALGORITHMS is not for it).
 #pragma once
 
-#include <tx/backends/cuda/library_products.hpp>
+#include <tx/backends/device/library_products.hpp>
 
 #if !defined(__HIPCC__) && !defined(__HIP_PLATFORM_AMD__)
 #define __HIP_PLATFORM_AMD__ 1
@@ -20,7 +20,7 @@
 
 namespace tx::backends::hip {
 
-// By the names of cuda/library_products.hpp.
+// By the names of device/library_products.hpp.
 struct hipblaslt {
   static constexpr char const* name = "hip: hipBLASLt";
   using status = hipblasStatus_t;
@@ -42,7 +42,7 @@ struct hipblaslt {
   static constexpr bool multiplies_e4m3 = false;
 
   // A batch whose products have a row each is started one by one. Products of floats of 11 bits are not asked for, as few of its devices have them.
-  static bool takes(cuda::product_shape const& s) { return s.type != dtype::e4m3 && !s.tf32 && !(s.adds_row && s.batch > 1); }
+  static bool takes(device::library_key const& s) { return s.type != dtype::e4m3 && !s.tf32 && !(s.adds_row && s.batch > 1); }
 
   static std::string text(status s) { return "hipblasStatus_t " + std::to_string(static_cast<int>(s)); }  // hipBLAS alone has their names
   static status begin(handle* h) { return hipblasLtCreate(h); }
@@ -64,7 +64,7 @@ struct hipblaslt {
 
   // Where it lies is said before algorithms are looked for, so that those add one whatever the version makes of a bias that lies nowhere.
   template <class Describe>
-  static void describe_row(Describe const& describe, cuda::product_shape const& s, cuda::library_product const& p) {
+  static void describe_row(Describe const& describe, device::library_key const& s, device::library_product const& p) {
     describe(HIPBLASLT_MATMUL_DESC_BIAS_DATA_TYPE, named(s.to_type));
     describe(row_at, p.row);
   }
@@ -76,7 +76,7 @@ struct hipblaslt {
 // What Device starts beside its products goes to the same stream.
 template <class Device>
 struct gpu_with_blas : Device {
-  static bool multiply(cuda::library_product const& p) { return cuda::library_products<Device, hipblaslt>::multiply(p); }
+  static bool multiply(device::library_product const& p) { return device::library_products<Device, hipblaslt>::multiply(p); }
 };
 
 }  // namespace tx::backends::hip

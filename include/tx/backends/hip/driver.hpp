@@ -1,7 +1,7 @@
 // What the device backend asks HIP's runtime for: https://rocm.docs.amd.com/projects/HIP. tx/backends/cuda/driver.hpp is the same of CUDA.
 #pragma once
 
-#include <tx/backends/cuda/target.hpp>
+#include <tx/backends/hip/target.hpp>
 
 #if !defined(__HIPCC__) && !defined(__HIP_PLATFORM_AMD__)
 #define __HIP_PLATFORM_AMD__ 1
@@ -23,7 +23,7 @@ struct started {
 
 struct driver {
   static constexpr char const* name = "hip";
-  static constexpr cuda::matrix_units units = cuda::matrix_units::none;  // halves are multiplied as floats
+  static constexpr device::matrix_units units = device::matrix_units::none;  // halves are multiplied as floats
   static constexpr char const* no_device = "this machine has no usable AMD device. FIX: use tx::cpu, or install ROCm's driver";
   using status = hipError_t;
   using stream = hipStream_t;
@@ -69,7 +69,7 @@ struct driver {
 
 // Of processors with matrix cores: gfx90a, gfx94*, gfx95*.
 struct mfma_driver : driver {
-  static constexpr cuda::matrix_units units = cuda::matrix_units::of_wavefronts;
+  static constexpr device::matrix_units units = device::matrix_units::of_wavefronts;
 };
 
 }  // namespace tx::backends::hip

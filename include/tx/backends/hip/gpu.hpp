@@ -2,11 +2,11 @@
 #pragma once
 
 #include <tx/backends/hip/driver.hpp>  // first: it brings HIP's names
-#include <tx/backends/cuda/on_stream.hpp>
+#include <tx/backends/device/on_stream.hpp>
 
 namespace tx::backends::hip {
 
-using gpu = cuda::on_stream<driver>;
-using mfma_gpu = cuda::on_stream<mfma_driver>;
+using gpu = device::on_stream<driver>;
+using mfma_gpu = device::on_stream<mfma_driver>;
 
 }  // namespace tx::backends::hip

@@ -1,17 +1,17 @@
-// What a block is on AMD's GPUs: the words of backends/cuda/vocabulary.hpp in HIP. A wavefront of 64 lanes is two of the 32 lanes that kernels call a warp:
+// What a block is on AMD's GPUs: the words of backends/device/vocabulary.hpp in HIP. A wavefront of 64 lanes is two of the 32 lanes that kernels call a warp:
 // its lanes run together, so the two may take different ways, each waiting for itself alone. A wavefront of 32 is one.
 #pragma once
 
 #include <hip/hip_runtime.h>  // first: it brings HIP's names
 
-#include <tx/backends/cuda/launched_block.hpp>
+#include <tx/backends/device/launched_block.hpp>
 #include <tx/core/dtype.hpp>
 
 #include <cstring>
 
 namespace tx::backends::hip {
 
-struct gpu_block : cuda::launched_block {
+struct gpu_block : device::launched_block {
   // What lanes have written to memory before is there for the others of the wavefront.
   TX_DEVICE void sync_warp() const {
     __builtin_amdgcn_fence(__ATOMIC_RELEASE, "wavefront");
@@ -39,8 +39,8 @@ struct gpu_block : cuda::launched_block {
     static_assert(sizeof(T) <= 8);
     int words[2] = {};
     std::memcpy(words, &x, sizeof x);
-    words[0] = __shfl_xor(words[0], mask, cuda::warp);
-    if constexpr (sizeof(T) > 4) words[1] = __shfl_xor(words[1], mask, cuda::warp);
+    words[0] = __shfl_xor(words[0], mask, device::warp);
+    if constexpr (sizeof(T) > 4) words[1] = __shfl_xor(words[1], mask, device::warp);
     std::memcpy(&x, words, sizeof x);
     return x;
   }

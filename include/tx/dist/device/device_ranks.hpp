@@ -14,8 +14,8 @@
 // many bytes as with the library's own sums. Those are sum_order::of_library: faster where ranks are many and values small, in an order that depends on how many there are.
 #pragma once
 
-#include <tx/backends/cuda/adaptive_sum_task.hpp>
-#include <tx/backends/cuda/tree_sum_task.hpp>
+#include <tx/backends/device/adaptive_sum_task.hpp>
+#include <tx/backends/device/tree_sum_task.hpp>
 #include <tx/dist/communicator.hpp>
 #include <tx/run/bytes.hpp>
 
@@ -147,7 +147,7 @@ class device_ranks {
       if (size() == 1 || to.empty()) return copy(from, to);
       auto const count = static_cast<std::int64_t>(to.size()), each = (count + size() - 1) / size();
       auto const part = [&](int r) { return portion_of(count, each, r); };
-      int const slices = backends::cuda::adaptive_slices(std::min(each, count / tensors));
+      int const slices = backends::device::adaptive_slices(std::min(each, count / tensors));
       std::int64_t const numbers = size() / 2 * tensors * slices * 3;  // of the level with the most pairs
       std::int64_t const of_parts = exec::aligned(each * size() * std::int64_t{sizeof(T)}), wanted = of_parts + numbers * (size() + 1) * std::int64_t{sizeof(double)};
       if (wanted > options_.room) throw error("a tensor's parts take " + std::to_string(wanted) + " bytes, and there is room for " + std::to_string(options_.room) + ". FIX: device_ranks_options::room");
@@ -158,11 +158,11 @@ class device_ranks {
       copy(from.subspan(static_cast<std::size_t>(part(rank()).first), mine), std::span<T>(parts + each * rank(), mine));
       for (std::int64_t rows_apart = 1; rows_apart < size(); rows_apart *= 2) {
         std::int64_t const pairs = (size() + rows_apart - 1) / (2 * rows_apart), blocks = pairs * tensors * slices;  // the last rank may have nobody beside it
-        backends::cuda::adaptive_sum_arguments a{bytes_of(parts), own, each, part(rank()).count, part(rank()).first, count / tensors, tensors, pairs, rows_apart, size(), slices};
-        launch<backends::cuda::adaptive_products_task<dtype_v<T>>>(blocks, a);
+        backends::device::adaptive_sum_arguments a{bytes_of(parts), own, each, part(rank()).count, part(rank()).first, count / tensors, tensors, pairs, rows_apart, size(), slices};
+        launch<backends::device::adaptive_products_task<dtype_v<T>>>(blocks, a);
         a.products = own + numbers;
         library_.all_gather(bytes_of(own), bytes_of(a.products), static_cast<std::size_t>(blocks) * 3 * sizeof(double));
-        launch<backends::cuda::adaptive_combination_task<dtype_v<T>>>(blocks, a);
+        launch<backends::device::adaptive_combination_task<dtype_v<T>>>(blocks, a);
       }
       copy(std::span<T const>(parts, mine), to.subspan(static_cast<std::size_t>(part(rank()).first), mine));
       exchange([&](int r) { send(r, parts, part(rank()).count); }, [&](int r) { receive(r, to.data() + part(r).first, part(r).count); });
@@ -346,9 +346,9 @@ class device_ranks {
   }
   template <class T>
   void add(T const* own, T const* parts, std::int64_t apart, std::int64_t count, T* to) {
-    using task = backends::cuda::tree_sum_task<dtype_v<T>>;
+    using task = backends::device::tree_sum_task<dtype_v<T>>;
     if (count == 0) return;
-    std::int64_t const blocks = std::min<std::int64_t>((count + task::threads - 1) / task::threads, backends::cuda::most_blocks);
+    std::int64_t const blocks = std::min<std::int64_t>((count + task::threads - 1) / task::threads, backends::device::most_blocks);
     device::template launch<task>(static_cast<int>(blocks), task::threads, 0, {bytes_of(to), bytes_of(parts), bytes_of(own), apart, count, size(), rank()});
   }
 

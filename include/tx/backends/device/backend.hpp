@@ -1,0 +1,92 @@
+// A backend of programs over a device that starts tasks on a stream (on_stream.hpp): memory, copies, and runs as captured graphs.
+#pragma once
+
+#include <tx/backends/device/graphs.hpp>
+#include <tx/backends/device/whole_kernels.hpp>
+
+namespace tx::backends::device {
+
+template <class Device>
+struct backend {
+  using device = Device;
+  using driver = typename Device::driver;
+  template <class Signature>
+  using kernel = backends::device::kernel<Device, Signature>;
+  using replay = graphs<Device>;
+
+  static std::byte* allocate(std::int64_t count) {
+    void* p = nullptr;
+    Device::check(driver::allocate(&p, static_cast<std::size_t>(count)), "out of device memory");
+    return static_cast<std::byte*>(p);
+  }
+  static void release(std::byte* p, std::int64_t) { driver::release(p); }
+  // Memory of the host that the device reads and writes by the same addresses.
+  static std::byte* allocate_on_host(std::int64_t count) {
+    void* p = nullptr;
+    Device::check(driver::allocate_on_host(&p, static_cast<std::size_t>(count)), "out of memory of the host that the device may reach");
+    return static_cast<std::byte*>(p);
+  }
+  static void release_on_host(std::byte* p, std::int64_t) { driver::release_on_host(p); }
+  static int default_threads() { return 1; }
+  static void check_machine() {
+    if (!available()) throw error(std::string(driver::name) + ": " + driver::no_device);
+  }
+  static bool available() { return driver::devices() > 0; }
+  // All that the process does from now on is on the machine's device of this number, counted on where there are fewer. Before anything else is asked of the backend.
+  static void use_device(int number) {
+    check_machine();
+    Device::check(driver::use(number % driver::devices()), "a device cannot be used");
+  }
+  static auto stream() { return Device::stream(); }
+  static auto alone() { return Device::alone(); }
+
+  // A moment of the stream. One that nothing was noted of has come.
+  class moment {
+   public:
+    moment() = default;
+    moment(moment const&) = delete;
+    moment& operator=(moment const&) = delete;
+    ~moment() {
+      if (noted_) driver::destroy(event_);
+    }
+    void note() {
+      if (!noted_) Device::check(driver::make(&event_), "an event could not be made");
+      noted_ = true;
+      Device::check(driver::record(event_, stream()), "an event could not be recorded");
+    }
+    void wait() {
+      if (noted_) Device::check(driver::wait(event_), "computing on the device, or copying from it");
+    }
+
+   private:
+    typename driver::event event_{};
+    bool noted_ = false;
+  };
+
+  // The host does not reach the device's memory.
+  static void clear(std::byte* to, std::int64_t count) {
+    auto const held = alone();
+    Device::clear(to, count);
+  }
+  static void upload(std::byte* to, std::byte const* from, std::int64_t count) {
+    auto const held = alone();
+    start_upload(to, from, count);
+    Device::check(driver::wait(stream()), "copying to the device");
+  }
+  // From memory of allocate_on_host, beside what was started before, to what nothing of that reads: for what is started from then on.
+  static void upload_ahead(std::byte* to, std::byte const* from, std::int64_t count) {
+    Device::ahead([&] { start_upload(to, from, count); });
+  }
+  // To such memory, in order with what is started.
+  static void download_later(std::byte* to, std::byte const* from, std::int64_t count) { Device::check(driver::download(to, from, static_cast<std::size_t>(count), stream()), "copying from the device"); }
+  static void download(std::byte* to, std::byte const* from, std::int64_t count) {
+    auto const held = alone();
+    download_later(to, from, count);
+    Device::check(driver::wait(stream()), "computing on the device, or copying from it");
+  }
+
+ private:
+  static void start_upload(std::byte* to, std::byte const* from, std::int64_t count) { Device::check(driver::upload(to, from, static_cast<std::size_t>(count), stream()), "copying to the device"); }
+};
+
+}  // namespace tx::backends::device
