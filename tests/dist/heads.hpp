@@ -11,15 +11,17 @@
 
 namespace divided {
 
-// Heads by hand, with dropout of their probabilities and of what is fed on.
+// Heads by hand, with dropout of their probabilities and of what is fed on. Not all of it is trained.
 struct heads {
   nn::linear<8, 8> q, k, v, out;
   nn::linear<8, 12> in;
   nn::linear<12, 8> back;
   param<tensor<float>, init::full<1>> factor;
+  param<tensor<float, 8>, init::uniform<1, 2>, frozen> shift;
   constexpr auto operator()(tensor<float, 3, 4, 8> const& x) const {
     auto const split = [](auto const& y) { return transpose<0, 2, 1, 3>(reshape<3, 4, 4, 2>(y)); };
-    auto const mixed = nn::attend(split(q(x)), split(k(x)), split(v(x)), nn::causal);
+    auto const shifted = x + shift;
+    auto const mixed = nn::attend(split(q(shifted)), split(k(x)), split(v(x)), nn::causal);
     auto const y = x + out(reshape<3, 4, 8>(transpose<0, 2, 1, 3>(mixed)));
     return y + back(dropout(gelu(in(y)) * factor, 0.25f));
   }

@@ -17,18 +17,21 @@ TEST_CASE("ranks with the same portion divide its states, to the same bits") {
 }
 
 TEST_CASE("checkpoints of portions of portions, and of the whole, are those that others have exactly") {
-  bool const portions = GENERATE(false, true);
-  CAPTURE(portions);
+  bool const portions = GENERATE(false, true), of_parameters_too = GENERATE(false, true);
+  CAPTURE(portions, of_parameters_too);
   temp_folder folder;
   auto const path = folder / "checkpoints";
-  auto const wanted = on_ranks(4, [&](dist::local& rank) {
-    running<divided_again> run{seed(3), rank, {.threads = 1}};
-    trained_heads(run, grid_of<divided_again>(4).batch_of(rank.rank()));
-    io::checkpoint_writer saves;
-    saves.save(path, run, {}, {.writes = rank.rank() == 0, .portions = portions});
-    saves.wait();
-    return all_blocks(run);
-  });
+  auto const saved_by = [&]<class Step>(std::type_identity<Step>) {
+    return on_ranks(4, [&](dist::local& rank) {
+      running<Step> run{seed(3), rank, {.threads = 1}};
+      trained_heads(run, grid_of<Step>(4).batch_of(rank.rank()));
+      io::checkpoint_writer saves;
+      saves.save(path, run, {}, {.writes = rank.rank() == 0, .portions = portions});
+      saves.wait();
+      return all_blocks(run);
+    });
+  };
+  auto const wanted = of_parameters_too ? saved_by(std::type_identity<parameters_too>{}) : saved_by(std::type_identity<divided_again>{});
   CHECK(wanted[0] != std::vector<std::vector<float>>(3, std::vector<float>(wanted[0][0].size())));
   for (auto const& of_rank : wanted) CHECK(of_rank == wanted[0]);
   auto const loaded_by = [&]<class Step>(std::type_identity<Step>, int ranks) {

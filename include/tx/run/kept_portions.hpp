@@ -133,19 +133,25 @@ inline bool speaks_of(state_piece const& p, portioning const& how, portion_owner
   return true;
 }
 
-// What a rank keeps of the tensors of a block, `bytes`: of parameters, or of a state of what is trained. Each of them is told by one rank of those that divide the block. how: divisions of which
-// one at most is of a tensor's own axes. first: of all ranks, which tells what nobody divides.
+// What a rank has of a block, parameters or a state: what is trained, and behind it what is not, where the block has that.
+struct kept_bytes {
+  std::span<std::byte const> trained, behind;
+};
+
+// What a rank keeps of the tensors of a block. Each of them is told by one rank of those that divide the block. how: divisions of which one at most is of a tensor's own axes. first: of all ranks,
+// which tells what nobody divides.
 template <class Model>
-TX_COLD std::vector<kept_tensor> kept_of_rank(portioning const& how, portion_owner const& whose, bool parameters, std::span<std::byte const> bytes, bool first) {
+TX_COLD std::vector<kept_tensor> kept_of_rank(portioning const& how, portion_owner const& whose, kept_bytes const& bytes, bool first) {
   std::vector<kept_tensor> out;
   auto const pieces = state_pieces<Model>(how);
   tx::detail::for_each_tensor<Model>([&]<class P>(std::string_view name, int entry, std::int64_t index) {
     state_piece const* const p = tx::detail::piece_of_entry<Model>(pieces, entry);
     bool const divided = p != nullptr && p->divided();
-    if (p == nullptr ? !parameters || !first : !speaks_of(*p, how, whose)) return;
+    if (p == nullptr ? bytes.behind.empty() || !first : !speaks_of(*p, how, whose)) return;
     kept_tensor t{std::string(name), P::info.type, {P::info.dims.dim, P::info.dims.dim + P::info.dims.rank}, {}};
     auto const size = std::size_t{static_cast<unsigned>(size_of(t.type))};
-    auto const from = bytes.subspan(static_cast<std::size_t>(tx::detail::kept_first_byte<Model>(pieces, entry)));
+    auto const first_byte = static_cast<std::size_t>(tx::detail::kept_first_byte<Model>(pieces, entry));
+    auto const from = p == nullptr ? bytes.behind.subspan(first_byte - bytes.trained.size()) : bytes.trained.subspan(first_byte);
     auto const take = [&](std::int64_t at, std::int64_t count) {
       auto const own = from.subspan(static_cast<std::size_t>(at) * size, static_cast<std::size_t>(count) * size);
       t.bytes.insert(t.bytes.end(), own.begin(), own.end());

@@ -148,9 +148,9 @@ class parameter_block {
       std::vector<exec::kept_tensor> out;
       if (put_together) {
         auto const portions = exec::gathered_over_batches<Model>(across, how(k), trained(all, k));
-        return wanted ? exec::kept_of_rank<Model>(how(k).first(of_work), whose_, false, std::as_bytes(std::span(portions)), first) : out;
+        return wanted ? exec::kept_of_rank<Model>(how(k).first(of_work), whose_, {std::as_bytes(std::span(portions)), std::as_bytes(behind_trained(all, k))}, first) : out;
       }
-      if (divided(k)) return exec::kept_of_rank<Model>(how(k), whose_, k == 0, std::as_bytes(all), first);
+      if (divided(k)) return exec::kept_of_rank<Model>(how(k), whose_, {std::as_bytes(trained(all, k)), std::as_bytes(behind_trained(all, k))}, first);
       for (auto& v : k == 0 ? parameters_of<Model>() : states_of<Model>(states_.of(k - 1))) {
         auto const bytes = std::as_bytes(all).subspan(static_cast<std::size_t>(v.first_byte()), static_cast<std::size_t>(v.bytes()));
         shape const& dims = v.info.dims;
