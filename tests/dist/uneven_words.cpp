@@ -29,6 +29,13 @@ TEST_CASE("ranks with three words and one with none train what one rank does, cl
   check_words(words_by_ranks<few, by_four>(4), words_by_one<few, stepped<>>());
 }
 
+TEST_CASE("portions of many words that do not divide are multiples of eight") {
+  CHECK(rows_of_rank(9, 4) == 3);
+  CHECK(rows_of_rank(30'522, 2) == 15'261);
+  CHECK(rows_of_rank(50'257, 4) == 12'568);
+  CHECK(portion_of(50'257, rows_of_rank(50'257, 4), 3).count == 12'553);
+}
+
 TEST_CASE("each rank keeps room for as many words, and none has all logits or gathers the table") {
   CHECK(state_pieces<tied>(by_four::states.portions_of_parameters())[0].by[0].kept_rows == 3);
   graph g{};

@@ -31,6 +31,7 @@ TEST_CASE("words by one table, and by two, are divided among any number of ranks
   check_vocabulary<101, 8, false, 2, 3, 4>();
   check_vocabulary<7, 3, true, 4>();
   check_vocabulary<5, 2, false, 4>();  // two, two, one and none
+  check_vocabulary<1029, 3, true, 2>();  // 520 and 509
 }
 
 TEST_CASE("programs beside such a step see the words that there are") {
