@@ -10,8 +10,6 @@
 
 namespace tx {
 
-struct cuda : backends::device::backend<backends::cuda::gpu> {
-  static constexpr tx::target const& target = cuda_target;
-};
+struct cuda : backends::device::backend<backends::cuda::gpu, cuda_target> {};
 
 }  // namespace tx

@@ -9,13 +9,9 @@
 
 namespace tx {
 
-struct hip : backends::device::backend<backends::hip::gpu> {
-  static constexpr tx::target const& target = hip_target;
-};
+struct hip : backends::device::backend<backends::hip::gpu, hip_target> {};
 
 // Of processors with matrix cores (gfx90a, gfx94*, gfx95*): products of bf16 run on those.
-struct hip_mfma : backends::device::backend<backends::hip::mfma_gpu> {
-  static constexpr tx::target const& target = hip_mfma_target;
-};
+struct hip_mfma : backends::device::backend<backends::hip::mfma_gpu, hip_mfma_target> {};
 
 }  // namespace tx

@@ -6,13 +6,9 @@
 
 namespace tx {
 
-struct hip_blas : backends::device::backend<backends::hip::gpu_with_blas<backends::hip::gpu>> {
-  static constexpr tx::target const& target = hip_blas_target;
-};
+struct hip_blas : backends::device::backend<backends::hip::gpu_with_blas<backends::hip::gpu>, hip_blas_target> {};
 
 // Of processors with matrix cores: products of bf16 that the library is not asked for run on those, too.
-struct hip_blas_mfma : backends::device::backend<backends::hip::gpu_with_blas<backends::hip::mfma_gpu>> {
-  static constexpr tx::target const& target = hip_blas_mfma_target;
-};
+struct hip_blas_mfma : backends::device::backend<backends::hip::gpu_with_blas<backends::hip::mfma_gpu>, hip_blas_mfma_target> {};
 
 }  // namespace tx

@@ -22,6 +22,7 @@ std::uint64_t sum_of_calls() {
   for (call const& c : Program::calls) {
     std::array<std::int64_t, 6> const facts{c.kernel, c.operands, c.batch, c.rows, c.cols, c.depth};
     sum = sum_of_bytes(std::as_bytes(std::span(facts)), sum);
+    sum = sum_of_bytes(std::as_bytes(std::span(c.at.v)), sum);  // of a collective: of which ranks, along which axis, to whom
   }
   return sum;
 }
@@ -33,7 +34,7 @@ struct beginning {
 // Throws value_error where one of this rank's numbers is not the mean of all ranks', bytewise: on one rank at least, unless all have the same. The others learn of it by the
 // rank_error of what they ask for next. Sums of bytes are exact in f32 for up to 65,536 ranks.
 template <std::size_t N, class Communicator>
-void check_same(Communicator& ranks, beginning const (&own)[N], std::string const& fix) {
+void check_same_numbers(Communicator& ranks, beginning const (&own)[N], std::string const& fix) {
   std::array<float, N * 8> bytes{}, sums{};
   for (std::size_t k = 0; k < bytes.size(); ++k) bytes[k] = static_cast<float>(own[k / 8].number >> (k % 8 * 8) & 0xff);
   ranks.all_reduce(std::span<float const>(bytes), std::span<float>(sums));
@@ -47,9 +48,9 @@ template <class Program, class Communicator>
 void check_same_beginning(communicators<Communicator> const& of, std::uint64_t seed, std::int64_t steps, std::uint64_t sum_of_parameters, std::uint64_t sum_of_arguments) {
   auto& all = of.all();
   std::uint64_t const calls = requires { all.host(); } ? sum_of_calls<Program>() : 0;
-  check_same(host_end(all), {{seed, "another seed"}, {static_cast<std::uint64_t>(steps), "another count of steps"}, {sum_of_parameters, "other parameters or states of the optimizer"}, {calls, "another program"}},
+  check_same_numbers(host_end(all), {{seed, "another seed"}, {static_cast<std::uint64_t>(steps), "another count of steps"}, {sum_of_parameters, "other parameters or states of the optimizer"}, {calls, "another program"}},
              "the same seed, and the same checkpoint, on all");
-  if (of.grid().row() > 1) check_same(host_end(of.across(across::work)), {{sum_of_arguments, "other arguments"}}, "one batch for all that divide its work, see tx::rank_grid");
+  if (of.grid().row() > 1) check_same_numbers(host_end(of.across(across::work)), {{sum_of_arguments, "other arguments"}}, "one batch for all that divide its work, see tx::rank_grid");
 }
 
 }  // namespace tx::exec

@@ -145,9 +145,10 @@ inline cublasStatus_t cublasLtMatmulAlgoCheck(cublasLtHandle_t, cublasLtMatmulDe
 }
 inline std::size_t cublasLtGetVersion() { return 0; }
 inline cublasStatus_t cublasLtMatmul(cublasLtHandle_t, cublasLtMatmulDesc_t product, void const*, void const* a, cublasLtMatrixLayout_t a_layout, void const* b, cublasLtMatrixLayout_t b_layout,
-                                     void const* beta, void const* c, cublasLtMatrixLayout_t c_layout, void* d, cublasLtMatrixLayout_t d_layout, cublasLtMatmulAlgo_t const* algorithm, void*, std::size_t,
+                                     void const* beta, void const* c, cublasLtMatrixLayout_t c_layout, void* d, cublasLtMatrixLayout_t d_layout, cublasLtMatmulAlgo_t const* algorithm, void* workspace, std::size_t,
                                      cudaStream_t stream) {
   if (algorithm->data[0] >= stands_for_cublaslt::algorithms) return CUBLAS_STATUS_NOT_SUPPORTED;
+  if (reinterpret_cast<std::uintptr_t>(workspace) % 256 != 0) return CUBLAS_STATUS_INVALID_VALUE;
   if (algorithm->data[0] == stands_for_cublaslt::roundabout && stands_for_cublaslt::start_nothing(stream) != cudaSuccess) return CUBLAS_STATUS_INVALID_VALUE;
   bool const a_turned = product->turned[0] == CUBLAS_OP_T, b_turned = product->turned[1] == CUBLAS_OP_T;
   std::uint64_t const rows = a_turned ? a_layout->cols : a_layout->rows, depth = a_turned ? a_layout->rows : a_layout->cols;

@@ -6,8 +6,11 @@
 
 namespace tx::backends::device {
 
-template <class Device>
+// Target: that which its programs are planned for.
+template <class Device, tx::target const& Target>
 struct backend {
+  static_assert(is_for<Device::units>(Target), "tx: the target plans products for other units than the device has. FIX: with_own_kernels<Device::units>, and with_library<Device::units> of that");
+  static constexpr tx::target const& target = Target;
   using device = Device;
   using driver = typename Device::driver;
   template <class Signature>
@@ -15,6 +18,7 @@ struct backend {
   using replay = graphs<Device>;
 
   static std::byte* allocate(std::int64_t count) {
+    Device::here();
     void* p = nullptr;
     Device::check(driver::allocate(&p, static_cast<std::size_t>(count)), "out of device memory");
     return static_cast<std::byte*>(p);
@@ -22,6 +26,7 @@ struct backend {
   static void release(std::byte* p, std::int64_t) { driver::release(p); }
   // Memory of the host that the device reads and writes by the same addresses.
   static std::byte* allocate_on_host(std::int64_t count) {
+    Device::here();
     void* p = nullptr;
     Device::check(driver::allocate_on_host(&p, static_cast<std::size_t>(count)), "out of memory of the host that the device may reach");
     return static_cast<std::byte*>(p);
@@ -32,10 +37,10 @@ struct backend {
     if (!available()) throw error(std::string(driver::name) + ": " + driver::no_device);
   }
   static bool available() { return driver::devices() > 0; }
-  // All that the process does from now on is on the machine's device of this number, counted on where there are fewer. Before anything else is asked of the backend.
+  // All that the process does from now on, in any thread, is on the machine's device of this number, counted on where there are fewer. Before anything else is asked of the backend.
   static void use_device(int number) {
     check_machine();
-    Device::check(driver::use(number % driver::devices()), "a device cannot be used");
+    Device::use(number % driver::devices());
   }
   static auto stream() { return Device::stream(); }
   static auto alone() { return Device::alone(); }
@@ -50,9 +55,10 @@ struct backend {
       if (noted_) driver::destroy(event_);
     }
     void note() {
+      auto const in = stream();
       if (!noted_) Device::check(driver::make(&event_), "an event could not be made");
       noted_ = true;
-      Device::check(driver::record(event_, stream()), "an event could not be recorded");
+      Device::check(driver::record(event_, in), "an event could not be recorded");
     }
     void wait() {
       if (noted_) Device::check(driver::wait(event_), "computing on the device, or copying from it");

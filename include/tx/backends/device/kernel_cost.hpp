@@ -2,11 +2,13 @@
 // formulas of target.hpp.
 #pragma once
 
+#include <tx/backends/device/product_end.hpp>
 #include <tx/backends/device/target.hpp>
 #include <tx/ops/attention_facts.hpp>
 #include <tx/plan/kernel_cost.hpp>
 
 #include <string_view>
+#include <vector>
 
 namespace tx::backends::device {
 
@@ -26,24 +28,13 @@ double share_bytes(Kernel const& k) {
     if (k.out(o).shape == exec::form::col_reduce) bytes += 2.0 * shares_of(k.c.rows) * static_cast<double>(k.width(o) * size_of(k.out(o).type));
   return bytes;
 }
-// Does a library give what is made of a product: it as it is, rounded to halves, added to a value, or with a row of halves added and rounded? Of E4M3 with scales, and of those not added to a value.
+// Does a library give what is made of a product?
 template <class Kernel>
 bool ends_with_product(Kernel const& k) {
-  if (k.outs.size() != 1 || k.written_by(0).rank != 1) return false;
-  auto const is = [&](std::size_t let, std::string_view op) { return std::string_view(k.lets[let].op.name) == op; };
-  auto const rounds = [&](std::size_t let) { return is(let, "cast") && is_half(k.lets[let].type) && k.lets[let].type == k.sig.type; };
-  if (k.sig.type == dtype::e4m3) {  // its scales first
-    std::size_t const n = k.lets.size();
-    bool const scales = n >= 2 && is(0, "mul") && is(1, "mul"), stores = n == 2 || (is(n - 1, "cast") && is_half(k.lets[n - 1].type));
-    return scales && stores && (n <= 3 || (n == 5 && is(2, "cast") && is(3, "add")));
-  }
-  switch (k.lets.size()) {
-    case 0: return true;
-    case 2: if (!is(1, "copy")) return false; [[fallthrough]];
-    case 1: return rounds(0) || (is(0, "add") && k.in(k.lets[0].operand[0] + k.lets[0].operand[1]).how == exec::access::contiguous);
-    case 3: return is(0, "cast") && k.in(k.lets[0].operand[0]).type == k.sig.type && is(1, "add") && rounds(2);
-    default: return false;
-  }
+  auto const named = [](std::string_view op) { return op == "add" ? end_op::add : op == "mul" ? end_op::mul : op == "cast" ? end_op::cast : op == "copy" ? end_op::copy : end_op::other; };
+  std::vector<end_let> lets;
+  for (auto const& l : k.lets) lets.push_back({named(l.op.name), l.type, l.shape, {l.operand[0], l.operand[1]}});
+  return k.written_by(0).rank == 1 && product_end::of(k.sig.type, k.ins, lets, k.outs).known;
 }
 // Results of a product that wait for a kernel that makes of them what is wanted: written once, read once.
 template <bool Library, class Kernel>

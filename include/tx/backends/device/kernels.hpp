@@ -163,51 +163,44 @@ struct kernel<Device, exec::gemm<D, Epilogue>> {
 
   // Of a product that the library takes; its results go to scratch.
   static library_product asked(exec::frame const& f, exec::call const& c, exec::operand_ref const* operands) {
-    std::byte* const scratch = f.scratch(c) + row_scratch(sweeping, c);
+    std::byte* const first = f.scratch(c) + row_scratch(sweeping, c);
+    std::byte* const scratch = first + (-reinterpret_cast<std::uintptr_t>(first) & (workspace_alignment - 1));
     return {D, rounds ? D : sum_type(D), c.rows, c.cols, c.depth, f.at<std::byte>(operands[0]), operands[0].row, operands[0].col, f.at<std::byte>(operands[1]), operands[1].row, operands[1].col,
             scratch + library_workspace, c.cols, scratch};
   }
   // Is it one row for all rows of results?
   static bool is_same_row(exec::call const& c, exec::operand_ref const& row) { return row.rank == 0 || (row.rank == 1 && (row.stride[0] == 0 || c.rows == 1)); }
-  // Does the library do all of it, straight to where it belongs? `p` is told what follows the product.
-  static bool is_all(library_product& p, exec::frame const& f, exec::call const& c, exec::operand_ref const* others) {
+  // Does the library do all of it, straight to where it belongs? Then `of` is told what follows the product.
+  static bool is_all([[maybe_unused]] library_product& of, [[maybe_unused]] exec::frame const& f, exec::call const& c, exec::operand_ref const* others) {
+    constexpr product_end end = detail::end_of_product<Epilogue, D>;
+    if constexpr (!end.known) return false;
     exec::operand_ref const& output = others[types::inputs - 1];
-    auto const goes_to_output = [&] {
-      p.to = f.at<std::byte>(output);
-      p.apart = output.stride[0];
-      return true;
-    };
-    if (types::outputs != 1 || output.col != 1 || output.rank != 1) return false;
-    if constexpr (constexpr detail::scaled_product s = detail::scaled_product_of<Epilogue>; D == dtype::e4m3 && s.known) {
-      exec::operand_ref const &rows = others[s.row_scales - 1], &columns = others[s.column_scales - 1];
+    if (output.col != 1 || output.rank != 1) return false;
+    library_product p = of;
+    [[maybe_unused]] auto const operand = [&](int number) -> exec::operand_ref const& { return others[number - 1]; };
+    if constexpr (end.row_scales > 0) {
+      exec::operand_ref const &rows = operand(end.row_scales), &columns = operand(end.column_scales);
       bool const side_by_side = (c.rows == 1 || (rows.rank == 1 && rows.stride[0] == 1)) && columns.col == 1 && is_same_row(c, columns);
-      if (!side_by_side || output.type != s.to) return false;
-      p.to_type = s.to;
+      if (!side_by_side) return false;
       p.row_scales = f.at<std::byte>(rows);
       p.column_scales = f.at<std::byte>(columns);
-      if constexpr (s.row > 0) {
-        exec::operand_ref const& row = others[s.row - 1];
-        if (row.col != 1 || !is_same_row(c, row)) return false;
-        p.row = f.at<std::byte>(row);
-      }
-      return goes_to_output();
     }
-    if constexpr (types::lets == 0 || (types::lets == 1 && rounds)) return output.type == p.to_type && goes_to_output();
-    if constexpr (constexpr int v = detail::row_added_to_product<Epilogue>; v > 0) {
-      exec::operand_ref const& row = others[v - 1];
-      if (output.type != D || row.col != 1 || !is_same_row(c, row)) return false;
-      p.to_type = D;
+    if constexpr (end.row > 0) {
+      exec::operand_ref const& row = operand(end.row);
+      if (row.col != 1 || !is_same_row(c, row)) return false;
       p.row = f.at<std::byte>(row);
-      return goes_to_output();
     }
-    if constexpr (constexpr int v = detail::added_to_product<Epilogue>; v > 0) {
-      exec::operand_ref const& more = others[v - 1];
+    if constexpr (end.added > 0) {
+      exec::operand_ref const& more = operand(end.added);
       if (more.col != 1 || more.rank != 1 || more.stride[0] < c.cols) return false;  // a row of its own for each row of results: a bias has none
       p.added = f.at<std::byte>(more);
       p.added_apart = more.stride[0];
-      return goes_to_output();
     }
-    return false;
+    p.to = f.at<std::byte>(output);
+    p.to_type = end.to;
+    p.apart = output.stride[0];
+    of = p;
+    return true;
   }
   // Where the library takes the product: straight to where it belongs, else to scratch, from which rows go on.
   static bool by_library(exec::frame const& f, exec::call const& c, exec::operand_ref const* operands) {
@@ -227,22 +220,22 @@ struct kernel<Device, exec::gemm<D, Epilogue>> {
   }
   // Neighbours among them, which are alike and at equal distances, in one call of the library each; what is none of such by itself.
   static void by_library_together(exec::frame const& f, std::span<exec::started_call const> calls) {
-    std::vector<library_product> all;
+    std::vector<library_product> products;
+    std::vector<exec::started_call> theirs;
     for (exec::started_call const& s : calls) {
       if (takes_product(D, *s.of)) {
         library_product p = asked(f, *s.of, s.operands);
         if (is_all(p, f, *s.of, s.operands + 2)) {
-          all.push_back(p);
+          products.push_back(p);
+          theirs.push_back(s);
           continue;
         }
       }
       run(f, *s.of, s.operands);
     }
-    for (batch_of_products const& b : batches(all)) {
+    for (batch_of_products const& b : batches(products)) {
       if (b.product.batch > 1 && Device::multiply(b.product)) continue;
-      for (int k = 0; k < b.product.batch; ++k)
-        for (exec::started_call const& s : calls)  // that has these results
-          if (f.at<std::byte>(s.operands[s.of->operands - 1]) == all[static_cast<std::size_t>(b.first + k)].to) run(f, *s.of, s.operands);
+      for (std::size_t const k : b.of) run(f, *theirs[k].of, theirs[k].operands);
     }
   }
 

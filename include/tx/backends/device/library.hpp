@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <concepts>
 #include <cstddef>
+#include <numeric>
+#include <span>
 #include <vector>
 
 namespace tx::backends::device {
@@ -34,9 +36,9 @@ struct library_product {
 template <class Device>
 concept has_library = requires(library_product const& p) { { Device::multiply(p) } -> std::same_as<bool>; };
 
-// Some of a list of products, from number `first` on, as one.
+// Products of these numbers in a list as one.
 struct batch_of_products {
-  int first;
+  std::vector<std::size_t> of;
   library_product product;
 };
 
@@ -68,13 +70,16 @@ inline bool goes_on(library_product& p, library_product const& a, library_produc
 
 }  // namespace detail
 
-// All of them, which are put in the order of their results, as few as they can be.
-inline std::vector<batch_of_products> batches(std::vector<library_product>& all) {
-  std::ranges::sort(all, [](library_product const& a, library_product const& b) { return a.to < b.to; });
+// All of them, in the order of their results, as few as they can be.
+inline std::vector<batch_of_products> batches(std::span<library_product const> all) {
+  std::vector<std::size_t> order(all.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::ranges::stable_sort(order, {}, [&](std::size_t k) { return all[k].to; });
   std::vector<batch_of_products> some;
-  for (std::size_t k = 0; k < all.size(); ++k) {
-    if (!some.empty() && detail::goes_on(some.back().product, all[k - 1], all[k])) ++some.back().product.batch;
-    else some.push_back({static_cast<int>(k), all[k]});
+  for (std::size_t const k : order) {
+    if (!some.empty() && detail::goes_on(some.back().product, all[some.back().of.back()], all[k])) ++some.back().product.batch;
+    else some.push_back({{}, all[k]});
+    some.back().of.push_back(k);
   }
   return some;
 }

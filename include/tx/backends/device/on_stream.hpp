@@ -5,6 +5,7 @@
 #include <tx/backends/device/vocabulary.hpp>
 #include <tx/core/error.hpp>
 
+#include <atomic>
 #include <map>
 #include <mutex>
 #include <string>
@@ -38,6 +39,20 @@ struct on_stream {
     return true;
   }
 
+  // The device that all threads of the process are to use: a runtime knows it of each thread by itself.
+  static void use(int number) {
+    chosen() = number;
+    here();
+  }
+  // This thread uses it from now on, where one was chosen.
+  static void here() {
+    static thread_local int used = none;
+    if (int const wanted = chosen(); used != wanted) {
+      check(Driver::use(wanted), "a device cannot be used");
+      used = wanted;
+    }
+  }
+
   // Held by who starts work: threads do so one after the other, as all of it goes to one stream, which may be captured meanwhile.
   static std::unique_lock<std::recursive_mutex> alone() {
     static std::recursive_mutex one;
@@ -65,11 +80,18 @@ struct on_stream {
   }
 
  private:
+  static constexpr int none = -1;
+  static std::atomic<int>& chosen() {
+    static std::atomic<int> one = none;
+    return one;
+  }
+
   using event_type = typename Driver::event;
   static constexpr int before_all = -1, what_went_ahead = -2;  // numbers of events
   enum which : int { in_order, second, third };                // streams
 
   static stream_type made(which w) {
+    here();
     static stream_type all[3]{};
     if (all[w] == stream_type{}) check(Driver::make(&all[w]), "a stream could not be made");
     return all[w];

@@ -52,7 +52,7 @@ struct product_task {
     std::uint32_t* counters = nullptr;
     typename Epilogue::arguments epilogue{};
   };
-  static_assert(sizeof(arguments) < most_arguments, "tx::cuda: a product's epilogue has more operands than a kernel may be given");
+  static_assert(sizeof(arguments) < most_arguments, "tx: a product's epilogue has more operands than a kernel may be given");
 
   template <class Block>
   static TX_DEVICE void run(Block& b, arguments const& a) {

@@ -39,7 +39,7 @@ struct row_task {
     bool stash_in_shared = true, sums_in_shared = true;
     place operand[types::operands + 1]{};  // inputs but the product, then outputs
   };
-  static_assert(sizeof(arguments) < most_arguments, "tx::cuda: a fused group has more operands than a kernel may be given");
+  static_assert(sizeof(arguments) < most_arguments, "tx: a fused group has more operands than a kernel may be given");
 
   template <class Block>
   static TX_DEVICE void run(Block& b, arguments const& a) {

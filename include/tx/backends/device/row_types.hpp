@@ -1,6 +1,7 @@
 // What a fused group's types say, one fact at a time: device code cannot read the host's tables.
 #pragma once
 
+#include <tx/backends/device/product_end.hpp>
 #include <tx/backends/device/registers.hpp>
 #include <tx/ops/add.hpp>
 #include <tx/ops/cast.hpp>
@@ -90,69 +91,21 @@ inline constexpr dtype type_of_product<exec::fused<Exact, exec::ins<In...>, exec
   return alone ? rounded : type;
 }();
 
-// Where all that is made of a product is its sum with another operand of its type: that operand's number among the inputs; else -1.
-template <class F>
-inline constexpr int added_to_product = -1;
-template <bool Exact, class... In, dtype D, int A, int B, bool Costly, int Value>
-inline constexpr int added_to_product<exec::fused<Exact, exec::ins<In...>, exec::lets<exec::let<rules::add, D, exec::form::map, Costly, A, B>>, exec::outs<exec::out<Value, D, exec::form::map, false>>>> = [] {
-  constexpr exec::in_sig inputs[] = {In::sig...};
-  if (Value != static_cast<int>(sizeof...(In)) || A >= Value || B >= Value || (A == 0) == (B == 0)) return -1;
-  return inputs[A + B].how == access::contiguous && inputs[A + B].type == D && inputs[0].type == D ? A + B : -1;
-}();
-// The sum may be stored where a carry is, which says so by a copy.
-template <bool Exact, class In, class Add, dtype D, bool Costly, int Sum, int Value>
-inline constexpr int added_to_product<exec::fused<Exact, In, exec::lets<Add, exec::let<rules::copy, D, exec::form::map, Costly, Sum>>, exec::outs<exec::out<Value, D, exec::form::map, false>>>> =
-    Sum == In::count && Value == Sum + 1 ? added_to_product<exec::fused<Exact, In, exec::lets<Add>, exec::outs<exec::out<Sum, D, exec::form::map, false>>>> : -1;
-
-// Where all that is made of a product is its sum with a row of halves, widened, and that sum's rounding: the row's number among the inputs; else -1.
-template <class F>
-inline constexpr int row_added_to_product = -1;
-template <bool Exact, class... In, dtype D, int Row, dtype Half, int A, int B, bool C0, bool C1, bool C2, int Sum, int Value>
-inline constexpr int row_added_to_product<exec::fused<Exact, exec::ins<In...>, exec::lets<exec::let<rules::cast, D, exec::form::map, C0, Row>, exec::let<rules::add, D, exec::form::map, C1, A, B>, exec::let<rules::cast, Half, exec::form::map, C2, Sum>>, exec::outs<exec::out<Value, Half, exec::form::map, false>>>> = [] {
-  constexpr exec::in_sig inputs[] = {In::sig...};
-  constexpr int widened = sizeof...(In);  // values are numbered on from the inputs
-  bool const sums = (A == 0 && B == widened) || (A == widened && B == 0);
-  bool const stored = Sum == widened + 1 && Value == widened + 2 && is_half(Half);
-  return sums && stored && Row > 0 && Row < widened && inputs[0].how == access::product && inputs[0].type == D && inputs[Row].type == Half ? Row : -1;
-}();
-
-// What a library can do with the sums of a product of E4M3 as it stores them: they are multiplied by a number of each row, then by a row of numbers; behind that they may be rounded, or
-// have a row of halves added and be rounded. Numbers among the inputs; row: 0 where there is none.
-struct scaled_product {
-  bool known = false;
-  int row_scales = 0, column_scales = 0, row = 0;
-  dtype to = dtype::f32;
-};
-template <class F>
-inline constexpr scaled_product scaled_product_of{};
-template <bool Exact, class... In, class... Let, class Out>
-inline constexpr scaled_product scaled_product_of<exec::fused<Exact, exec::ins<In...>, exec::lets<Let...>, exec::outs<Out>>> = [] {
-  constexpr int inputs = sizeof...(In), lets = sizeof...(Let);
+// What a library does behind a product of such sides, where it does all of it.
+template <class Rule>
+inline constexpr end_op end_op_of = std::is_same_v<Rule, rules::add>    ? end_op::add
+                                    : std::is_same_v<Rule, rules::mul>  ? end_op::mul
+                                    : std::is_same_v<Rule, rules::cast> ? end_op::cast
+                                    : std::is_same_v<Rule, rules::copy> ? end_op::copy
+                                                                        : end_op::other;
+template <class F, dtype Sides>
+inline constexpr product_end end_of_product{};
+template <bool Exact, class... In, class... Let, class... Out, dtype Sides>
+inline constexpr product_end end_of_product<exec::fused<Exact, exec::ins<In...>, exec::lets<Let...>, exec::outs<Out...>>, Sides> = [] {
   constexpr exec::in_sig in[] = {In::sig..., exec::in_sig{}};
-  if constexpr (lets == 2 || lets == 3 || lets == 5) {
-    constexpr bool muls[] = {std::is_same_v<typename Let::rule, rules::mul>...}, adds[] = {std::is_same_v<typename Let::rule, rules::add>...}, casts[] = {std::is_same_v<typename Let::rule, rules::cast>...};
-    constexpr dtype types[] = {Let::type...};
-    constexpr int first[] = {Let::operand[0]...}, second[] = {Let::operand[1]...};
-    // What let k reads beside `value`, if it reads that once; -1: it does not.
-    auto const other = [&](int k, int value) { return (first[k] == value) == (second[k] == value) ? -1 : first[k] == value ? second[k] : first[k]; };
-    auto const is_input = [&](int v, access how, bool half) { return v > 0 && v < inputs && in[v].how == how && (half ? in[v].type == dtype::bf16 : in[v].type == dtype::f32); };
-    scaled_product s{};
-    bool const whole = in[0].how == access::product && in[0].type == dtype::f32 && ((Let::shape == exec::form::map) && ...) && Out::sig.shape == exec::form::map && !Out::sig.per_row && Out::sig.value == inputs + lets - 1;
-    s.row_scales = other(0, 0);
-    s.column_scales = other(1, inputs);
-    s.to = types[lets - 1];
-    bool const scales = muls[0] && muls[1] && types[0] == dtype::f32 && types[1] == dtype::f32 && is_input(s.row_scales, access::row, false) && is_input(s.column_scales, access::contiguous, false);
-    bool ends = s.to == dtype::f32;
-    if (lets > 2) ends = casts[lets - 1] && first[lets - 1] == inputs + lets - 2 && s.to == dtype::bf16;
-    if constexpr (lets == 5) {
-      s.row = first[2];
-      ends = ends && casts[2] && types[2] == dtype::f32 && is_input(s.row, access::contiguous, true) && adds[3] && types[3] == dtype::f32 && other(3, inputs + 1) == inputs + 2;
-    }
-    s.known = whole && scales && ends && Out::sig.type == s.to;
-    return s;
-  } else {
-    return scaled_product{};
-  }
+  constexpr end_let lets[] = {end_let{end_op_of<typename Let::rule>, Let::type, Let::shape, {Let::operand[0], Let::operand[1]}}..., end_let{}};
+  constexpr exec::out_sig outs[] = {Out::sig..., exec::out_sig{}};
+  return product_end::of(Sides, std::span(in, sizeof...(In)), std::span(lets, sizeof...(Let)), std::span(outs, sizeof...(Out)));
 }();
 
 // As kept_row of target.hpp, for device code.

@@ -111,7 +111,7 @@ constexpr int rows_together(exec::kernel_sig const& k, exec::row_buffers const& 
 
 // With a library of products. It takes single ones of floats that are worth a call; an epilogue follows as a kernel of its own over all results,
 // which pays where the depth is great.
-inline constexpr std::int64_t library_workspace = 32 << 20;  // bytes of scratch
+inline constexpr std::int64_t library_workspace = 32 << 20, workspace_alignment = 256;  // bytes of scratch, and what they begin at a multiple of (https://docs.nvidia.com/cuda/cublas/#cublasltmatmul)
 inline constexpr std::int64_t library_depth = 512, library_flops = 1 << 24;
 constexpr bool takes_product(dtype d, exec::call const& c) { return (is_storage_only(d) || d == dtype::f32) && c.batch == 1 && 2 * c.rows * c.cols * c.depth >= library_flops; }
 constexpr bool epilogue_follows(dtype d, exec::call const& c) { return takes_product(d, c) && c.depth >= library_depth; }
@@ -132,7 +132,7 @@ constexpr bool multiplies_e4m3(passes::product_shape const& p) { return p.type =
 template <matrix_units Units>
 constexpr std::int64_t library_scratch(exec::row_buffers const& kept, exec::call const& c, exec::operand_ref const& left, exec::operand_ref const& right) {
   std::int64_t const own = product_scratch<Units>(kept, c, left, right);
-  std::int64_t const with = exec::aligned(c.rows * c.cols * size_of(sum_type(left.type))) + library_workspace;
+  std::int64_t const with = exec::aligned(c.rows * c.cols * size_of(sum_type(left.type))) + library_workspace + workspace_alignment;
   exec::call one = c;
   if (c.of_batch != factors{}) one.batch = 1;  // a run may have a single matrix where more are planned for
   return takes_product(left.type, one) && with > own ? with : own;
@@ -175,6 +175,12 @@ constexpr target with_library(target t, char const* name) {
   t.makes_neighbours = true;
   t.starts_together = t.starts_together != nullptr ? library_together : products_together;
   return t;
+}
+
+// Are products planned as a device with those units computes them?
+template <matrix_units Units>
+constexpr bool is_for(target const& t) {
+  return t.product_scratch == product_scratch<Units> || t.product_scratch == library_scratch<Units>;
 }
 
 }  // namespace tx::backends::device
