@@ -13,6 +13,7 @@
 #include <tx/backends/reference.hpp>
 #include <tx/dist/adasum.hpp>
 #include <tx/dist/data_parallel.hpp>
+#include <tx/dist/tensor_parallel.hpp>
 #include <tx/dist/distributed.hpp>
 #include <tx/dist/net/ranks.hpp>
 #include <tx/dist/net/sockets.hpp>
@@ -242,6 +243,50 @@ void check_pipeline(Ranks& all) {
   expect_near(together, wanted, all.rank());
 }
 
+// Products divided by two ranks, batches by two such pairs: collectives of parts of the ranks, each a communicator of its own, which ends behind the captured runs.
+struct wide_layer {
+  tx::nn::linear<width, 2 * width> in;
+  tx::nn::linear<2 * width, width> back;
+  constexpr auto operator()(auto const& x) const { return back(tx::dropout(tx::tanh(in(x)), 0.25f)) + x; }
+};
+struct wide_model {
+  wide_layer body;
+  tx::nn::linear<width, 5> out;
+};
+constexpr auto wide_loss = [](wide_model const& m, tx::tensor<float, rows, width> x) {
+  auto const y = m.out(m.body(x));
+  return tx::mean(y * y);
+};
+template <class... Options>
+using wide_step = tx::train_step<wide_model, wide_loss, tx::adamw, tx::clip_gradient, Options...>;
+
+template <class Ranks>
+void check_grid(Ranks& all) {
+  tx::dist::single alone;
+  tx::executor<wide_step<tx::virtual_shards<2>>, tx::distributed<tx::reference, tx::dist::single>> host{tx::seed(3), alone};
+  trained const wanted = trained_by(host, 0);
+  using divided = wide_step<tx::data_parallel<2>, tx::tensor_parallel<2>>;
+  tx::executor<divided, tx::distributed<its_backend, Ranks>> run{tx::seed(3), all};
+  trained const together = trained_by(run, tx::grid_of<divided>(all.size()).batch_of(all.rank()));
+  expect(together.losses.front() != together.losses.back(), "a grid trains nothing", all.rank());
+  expect_near(together, wanted, all.rank());
+}
+
+// What is given up while captured runs have its work ends all the same, when those are gone.
+template <class Ranks, class Hosts>
+void check_end(Hosts& hosts) {
+  Ranks all(hosts, {.room = 32 << 10});
+  tx::executor<step<tx::data_parallel<>>, tx::distributed<its_backend, Ranks>> run{tx::seed(3), all};
+  trained_by(run, all.rank());
+  hosts.barrier();
+  all.give_up();
+  try {
+    run(batch(0, 0, rows));
+    expect(false, "ranks that were given up go on", all.rank());
+  } catch (tx::error const&) {
+  }
+}
+
 int main(int argc, char** argv) {
   if (argc > 1) return in_processes(argv[0], std::atoi(argv[1]));
   if (!its_backend::available()) {
@@ -262,7 +307,9 @@ int main(int argc, char** argv) {
   if (all.size() == 2) {
     check_steps<2>(all);
     check_pipeline(all);
+    check_end<ranks>(hosts);
   }
+  if (all.size() == 4) check_grid(all);
   std::printf("rank %d of %d: %s\n", all.rank(), all.size(), wrong == 0 ? "as it should be" : "wrong");
   return wrong == 0 ? 0 : 1;
 }

@@ -2,6 +2,7 @@
 #include "../net/unequal_parts.hpp"
 #include "devices.hpp"
 
+#include <tx/dist/distributed.hpp>
 #include <tx/dist/hierarchical.hpp>
 
 using namespace divided;
@@ -163,4 +164,25 @@ TEST_CASE("wrong lengths and too little room for other ranks' parts are errors w
     CHECK(said[static_cast<std::size_t>(r)] == std::vector<std::string>{"device_ranks: room for 100 bytes. FIX: 8,192 for each rank, or more", "all_reduce" + here + "from and to differ in length",
                                                                         "all_to_all" + here + "from and to have to be of one length, a multiple of size()", "broadcast" + here + "there is no such root"});
   }
+}
+
+TEST_CASE("a run ends on all ranks where one of a part of a grid is gone, which that part alone is told") {
+  using ranks = devices<endless>;
+  using backend = distributed<endless, ranks>;
+  auto const said = on_ranks(4, [](dist::local& host) -> std::string {
+    ranks all(host, {.room = 64 << 10});  // patient for half an hour
+    backend::frame frame;
+    frame.ranks = {all, {.ranks = 4, .products = 2, .stages = 1}};
+    backend::replay runs;
+    try {
+      host.barrier();
+      runs(frame, [&] {
+        if (all.rank() == 3) frame.ranks.across(across::products).give_up();  // with rank 2
+      });
+    } catch (dist::rank_error const& e) {
+      return e.what();
+    }
+    return "";
+  });
+  for (std::string const& s : said) CHECK_THAT(s, Catch::Contains("a rank has given up"));
 }

@@ -45,6 +45,7 @@ struct rank_grid {
   int products = 1;  // ranks that divide those of a stage
   int stages = 1;    // of a batch
 
+  constexpr bool operator==(rank_grid const&) const = default;
   constexpr int row() const { return products * stages; }
   constexpr int batches() const { return ranks / row(); }
   constexpr int batch_of(int rank) const { return rank / row(); }

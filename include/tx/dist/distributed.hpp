@@ -41,24 +41,39 @@ template <class Communicator, class Backend>
   requires requires { typename Communicator::backend; }
 inline constexpr bool reaches<Communicator, Backend> = std::is_same_v<typename Communicator::backend, Backend>;
 
-// Runs as the backend has them, and then until they have ended, as another rank may fail meanwhile. Where a run fails, nothing that it has begun goes on in its memory.
+// Runs as the backend has them, and then until they have ended, as another rank may fail meanwhile, which any of the communicators may be told. Where a run fails, nothing that it has begun goes on
+// in its memory.
 template <class Replay>
 struct awaited {
   Replay inner{};
 
   template <class Frame, class Run>
   void operator()(Frame const& f, Run const& run) {
+    if constexpr (requires { f.ranks.all().await([] {}); }) check_each(f.ranks);  // a captured run asks for no communicator, which may have been given up
     if constexpr (requires { f.ranks.all().abandon(); }) {
       try {
         inner(f, run);
       } catch (...) {
-        f.ranks.all().abandon();
+        f.ranks.for_each([](auto& some) { some.abandon(); });
         throw;
       }
     } else {
       inner(f, run);
     }
-    if constexpr (requires { f.ranks.all().await(); }) f.ranks.all().await();
+    if constexpr (requires { f.ranks.all().await([] {}); }) {
+      try {
+        f.ranks.all().await([&] { check_each(f.ranks); });
+      } catch (...) {
+        f.ranks.for_each([](auto& some) { some.give_up(); });
+        throw;
+      }
+    }
+  }
+
+ private:
+  template <class Ranks>
+  static void check_each(Ranks const& ranks) {
+    ranks.for_each([](auto& some) { some.check(); });
   }
 };
 

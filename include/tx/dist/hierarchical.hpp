@@ -107,20 +107,35 @@ class hierarchical : public detail::backend_of<Communicator> {
     all_.finish(number);
   }
   void await()
-    requires requires(Communicator& c) { c.await(), c.give_up(); }
+    requires requires(Communicator& c) { c.await([] {}); }
+  {
+    await([&] { check(); });
+  }
+  template <class F>
+  void await(F const& failed)
+    requires requires(Communicator& c) { c.await(failed); }
   {
     try {
-      all_.await();
+      all_.await(failed);
     } catch (...) {
-      for (auto const& some : {neighbours_, machines_})
-        if (some != nullptr) some->give_up();
+      give_up();
       throw;
     }
+  }
+  void give_up()
+    requires requires(Communicator& c) { c.give_up(); }
+  {
+    for_each([](Communicator& some) { some.give_up(); });
+  }
+  void give_up(std::string const& why)
+    requires requires(Communicator& c) { c.give_up(why); }
+  {
+    for_each([&](Communicator& some) { some.give_up(why); });
   }
   void abandon()
     requires requires(Communicator& c) { c.abandon(); }
   {
-    all_.abandon();
+    for_each([](Communicator& some) { some.abandon(); });
   }
 
   double seconds() const
@@ -131,10 +146,17 @@ class hierarchical : public detail::backend_of<Communicator> {
   void check()
     requires requires(Communicator& c) { c.check(); }
   {
-    all_.check();
+    for_each([](Communicator& some) { some.check(); });
   }
 
  private:
+  template <class F>
+  void for_each(F const& f) {
+    f(all_);
+    for (auto const& some : {neighbours_, machines_})
+      if (some != nullptr) f(*some);
+  }
+
   static constexpr std::size_t short_sum = 64 * 1024;  // bytes up to which three collectives take longer than one
 
   static int checked(int of_machine, int ranks) {

@@ -4,7 +4,9 @@
 #include <tx/core/error.hpp>
 #include <tx/core/rank_grid.hpp>
 
+#include <algorithm>
 #include <cstddef>
+#include <iterator>
 #include <memory>
 
 namespace tx::exec {
@@ -15,9 +17,13 @@ class communicators {
 
  public:
   communicators() = default;
-  // in: of so many ranks as `all` has. All ranks call it; `all` must outlive this.
-  communicators(Communicator& all, rank_grid const& in) : all_(&all), grid_(in) {
+  // in: of so many ranks as `all` has. shared: of another program on the same ranks, whose communicators are these too where the grid is the same; else all ranks make some. `all` must outlive this.
+  communicators(Communicator& all, rank_grid const& in, communicators const* shared = nullptr) : all_(&all), grid_(in) {
     if (grid_.row() == 1) return;  // batches are those of all, and no work is divided
+    if (shared != nullptr && shared->all_ == all_ && shared->grid_ == grid_) {
+      *this = *shared;
+      return;
+    }
     if constexpr (requires { all.subset(rank_subset{}); }) {
       for (tx::across const which : some_of)
         if (subset(which).count != all.size()) some(which) = same_as_before(which) ? same_as_before(which) : all.subset(subset(which));
@@ -33,6 +39,13 @@ class communicators {
     if (of_work && grid_.row() == 1 && grid_.ranks > 1) throw value_error("executor: the program has a collective of the ranks that divide a batch's work, and none do. FIX: tx::tensor_parallel<N> or tx::pipeline<N> as an option");
     auto const& own = some_[static_cast<std::size_t>(which)];
     return own != nullptr ? *own : *all_;
+  }
+  // f(communicator) of each of them, once.
+  template <class F>
+  void for_each(F const& f) const {
+    f(*all_);
+    for (std::size_t k = 0; k < std::size(some_); ++k)
+      if (some_[k] != nullptr && std::find(some_, some_ + k, some_[k]) == some_ + k) f(*some_[k]);
   }
 
  private:

@@ -69,7 +69,7 @@ class executor {
     if constexpr (program::replaces_leaves) writable();
     exec::check_shared(parameters_->states(), Step::states);
     own_states(*parameters_);
-    if constexpr (exec::ranked<Backend>) join(other.frame_.ranks.all());
+    if constexpr (exec::ranked<Backend>) join(other.frame_.ranks.all(), &other.frame_.ranks);
   }
 
   // Parameters of the caller's, which must stay where they are as long as the executor. With an arena of the caller's too nothing is
@@ -282,9 +282,9 @@ class executor {
     return [this](across which) -> auto& { return exec::host_end(frame_.ranks.across(which)); };
   }
   template <class Communicator>
-  void join(Communicator& ranks) {
+  void join(Communicator& ranks, exec::communicators<Communicator> const* shared = nullptr) {
     exec::check_ranks_of_step<Step>(ranks.size(), exec::trains<Step>);
-    frame_.ranks = {ranks, grid_of<Step>(ranks.size())};
+    frame_.ranks = {ranks, grid_of<Step>(ranks.size()), shared};
     auto const& grid = frame_.ranks.grid();
     frame_.stage = grid.stage_of(ranks.rank()), frame_.product = grid.product_of(ranks.rank());
     if constexpr (requires { Step::division; }) shard_ = std::int64_t{grid.batch_of(ranks.rank())} * Step::division.shards;
@@ -381,11 +381,11 @@ class executor {
 
   std::shared_ptr<block> parameters_;
   exec::bytes<Backend> arena_;
+  typename exec::frame_type<Backend>::type frame_{};  // its communicators end behind captured runs: a library waits for those to be gone
   [[no_unique_address]] exec::staging<Step, Backend> staging_;
   [[no_unique_address]] typename exec::replay_of<Backend>::type replay_;
   std::array<float, scalar_count> scalars_{};
   exec::told_extents told_{};
-  typename exec::frame_type<Backend>::type frame_{};
   std::vector<exec::observer*> observers_;
   exec::kernel_log* log_ = nullptr;  // the last of them
   std::int64_t shard_ = 0;  // of the whole batch: the first that this rank has

@@ -1,4 +1,5 @@
 // Stands for NCCL, of which it has what dist/device/nccl_calls.hpp asks for, between processes of one machine whose devices the runner of device code stands for.
+// As with NCCL, a communicator that ends waits for captured work that it has a part in: where the program ends one before its graphs, it ends with an error here, where NCCL would hang.
 // Bytes go through a socket between each two processes. What is asked for is work of its stream, captured as any other; a group is one piece of work, in which all sends
 // and receives go on at the same time.
 #include <nccl.h>
@@ -13,7 +14,9 @@
 #include <cerrno>
 #include <chrono>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
+#include <memory>
 #include <stdexcept>
 #include <thread>
 #include <vector>
@@ -21,6 +24,7 @@
 struct ncclComm {
   int rank = 0, ranks = 0;
   std::vector<int> socket;  // to each other rank
+  std::shared_ptr<int> asked = std::make_shared<int>();  // each piece of work that is still to be done, or to be done again, has it too
 };
 
 namespace {
@@ -104,8 +108,7 @@ ncclResult_t add(ncclComm_t all, cudaStream_t stream, transfer t) {
   return ncclSuccess;
 }
 void start(ncclComm_t all, cudaStream_t stream, ptx::work w) {
-  static_cast<void>(all);
-  ptx::simulated::get().streams.add(reinterpret_cast<ptx::stream*>(stream), std::move(w));
+  ptx::simulated::get().streams.add(reinterpret_cast<ptx::stream*>(stream), [asked = all->asked, w = std::move(w)] { w(); });
 }
 
 }  // namespace
@@ -148,12 +151,29 @@ ncclResult_t ncclCommInitRank(ncclComm_t* to, int ranks, ncclUniqueId id, int ra
   return ncclSuccess;
 }
 ncclResult_t ncclCommDestroy(ncclComm_t all) {
+  if (all->asked.use_count() > 1) ptx::simulated::get().streams.finish_all();
+  if (all->asked.use_count() > 1) {
+    std::fputs("NCCL: a communicator is ended before the graphs that have its work\n", stderr);
+    std::abort();
+  }
   for (int const s : all->socket)
     if (s >= 0) ::close(s);
   delete all;
   return ncclSuccess;
 }
-ncclResult_t ncclCommAbort(ncclComm_t all) { return ncclCommDestroy(all); }
+// What goes on ends at once; who else asks for this communicator's work is another thread, which may destroy its graphs meanwhile.
+ncclResult_t ncclCommAbort(ncclComm_t all) {
+  for (int const s : all->socket)
+    if (s >= 0) ::shutdown(s, SHUT_RDWR);
+  for (int turn = 0; all->asked.use_count() > 1; ++turn) {
+    if (turn == 30'000) {
+      std::fputs("NCCL: an abort waits for graphs that nobody destroys\n", stderr);
+      std::abort();
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  return ncclCommDestroy(all);
+}
 ncclResult_t ncclCommGetAsyncError(ncclComm_t, ncclResult_t* found) {
   *found = ncclSuccess;
   return ncclSuccess;

@@ -59,11 +59,12 @@ void work_queue::record(event& e, stream* s) {
 
 void work_queue::wait(stream* s, event const& e) {
   stream& to = of(s);
-  if (e.within != nullptr) {  // it joins what is captured
-    if (!e.within->open) throw std::logic_error("a stream waits for an event of a capture that has ended");
-    if (to.into != nullptr && to.into != e.within) throw std::logic_error("two captures that meet");
+  if (e.was_captured()) {  // it joins what is captured
+    auto const within = e.within.lock();
+    if (within == nullptr || !within->open) throw std::logic_error("a stream waits for an event of a capture that has ended");
+    if (to.into != nullptr && to.into != within) throw std::logic_error("two captures that meet");
     if (to.into == nullptr) ++capturing_;
-    to.into = e.within;
+    to.into = within;
     to.after.insert(to.after.end(), e.after.begin(), e.after.end());
     return;
   }
@@ -103,7 +104,7 @@ void work_queue::finish(stream* s) {
 }
 
 void work_queue::finish(event const& e) {
-  if (e.within != nullptr) throw std::logic_error("the host waits for an event that was captured");
+  if (e.was_captured()) throw std::logic_error("the host waits for an event that was captured");
   if (e.in == nullptr) return;
   run_before(*e.in, e.number);
   run_until(*e.in, e.number);

@@ -42,8 +42,9 @@ struct stream {
 struct event {
   std::shared_ptr<stream> in;        // where it was last recorded
   std::uint64_t number = 0;          // its place
-  std::shared_ptr<captured> within;  // recorded while captured,
+  std::weak_ptr<captured> within;    // recorded while captured,
   std::vector<std::size_t> after;    // after these
+  bool was_captured() const { return in != nullptr && number == 0; }
 };
 
 // Errors are std::logic_error: what CUDA would refuse, or what nobody can mean.

@@ -227,6 +227,13 @@ class device_ranks {
     if constexpr (requires { device::join(0); })
       if (!beside_ && last_begun_ != none) device::join(last_begun_);
   }
+  // A rank_error where another rank is known to have failed.
+  void check() {
+    named("a run", [&] {
+      library_.check();
+      if constexpr (requires { host_.check(); }) host_.check();
+    });
+  }
   // The ranks do not meet any more: what hangs ends.
   void give_up() { library_.abort(); }
   // Of a run that has failed: what it has begun and nobody has finished comes before all that is started from now on.
@@ -241,21 +248,24 @@ class device_ranks {
   }
   // Until all that was started is done. A rank_error where another rank has failed, or where nothing ends within the patience; the ranks do not meet any more then.
   void await() {
+    await([&] { check(); });
+  }
+  // failed: throws where something has failed that what was started may wait for.
+  template <class F>
+  void await(F const& failed) {
     auto const since = std::chrono::steady_clock::now();
-    for (unsigned turn = 0; !device::done(); ++turn) {
-      named("a run", [&] {
-        try {
-          library_.check();
-          if constexpr (requires { host_.check(); }) host_.check();
-          if (std::chrono::steady_clock::now() - since > options_.patience)
-            throw error("it has not ended within " + std::to_string(options_.patience.count() / 1000) + " s: another rank hangs, or runs another program. FIX: device_ranks_options::patience, where runs are that long");
-        } catch (...) {
-          give_up();
-          throw;
-        }
-      });
-      if (turn < 1000) std::this_thread::yield();
-      else std::this_thread::sleep_for(std::chrono::microseconds(20));
+    try {
+      for (unsigned turn = 0; !device::done(); ++turn) {
+        failed();
+        if (std::chrono::steady_clock::now() - since > options_.patience)
+          throw rank_error("a run on rank " + std::to_string(rank()) + ": it has not ended within " + std::to_string(options_.patience.count() / 1000) +
+                           " s: another rank hangs, or runs another program. FIX: device_ranks_options::patience, where runs are that long");
+        if (turn < 1000) std::this_thread::yield();
+        else std::this_thread::sleep_for(std::chrono::microseconds(20));
+      }
+    } catch (...) {
+      give_up();
+      throw;
     }
   }
 

@@ -6,6 +6,8 @@
 
 #include <cstddef>
 #include <string>
+#include <thread>
+#include <utility>
 
 namespace tx::dist {
 
@@ -23,8 +25,10 @@ class nccl_calls {
   nccl_calls(key const& id, int ranks, int rank) { must(ncclCommInitRank(&all_, ranks, id, rank)); }
   nccl_calls(nccl_calls const&) = delete;
   nccl_calls& operator=(nccl_calls const&) = delete;
+  // Captured runs that have work of it are gone by then.
   ~nccl_calls() {
     if (all_ != nullptr) ncclCommDestroy(all_);
+    if (ends_.joinable()) ends_.join();
   }
 
   void begin() { must(ncclGroupStart()); }
@@ -48,9 +52,9 @@ class nccl_calls {
     must(ncclCommGetAsyncError(usable(), &found));
     must(found);
   }
+  // What hangs ends soon. NCCL itself returns once no captured run has work of it any more, which executors keep: so it is asked in a thread beside.
   void abort() {
-    if (all_ != nullptr) ncclCommAbort(all_);
-    all_ = nullptr;
+    if (all_ != nullptr) ends_ = std::thread([all = std::exchange(all_, nullptr)] { ncclCommAbort(all); });
   }
 
  private:
@@ -69,6 +73,7 @@ class nccl_calls {
   }
 
   ncclComm_t all_ = nullptr;
+  std::thread ends_{};  // an abort that is under way
 };
 
 }  // namespace tx::dist
