@@ -1,30 +1,32 @@
-// The gradient of a look-up: a block has a few rows of the table and looks through all ids for theirs, a thread adds up columns of what those name.
-// So rows are added in the order of the ids, and each result is written once.
+// The gradient of a look-up: a block has a few rows of the table and looks through all places for theirs, as repeated_ids_task has left them; a thread adds up columns of what those name.
+// So rows are added in the order of the places, and each result is written once.
 #pragma once
 
 #include <tx/backends/device/divider.hpp>
 #include <tx/backends/device/registers.hpp>
+#include <tx/backends/device/repeated_ids_task.hpp>
 #include <tx/backends/device/vocabulary.hpp>
 
 namespace tx::backends::device {
 
-template <dtype D, dtype Id>
+template <dtype D>
 struct scatter_task {
-  static constexpr int threads = most_threads, rows_of_block = 8;
-  static constexpr std::int64_t shared_bytes = threads * 4 + threads / warp * 4;  // ids of as many places as there are threads, and which of them are the block's
+  static constexpr int threads = most_threads, most_rows_of_block = 64;
+  static constexpr std::int64_t shared_bytes = threads * 4 + threads / warp * 4;  // codes of as many places as there are threads, and which of them are the block's
 
   struct arguments {
     std::byte* to = nullptr;              // [rows, cols]
     std::byte const* gradient = nullptr;  // [count / bag, cols]
-    std::byte const* ids = nullptr;       // [count]
-    std::int64_t count = 0, rows = 0, cols = 0;
+    std::byte const* sums = nullptr;      // [count, cols]
+    std::byte const* codes = nullptr;     // [count]
+    std::int64_t count = 0, rows = 0, cols = 0, rows_of_block = 1;
     divider bag{};
   };
 
   template <class Block>
   static TX_DEVICE void run(Block& b, arguments const& a) {
-    for (std::int64_t first = std::int64_t{b.block()} * rows_of_block; first < a.rows; first += std::int64_t{b.blocks()} * rows_of_block) {
-      std::int64_t const last = first + rows_of_block < a.rows ? first + rows_of_block : a.rows;
+    for (std::int64_t first = std::int64_t{b.block()} * a.rows_of_block; first < a.rows; first += std::int64_t{b.blocks()} * a.rows_of_block) {
+      std::int64_t const last = first + a.rows_of_block < a.rows ? first + a.rows_of_block : a.rows;
       clear(b, a, first, last);
       for (std::int64_t i = 0; i < a.count; i += threads) add_some(b, a, first, last, i);
     }
@@ -42,13 +44,12 @@ struct scatter_task {
 
   template <class Block>
   static TX_DEVICE void add_some(Block& b, arguments const& a, std::int64_t first, std::int64_t last, std::int64_t from) {
-    auto* const row = reinterpret_cast<std::int32_t*>(b.shared());
+    auto* const codes = reinterpret_cast<std::uint32_t*>(b.shared());
     auto* const found = reinterpret_cast<std::uint32_t*>(b.shared() + threads * 4);  // of each warp, a bit for each lane
     std::int64_t const at = from + b.thread();
-    std::int64_t id = -1;
-    if (at < a.count) id = static_cast<std::int64_t>(reinterpret_cast<element_t<Id> const*>(a.ids)[at]);
-    bool const mine = id >= first && id < last;
-    row[b.thread()] = static_cast<std::int32_t>(id - first);
+    std::uint32_t const code = at < a.count ? reinterpret_cast<std::uint32_t const*>(a.codes)[at] : place_code::nothing;
+    bool const mine = place_code::row(code) >= first && place_code::row(code) < last;
+    codes[b.thread()] = code;
     std::uint32_t const of_warp = b.ballot(mine);
     if (b.thread() % warp == 0) found[b.thread() / warp] = of_warp;
     b.sync();
@@ -57,8 +58,9 @@ struct scatter_task {
         int lane = 0;
         for (std::uint32_t rest = bits; (rest & 1u) == 0; rest >>= 1) ++lane;
         int const place = w * warp + lane;
-        element* const to = reinterpret_cast<element*>(a.to) + (first + row[place]) * a.cols;
-        element const* const more = reinterpret_cast<element const*>(a.gradient) + std::int64_t{a.bag.quotient(static_cast<std::uint32_t>(from + place))} * a.cols;
+        element* const to = reinterpret_cast<element*>(a.to) + place_code::row(codes[place]) * a.cols;
+        element const* const more = place_code::summed(codes[place]) ? reinterpret_cast<element const*>(a.sums) + (from + place) * a.cols
+                                                                     : reinterpret_cast<element const*>(a.gradient) + std::int64_t{a.bag.quotient(static_cast<std::uint32_t>(from + place))} * a.cols;
         for (std::int64_t c = b.thread(); c < a.cols; c += threads) to[c] += more[c];
       }
     }

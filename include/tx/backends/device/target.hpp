@@ -3,6 +3,7 @@
 #pragma once
 
 #include <tx/ops/attention.hpp>
+#include <tx/ops/embedding.hpp>
 #include <tx/plan/target.hpp>
 
 namespace tx::backends::device {
@@ -97,12 +98,12 @@ constexpr std::int64_t product_scratch(exec::row_buffers const& kept, exec::call
 
 // Attention of halves is a kernel, with a bias of f32 or of the same halves; any other is written as products.
 constexpr bool runs_attention(attention_shape const& s) { return is_half(s.type) && s.head <= 128 && s.head % 8 == 0 && (!s.bias || s.bias_type == dtype::f32 || s.bias_type == s.type); }
-// Its gradient keeps a number of each query.
+// Its gradient keeps a number of each query; that of a look-up a number of each place, and a row of sums.
 constexpr std::int64_t whole_scratch(op_info const& op, exec::call const&, exec::operand_ref const* operands) {
-  if (&op != &attention_gradient_info && &op != &biased_attention_gradient_info) return 0;
-  std::int64_t queries = 4;
-  for (int k = 0; k < operands[2].rank; ++k) queries *= operands[2].extent[k];
-  return exec::aligned(queries);
+  if (&op == &attention_gradient_info || &op == &biased_attention_gradient_info) return exec::aligned(4 * exec::elements_of(operands[2]));
+  if (&op != &scatter_rows_info) return 0;
+  exec::operand_ref const &ids = operands[1], &to = operands[2];
+  return exec::aligned(4 * exec::elements_of(ids)) + exec::aligned(exec::elements_of(ids) * to.extent[to.rank - 1] * size_of(to.type));
 }
 
 // Rows of single elements are started together whatever they are of; products, where a library takes them.
@@ -158,7 +159,7 @@ constexpr target with_own_kernels(char const* name) {
       .row_scratch = row_scratch,
       .product_scratch = product_scratch<Units>,
       .runs_attention = warps ? runs_attention : nullptr,
-      .whole_scratch = warps ? whole_scratch : nullptr,
+      .whole_scratch = whole_scratch,
       .rounds_ahead = true,
       .gathers_gradients = true,
       .starts_together = warps ? rows_together : nullptr,

@@ -44,20 +44,30 @@ struct kernel<Device, exec::whole<Rule, Out, In>> : whole_kernel<Device, exec::w
 // The gradient of a look-up.
 template <class Device, dtype T, class Gradient, class Ids>
 struct kernel<Device, exec::whole<rules::scatter_rows, exec::elements<T>, exec::ins<Gradient, Ids>>> {
-  static void run(exec::frame const& f, exec::call const&, exec::operand_ref const* operands) {
-    using task = scatter_task<T, Ids::sig.type>;
-    typename task::arguments a{};
+  static void run(exec::frame const& f, exec::call const& c, exec::operand_ref const* operands) {
     shape const to = f.dims(operands[2]), ids = f.dims(operands[1]);
-    a.to = f.at<std::byte>(operands[2]);
-    a.gradient = f.at<std::byte>(operands[0]);
-    a.ids = f.at<std::byte>(operands[1]);
-    a.count = ids.count();
-    a.bag = divider(static_cast<std::uint32_t>(ids.last()));
-    if (a.count > most_rows) throw shape_error("device: " + std::to_string(a.count) + " ids. FIX: up to 2147483647, as parts of a batch: tx::accumulate<parts>");
-    a.rows = to.dim[0];
-    a.cols = to.last();
-    std::int64_t const blocks = (a.rows + task::rows_of_block - 1) / task::rows_of_block;
-    if (to.count() > 0) Device::template launch<task>(static_cast<int>(detail::lower_of(blocks, most_grid)), task::threads, task::shared_bytes, a);
+    std::int64_t const count = ids.count(), rows = to.dim[0], cols = to.last();
+    if (count > most_rows) throw shape_error("device: " + std::to_string(count) + " ids. FIX: up to 2147483647, as parts of a batch: tx::accumulate<parts>");
+    divider const bag(static_cast<std::uint32_t>(ids.last()));
+    std::byte *const codes = f.scratch(c), *const sums = codes + exec::aligned(count * 4);
+    std::byte* const gradient = f.at<std::byte>(operands[0]);
+    if (count > 0 && cols > 0) {
+      using task = repeated_ids_task<T, Ids::sig.type>;
+      launch<task>((count + task::places - 1) / task::places, {sums, codes, gradient, f.at<std::byte>(operands[1]), count, cols, bag});
+    }
+    if (to.count() > 0) {
+      using task = scatter_task<T>;
+      std::int64_t const rows_of_block = detail::lower_of(detail::upper_of(rows / enough_blocks, 1), task::most_rows_of_block);
+      launch<task>((rows + rows_of_block - 1) / rows_of_block, {f.at<std::byte>(operands[2]), gradient, sums, codes, count, rows, cols, rows_of_block, bag});
+    }
+  }
+
+ private:
+  static constexpr std::int64_t enough_blocks = 1024;  // each of which looks through all places
+
+  template <class Task>
+  static void launch(std::int64_t blocks, typename Task::arguments const& a) {
+    Device::template launch<Task>(static_cast<int>(detail::lower_of(blocks, most_grid)), Task::threads, Task::shared_bytes, a);
   }
 };
 
