@@ -60,7 +60,7 @@ TEST_CASE_METHOD(processes_test, "what ends one process ends all, and each says 
     CHECK_FALSE(std::filesystem::exists(path / "none"));
   };
   refused("--seconds 5", "--seconds: processes have clocks of their own, and all take the same steps. FIX: --steps");
-  refused("--device cuda", "--device: several processes compute on the CPU alone");
+  refused("--device cuda", "--device cuda: this program is not compiled for it. FIX: cpu; or cmake -DTX_CUDA=ON for cuda, -DTX_HIP=ON for hip");
 }
 
 TEST_CASE_METHOD(processes_test, "processes with other options do not train") {
