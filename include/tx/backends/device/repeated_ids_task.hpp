@@ -13,6 +13,7 @@ namespace tx::backends::device {
 // What a place is to scatter_task: a row of the table, whose gradient lies there or was summed up for this stretch, or nothing.
 struct place_code {
   static constexpr std::uint32_t nothing = 0xffffffffu;
+  static constexpr std::int64_t most_rows = 0x7fffffff;
   static TX_DEVICE std::uint32_t of(std::int64_t row, bool summed) { return static_cast<std::uint32_t>(row) << 1 | (summed ? 1u : 0u); }
   static TX_DEVICE std::int64_t row(std::uint32_t code) { return static_cast<std::int64_t>(code >> 1); }
   static TX_DEVICE bool summed(std::uint32_t code) { return (code & 1u) != 0; }
@@ -32,24 +33,20 @@ struct repeated_ids_task {
     divider bag{};
   };
 
+  // A block for each stretch.
   template <class Block>
   static TX_DEVICE void run(Block& b, arguments const& a) {
-    for (std::int64_t first = std::int64_t{b.block()} * places; first < a.count; first += std::int64_t{b.blocks()} * places) sum_stretch(b, a, first);
-  }
-
- private:
-  using element = element_t<D>;
-
-  template <class Block>
-  static TX_DEVICE void sum_stretch(Block& b, arguments const& a, std::int64_t first) {
+    std::int64_t const first = std::int64_t{b.block()} * places;
     auto* const row = reinterpret_cast<std::int32_t*>(b.shared());
     auto* const next = row + places;
     auto* const begins = reinterpret_cast<std::uint32_t*>(next + places);  // a bit for each place
     int const own = b.thread();
     bool const here = own < places && first + own < a.count;
-    if (own < places) row[own] = here ? static_cast<std::int32_t>(reinterpret_cast<element_t<Id> const*>(a.ids)[first + own]) : -1;
+    std::int64_t const id = here ? static_cast<std::int64_t>(reinterpret_cast<element_t<Id> const*>(a.ids)[first + own]) : -1;
+    bool const named = id >= 0 && id < place_code::most_rows;
+    if (own < places) row[own] = named ? static_cast<std::int32_t>(id) : -1;
     b.sync();
-    bool leads = here && row[own] >= 0;
+    bool leads = named;
     if (own < places) {
       for (int p = 0; p < own; ++p) leads = leads && row[p] != row[own];
       int p = own + 1;
@@ -69,8 +66,10 @@ struct repeated_ids_task {
         for (std::int64_t c = 0; c < a.cols; c += warp * columns_of_lane)
           if (turn++ % warps == own / warp) sum_columns(a, next, first, w * warp + lane, c + own % warp);
       }
-    b.sync();
   }
+
+ private:
+  using element = element_t<D>;
 
   static TX_DEVICE void sum_columns(arguments const& a, std::int32_t const* next, std::int64_t first, int place, std::int64_t column) {
     element sums[columns_of_lane]{};
