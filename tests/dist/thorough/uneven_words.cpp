@@ -59,5 +59,5 @@ TEST_CASE("programs beside such a step see the words that there are") {
     same = near(kept(x).value) && same;
     return near(parts(x).value) && same;
   });
-  CHECK(told == std::vector<bool>(3, true));
+  CHECK(told == std::vector<int>(3, true));
 }
