@@ -17,20 +17,10 @@ struct backend {
   using kernel = backends::device::kernel<Device, Signature>;
   using replay = graphs<Device>;
 
-  static std::byte* allocate(std::int64_t count) {
-    Device::here();
-    void* p = nullptr;
-    Device::check(driver::allocate(&p, static_cast<std::size_t>(count)), "out of device memory");
-    return static_cast<std::byte*>(p);
-  }
+  static std::byte* allocate(std::int64_t count) { return allocated(driver::allocate, count, "out of device memory"); }
   static void release(std::byte* p, std::int64_t) { driver::release(p); }
   // Memory of the host that the device reads and writes by the same addresses.
-  static std::byte* allocate_on_host(std::int64_t count) {
-    Device::here();
-    void* p = nullptr;
-    Device::check(driver::allocate_on_host(&p, static_cast<std::size_t>(count)), "out of memory of the host that the device may reach");
-    return static_cast<std::byte*>(p);
-  }
+  static std::byte* allocate_on_host(std::int64_t count) { return allocated(driver::allocate_on_host, count, "out of memory of the host that the device may reach"); }
   static void release_on_host(std::byte* p, std::int64_t) { driver::release_on_host(p); }
   static int default_threads() { return 1; }
   static void check_machine() {
@@ -92,6 +82,12 @@ struct backend {
   }
 
  private:
+  static std::byte* allocated(typename driver::status (*by)(void**, std::size_t), std::int64_t count, char const* otherwise) {
+    Device::here();
+    void* p = nullptr;
+    Device::check(by(&p, static_cast<std::size_t>(count)), otherwise);
+    return static_cast<std::byte*>(p);
+  }
   static void start_upload(std::byte* to, std::byte const* from, std::int64_t count) { Device::check(driver::upload(to, from, static_cast<std::size_t>(count), stream()), "copying to the device"); }
 };
 

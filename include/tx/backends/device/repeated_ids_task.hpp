@@ -61,8 +61,7 @@ struct repeated_ids_task {
     int turn = 0;
     for (int w = 0; w < places / warp; ++w)
       for (std::uint32_t bits = begins[w]; bits != 0; bits &= bits - 1) {
-        int lane = 0;
-        for (std::uint32_t rest = bits; (rest & 1u) == 0; rest >>= 1) ++lane;
+        int const lane = first_lane(bits);
         for (std::int64_t c = 0; c < a.cols; c += warp * columns_of_lane)
           if (turn++ % warps == own / warp) sum_columns(a, next, first, w * warp + lane, c + own % warp);
       }

@@ -55,9 +55,7 @@ struct scatter_task {
     b.sync();
     for (int w = 0; w < threads / warp; ++w) {
       for (std::uint32_t bits = found[w]; bits != 0; bits &= bits - 1) {
-        int lane = 0;
-        for (std::uint32_t rest = bits; (rest & 1u) == 0; rest >>= 1) ++lane;
-        int const place = w * warp + lane;
+        int const place = w * warp + first_lane(bits);
         element* const to = reinterpret_cast<element*>(a.to) + place_code::row(codes[place]) * a.cols;
         element const* const more = place_code::summed(codes[place]) ? reinterpret_cast<element const*>(a.sums) + (from + place) * a.cols
                                                                      : reinterpret_cast<element const*>(a.gradient) + std::int64_t{a.bag.quotient(static_cast<std::uint32_t>(from + place))} * a.cols;

@@ -26,6 +26,7 @@
 
 #include <tx/config.hpp>
 
+#include <cstdint>
 #include <utility>
 
 #if defined(__CUDACC__) || defined(__HIPCC__)
@@ -46,6 +47,13 @@ inline constexpr int most_blocks = 4096;               // more work is a loop
 inline constexpr std::int64_t most_grid = 2147483647;  // blocks of a product, whose tiles are a block each
 inline constexpr std::int64_t most_block_memory = 227 << 10;  // bytes of shared memory that a block may ask for, from compute capability 9.0 on
 inline constexpr std::size_t most_arguments = 32764;   // bytes, from compute capability 7.0 on
+
+// The first lane whose bit a ballot has; one has it.
+TX_DEVICE inline int first_lane(std::uint32_t bits) {
+  int lane = 0;
+  for (; (bits & 1u) == 0; bits >>= 1) ++lane;
+  return lane;
+}
 
 // What a lane has of four matrices of 8 x 8 halves: two elements of each.
 struct matrices {
