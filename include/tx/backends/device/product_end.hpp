@@ -74,9 +74,9 @@ struct product_end {
     constexpr void step() { value = number_of(at++); }
 
     // Is the next one that op of the value alone?
-    constexpr bool goes_on(end_op op, dtype to) {
+    constexpr bool goes_on(end_op op, dtype type) {
       end_let const& l = lets[at];
-      bool const right = l.op == op && l.shape == exec::form::map && l.type == to && l.operand[0] == value;
+      bool const right = l.op == op && l.shape == exec::form::map && l.type == type && l.operand[0] == value;
       step();
       return right;
     }
