@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Usage: check.sh
-# What `make check` runs beyond `make test`: drawn programs, layering, the API reference, each header on its own, clang, slow tests, compile cost,
+# What `make check` runs beyond `make test`: layering, the API reference, clang, steps in device code, each header on its own, drawn programs, slow tests, compile cost,
 # aarch64, nvcc, fuzzing for FUZZ_SECONDS (60) a target, sanitizers, the tests with other compilers. A failing step does not stop the next one; the last line is `N passed, N failed`.
 # With CHECK_MINUTES, a step that would begin later than so many minutes from now is left out, one that is at work ten minutes after that is ended, and the
 # last lines name them. The longest come last, the sanitizers' programs and other compilers, each day with another one first: what one day's slow machine
@@ -123,10 +123,16 @@ trap 'rm -rf "$work"' EXIT
 step "layers" tools/check_layers.sh
 step "API reference" tools/docs.sh
 step "predicted steps beside measured ones" tools/scale.py check bench/results/xeon_ranks.md
-step "headers on their own" build clang headers
 # clang: the trainer and the tests of kernels, optimized; what it says of programs that must not compile.
 step "build (clang)" build clang twinbert test_cpu
 tests clang everyday '^(cpu|fail)[.]'
+# Steps in device code, as nvcc compiles them, whatever the time is that all programs take.
+step "build of device code" build ci device_{recurrent_step,wide_rows,row_numbers,attention_step,twinbert_step,twinbert_halves}
+tests ci check '^device[.](recurrent_step|wide_rows|row_numbers|attention_step|twinbert_step|twinbert_halves)[.]'
+beside "barriers of device code, each left out" tests/ptx/without_barriers.py build/ci/bin/device_{recurrent_step,wide_rows,row_numbers,attention_step}
+beside "kernels of device code" tests/ptx/kernel_table.py build/ci/bin/device_{recurrent_step,wide_rows,twinbert_step,twinbert_halves}
+all_beside
+step "headers on their own" build clang headers
 # Kernels as they are where vectors are shorter than here.
 if grep -qw avx512f /proc/cpuinfo; then
   step "build (avx2)" build avx2 test_cpu
@@ -147,8 +153,6 @@ sanitized "${programs[first]}" 'everyday|programs'
 
 if [ -f bench/compile_cost.sh ]; then step "compile cost" bash bench/compile_cost.sh; fi  # alone: neighbours cost it processor time too
 if [ "$(uname -m)" = x86_64 ]; then beside "training steps for AMD's devices" within_limit cmake --build --preset ci --target hip_twinbert_halves hip_ranks_step hip_library_step; fi
-beside "barriers of device code, each left out" tests/ptx/without_barriers.py build/ci/bin/device_{recurrent_step,wide_rows,row_numbers,attention_step}
-beside "kernels of device code" tests/ptx/kernel_table.py build/ci/bin/device_{recurrent_step,wide_rows,twinbert_step,twinbert_halves}
 # Programs that nobody wrote, as real programs on three backends; others each day.
 beside "drawn programs, compiled" env DRAWN_SEEDS=build/ci/bin/drawn_seeds tools/drawn_compiled.sh 2
 for compiler in clang++-15 clang++-16 zig; do beside "another compiler: $compiler" tools/other_compiler.sh "$compiler"; done
