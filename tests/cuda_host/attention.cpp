@@ -137,3 +137,34 @@ TEST_CASE("Attention with a mask that is added") {
   CHECK(kernels_of_attention<step> == 2);
   CHECK(apart<step>(mask) < 3e-3);
 }
+
+// Queries, or keys, of which a run has none: no block of the kernels begins.
+namespace {
+struct five_rows {
+  tx::param<t<float, 1, 1, 5, 16>, tx::init::uniform<1, 1>> x;
+};
+constexpr auto of_keys = [](five_rows const& m, t<float, 1, 1, tx::dyn<70>, 16> k) {
+  return tx::sum(tx::cast<float>(tx::nn::attend(tx::cast<tx::f16>(m.x), tx::cast<tx::f16>(k), tx::cast<tx::f16>(k))));
+};
+constexpr auto of_queries = [](five_rows const& m, t<float, 1, 1, tx::dyn<70>, 16> q) {
+  auto const out = tx::cast<float>(tx::nn::attend(tx::cast<tx::f16>(q), tx::cast<tx::f16>(m.x), tx::cast<tx::f16>(m.x)));
+  return tx::sum(out * out);
+};
+template <auto Loss>
+void nothing_of_none() {
+  tx::executor<tx::train_step<five_rows, Loss, descent>, interpreted> run{tx::seed(3)};
+  for (int n : {0, 7, 0}) {
+    auto const before = run.read();
+    auto const x = numbers<float>(n * 16, -1, 1);
+    float const loss = run(tx::array_view<float const>{{4, {1, 1, n, 16}, {n * 16, n * 16, 16, 1}}, x.data()}).loss;
+    CHECK(std::isfinite(loss));
+    CHECK((loss == 0) == (n == 0));
+    CHECK((run.read() == before) == (n == 0));
+  }
+}
+}  // namespace
+
+TEST_CASE("Attention without keys, or without queries, is 0, and so are its gradients") {
+  nothing_of_none<of_keys>();
+  nothing_of_none<of_queries>();
+}

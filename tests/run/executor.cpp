@@ -128,6 +128,11 @@ TEST_CASE("parameters are no argument of the program that trains them") {
   for (int k = 0; k <= run.states(); ++k) CHECK_THROWS_AS(run(run.elements(k).first(16)), tx::value_error);
   CHECK(run.steps_run() == 0);
   auto const copy = run.read();
+  for (int k : {-1, 3}) {
+    CHECK_THROWS_WITH(run.read(k), Catch::Contains("there is no block " + std::to_string(k)));
+    CHECK_THROWS_WITH(run.size(k), Catch::Contains("there is no block " + std::to_string(k)));
+    CHECK_THROWS_WITH(run.write(copy, k), Catch::Contains("there is no block " + std::to_string(k)));
+  }
   run(std::span(copy).first(16));
   CHECK(run.steps_run() == 1);
   tx::executor<tx::function<f, model>, tx::cpu> look{run};
