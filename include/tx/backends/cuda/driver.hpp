@@ -22,7 +22,7 @@ struct started {
 struct driver {
   static constexpr char const* name = "cuda";
   static constexpr device::matrix_units units = device::matrix_units::of_warps;
-  static constexpr char const* no_device = "this machine has no usable NVIDIA device. FIX: use tx::cpu, or install the driver";
+  static constexpr char const* no_device = "this machine has no usable NVIDIA device. FIX: compute on the CPU, or install the driver";
   using status = cudaError_t;
   using stream = cudaStream_t;
   using event = cudaEvent_t;

@@ -24,7 +24,7 @@ struct started {
 struct driver {
   static constexpr char const* name = "hip";
   static constexpr device::matrix_units units = device::matrix_units::none;  // halves are multiplied as floats
-  static constexpr char const* no_device = "this machine has no usable AMD device. FIX: use tx::cpu, or install ROCm's driver";
+  static constexpr char const* no_device = "this machine has no usable AMD device. FIX: compute on the CPU, or install ROCm's driver";
   using status = hipError_t;
   using stream = hipStream_t;
   using event = hipEvent_t;
