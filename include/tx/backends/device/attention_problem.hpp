@@ -51,6 +51,8 @@ struct attention_problem {
     float const x = score + (bias_is_half ? load<D>(bias, at) : load<dtype::f32>(bias, at));
     return x < static_cast<float>(lowest_score) ? static_cast<float>(lowest_score) : x;
   }
+  // Blocks store nothing for tokens of no text, and nothing where there are no queries or no keys: whoever starts them clears their results first.
+  bool leaves_some() const { return f.packed() || queries == 0 || keys == 0; }
   TX_DEVICE bool hides() const { return f.causal || f.window != 0 || mask != nullptr; }
 
  private:

@@ -179,7 +179,7 @@ struct kernel<Device, exec::whole<rules::attention, exec::elements<D, Sum, Sum>,
     detail::attention_operands<In...> const of{f, c, operands, 0};
     attention_forward_arguments const a{of.problem(), f.at<std::byte>(operands[out]), f.at<float>(operands[out + 1]), f.at<float>(operands[out + 2])};
     if (!of.is_taken() || a.p.head > most_head || a.p.head % chunk != 0) return by_rule::run(f, c, operands);
-    if (of.facts.packed() || a.p.keys == 0) Device::clear(a.out, f.dims(operands[out]).count() * size_of(D));  // tokens of no text, queries of no keys
+    if (a.p.leaves_some()) Device::clear(a.out, f.dims(operands[out]).count() * size_of(D));
     detail::launch_attention_of<Device, attention_forward_task, D, detail::attention_operands<In...>::has_bias(0)>(a, a.p.queries, of.facts.heads);
   }
 };
@@ -207,8 +207,8 @@ struct kernel<Device, exec::whole<rules::attention_gradient, exec::elements<Slop
     a.d_q = f.at<std::byte>(operands[d_q]);
     a.d_k = f.at<std::byte>(operands[d_q + 1]);
     a.d_v = f.at<std::byte>(operands[d_q + 2]);
-    bool const none = a.p.keys == 0 || a.p.queries == 0;
-    for (int k = 0; k < 3 && (of.facts.packed() || none); ++k) Device::clear(f.at<std::byte>(operands[d_q + k]), f.dims(operands[d_q + k]).count() * size_of(Slope));  // tokens of no text, those that nobody attends to
+    if (a.p.leaves_some())
+      for (int k = d_q; k < d_q + 3; ++k) Device::clear(f.at<std::byte>(operands[k]), f.dims(operands[k]).count() * size_of(Slope));
     detail::launch_attention_of<Device, attention_query_task, type, biased>(a, a.p.queries, of.facts.heads);
     detail::launch_attention_of<Device, attention_key_task, type, biased>(a, a.p.keys, of.facts.key_heads);
     if constexpr (sizeof...(Bias) > 0) {
