@@ -272,7 +272,7 @@ class executor {
     frame_.base[exec::base_block] = parameters_->block(k);
     block_ = k;
   }
-  int own(int k) const { return exec::check_is_there(parameters_->states(), k), k == 0 ? block_ : k; }
+  int own(int k) const { return k == 0 ? block_ : k; }
   block& writable() const {
     if (reads_only_) throw value_error("executor: its parameters were given to it as const. FIX: change them where they are not");
     return *parameters_;

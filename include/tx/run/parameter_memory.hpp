@@ -8,6 +8,7 @@
 #include <tx/plan/plan.hpp>
 #include <tx/run/bytes.hpp>
 #include <tx/run/kept_portions.hpp>
+#include <tx/run/parameters_fit.hpp>
 
 #include <cmath>
 #include <memory>
@@ -106,6 +107,7 @@ class parameter_block {
   std::byte const* block(int k) const { return place(k); }
   // Elements of a block: states have none for parameters that are not trained.
   std::size_t size(int k) const {
+    exec::check_is_there(states_, k);
     std::int64_t const elements = k == 0 ? detail::elements_of_parameters<Model>(states_) : detail::elements_of_state<Model>(states_, k - 1);
     return static_cast<std::size_t>(elements * size_of(layout<Model>::type)) / sizeof(element_type);
   }
@@ -210,7 +212,10 @@ class parameter_block {
   }
 
   // Is block k divided among ranks, of whose tensors this one has portions?
-  bool divided(int k) const { return k > 0 ? states_.divides(k - 1) : states_.divides_parameters(); }
+  bool divided(int k) const {
+    exec::check_is_there(states_, k);
+    return k > 0 ? states_.divides(k - 1) : states_.divides_parameters();
+  }
   // All tensors by name; k: 0 the parameters, 1 + s state s, of those that are trained. A value_error of what is divided.
   std::vector<reference<element_type>> tensors(int k = 0) { return named(all(k), k); }
   std::vector<reference<element_type const>> tensors(int k = 0) const { return named(all(k), k); }
@@ -291,7 +296,10 @@ class parameter_block {
     exec::clear_bytes<Backend>(states_on_host_.data(), states_on_host_.size());
   }
   std::byte* place(int k) const { return k > 0 && apart(states_) ? states_on_host_.data() + start(k) - start(1) : storage_.data() + start(k); }
-  std::int64_t start(int k) const { return k == 0 ? 0 : bytes_of_parameters(states_) + bytes_of(states_, k - 1); }
+  std::int64_t start(int k) const {
+    exec::check_is_there(states_, k);
+    return k == 0 ? 0 : bytes_of_parameters(states_) + bytes_of(states_, k - 1);
+  }
   std::size_t reached(int k) const {
     static_assert(!exec::remote<Backend>, "tx: the host does not reach this backend's memory. FIX: read(k) and write(values, k) copy it");
     return size(k);

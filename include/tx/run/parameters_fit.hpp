@@ -38,10 +38,10 @@ TX_COLD inline void check_ranks(state_kinds const& there, rank_grid const& grid)
     throw value_error("executor: what lies beside the parameters is divided among " + std::to_string(there.portions().ranks()) + " ranks; there are " + std::to_string(ranks) + ". FIX: start so many, or compile the step for as many");
 }
 
-// The parameters, which are block 0, or a state.
+// Block k: the parameters, which are block 0, or a state.
 TX_COLD inline void check_is_there(state_kinds const& there, int k) {
   if (k < 0 || k > there)
-    throw value_error("executor: there is no block " + std::to_string(k) + "; beside the parameters there are " + std::to_string(int{there}) + " states. FIX: a block of those, or one of an optimizer that keeps it");
+    throw value_error("parameters: there is no block " + std::to_string(k) + "; beside the parameters there are " + std::to_string(int{there}) + " states. FIX: a block of those, or one of an optimizer that keeps it");
 }
 
 // Block k, of a state, in place of the parameters.
