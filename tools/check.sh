@@ -60,6 +60,7 @@ all_beside() {
     echo "== ${beside[k]}"
     cat "$work/beside_$k.said"
     read -r status seconds <"$work/beside_$k.ended" || status=1
+    rm -f "$work/beside_$k.ended"  # the next ones begin at number 0 again
     verdict "${beside[k]}" "$status" "$seconds"
   done
   beside=()
@@ -127,8 +128,9 @@ step "predicted steps beside measured ones" tools/scale.py check bench/results/x
 step "build (clang)" build clang twinbert test_cpu
 tests clang everyday '^(cpu|fail)[.]'
 # Steps in device code, as nvcc compiles them, whatever the time is that all programs take.
-step "build of device code" build ci device_{recurrent_step,wide_rows,row_numbers,attention_step,twinbert_step,twinbert_halves}
-tests ci check '^device[.](recurrent_step|wide_rows|row_numbers|attention_step|twinbert_step|twinbert_halves)[.]'
+device_steps=(recurrent_step wide_rows row_numbers attention_step twinbert_step twinbert_halves)
+step "build of device code" build ci "${device_steps[@]/#/device_}"
+tests ci check "^device[.]($(IFS='|'; echo "${device_steps[*]}"))[.]"
 beside "barriers of device code, each left out" tests/ptx/without_barriers.py build/ci/bin/device_{recurrent_step,wide_rows,row_numbers,attention_step}
 beside "kernels of device code" tests/ptx/kernel_table.py build/ci/bin/device_{recurrent_step,wide_rows,twinbert_step,twinbert_halves}
 all_beside
