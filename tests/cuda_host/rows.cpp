@@ -138,6 +138,7 @@ TEST_CASE("Sums of many shares, of long rows cut into pieces, and of rows too lo
   constexpr auto single = [](t<float, 150, 24> x) { return tx::sum<0>(tx::max<1>(x)); };
   CHECK(distance_from_reference<tx::function<single>>(1, numbers<float>(3600, -1, 1)) < 1e-4);
   CHECK(norm_gradient<12, 6000>() < 1e-4);
+  CHECK(norm_gradient<6, 4112>() < 1e-4);  // in scratch, of a single share
   constexpr auto facts = tx::backends::device::row_facts{{.column_sums = 2}, 4, true};
   STATIC_REQUIRE(tx::backends::device::cut_rows(facts, 12, 2000).sums_in_shared);
   STATIC_REQUIRE(!tx::backends::device::cut_rows(facts, 12, 7000).sums_in_shared);

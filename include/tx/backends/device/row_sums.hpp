@@ -31,10 +31,8 @@ class row_sums_of {
 
   // All threads of the block; its first `teams` teams have summed rows.
   TX_DEVICE void add(std::int64_t teams) {
-    if (a_.sums_in_shared) {
-      b_.sync();
-      every<0>(every_let{}, static_cast<int>(teams), 0, 1);
-    }
+    b_.sync();  // each thread has summed columns of its own; from here on they are others'
+    if (a_.sums_in_shared) every<0>(every_let{}, static_cast<int>(teams), 0, 1);
     int const group = share_ / share_group, groups = (shares_ + share_group - 1) / share_group;
     int const left = shares_ - group * share_group, own = left < share_group ? left : share_group;
     std::uint32_t* const counters = a_.counters + piece_ * counters_of_piece;
