@@ -2,7 +2,8 @@
 """Usage: kernel_table.py [--json FILE] PROGRAM...
 
 A line for each kernel that the programs run: launches, blocks, threads and shared memory of one; registers, bytes of spills and how many blocks a processor
-holds, as ptxas has it for sm_90; the widest access to global memory, divisions of integers in loops, barriers. Fails where a kernel over rows or a product divides
+holds, as ptxas has it for sm_90; the widest access to global memory, divisions of integers in loops, barriers; instructions of a block's warps and cycles of a block that has
+a processor for itself, as runner/pace.hpp counts them. Fails where a kernel over rows or a product divides
 in a loop, or spills more than what lives across a call of ptxas's own: the slow path of a division of f32, which is hardly ever taken, is one. The programs are linked with tests/ptx/cudart and hold PTX for one module.
 """
 import argparse
@@ -54,7 +55,7 @@ def main():
     p.add_argument("programs", nargs="+")
     o = p.parse_args()
     rows, bad = [], 0
-    print(f"{'program':24} {'kind':13} launches blocks threads shared regs spilled resident load store div barriers")
+    print(f"{'program':24} {'kind':13} launches blocks threads shared regs spilled resident load store div barriers {'instr':>8} {'cycles':>8}")
     for program in o.programs:
         with tempfile.TemporaryDirectory() as folder:
             table = os.path.join(folder, "table")
@@ -68,7 +69,7 @@ def main():
                 bad += wrong
                 rows.append(k)
                 print(f"{k['program']:24} {k['kind']:13} {k['launches']:8} {k['blocks']:6} {k['threads']:7} {k['shared_bytes']:6} {k['registers']:4} {k['spilled']:7} "
-                      f"{k['resident_blocks']:8} {k['widest_load']:4} {k['widest_store']:5} {k['divisions_in_loops']:3} {k['barriers']:8}{'  <- not allowed' if wrong else ''}")
+                      f"{k['resident_blocks']:8} {k['widest_load']:4} {k['widest_store']:5} {k['divisions_in_loops']:3} {k['barriers']:8} {k['warp_instructions'] // k['blocks']:8} {k['cycles'] // k['blocks']:8}{'  <- not allowed' if wrong else ''}")
     if o.json:
         o.json.write_text(json.dumps(rows, indent=1) + "\n", encoding="utf-8")
     print(f"{len(rows)} kernels, {bad} that spill or divide in a loop")

@@ -33,6 +33,7 @@ void block::run(launch const& how, dim3 place, std::uint32_t number) {
       warp& w = *warps_[how.in == order::forwards ? k : count - 1 - k];
       if (!w.ended()) w.run();
     }
+    if (how.paced != nullptr) meet_in_time(count);
     // Every warp has ended, or all its threads wait at one barrier.
     warp* waiting = nullptr;
     for (std::size_t k = 0; k < count; ++k)
@@ -54,6 +55,18 @@ void block::run(launch const& how, dim3 place, std::uint32_t number) {
   for (std::size_t t = 0; t < copies_.size(); ++t)
     for (auto const& group : copies_[t])
       if (!group.empty()) throw fault(how.of->name, "a thread ended before its copies were waited for");
+}
+
+// The last of the warps to come says when all go on, or when the block has ended.
+void block::meet_in_time(std::size_t count) {
+  std::uint64_t latest = 0;
+  bool ended = true;
+  for (std::size_t k = 0; k < count; ++k) {
+    latest = std::max(latest, warps_[k]->pace_clock.now());
+    ended = ended && warps_[k]->ended();
+  }
+  for (std::size_t k = 0; k < count; ++k) warps_[k]->pace_clock.wait_until(latest);
+  if (ended) how_.paced->used.cycles += latest;
 }
 
 void block::fail(warp const& w, int lane, std::string const& what) const {

@@ -3,6 +3,7 @@
 
 #include "clock.hpp"
 #include "device_memory.hpp"
+#include "pace.hpp"
 #include "warp.hpp"
 
 #include <array>
@@ -27,6 +28,7 @@ struct launch {
   std::byte const* parameters = nullptr;
   order in = order::forwards;
   std::uint32_t began = 0;  // when
+  pace* paced = nullptr;    // is told what each warp does, if there is one
   int without = -1;         // a barrier or wait by this number is left out: whether anything would notice
 };
 
@@ -44,6 +46,7 @@ class block {
   std::byte* generic(warp& w, int lane, std::uint64_t address, int bytes, use how);
   std::byte* global(warp& w, int lane, std::uint64_t address, int bytes, use how,
                     int alignment = 0);  // 0: as many as there are bytes
+  bool is_its_own(std::uint64_t generic) const { return generic - shared_base() < shared_.size(); }
   std::uint64_t shared_base() const { return reinterpret_cast<std::uint64_t>(shared_.data()); }
 
   // Copies that run beside their thread, and land when it waits for them.
@@ -70,6 +73,7 @@ class block {
   device_memory& memory() { return memory_; }
 
  private:
+  void meet_in_time(std::size_t count);
   moment now(warp const& w, int lane) const;
 
   device_memory& memory_;

@@ -17,7 +17,7 @@ loaded const& device::load(std::string_view text) {
 }
 
 void device::launch(loaded const& m, kernel const& k, dim3 grid, dim3 threads, int dynamic_shared,
-                    void const* const* arguments, int without) {
+                    void const* const* arguments, int without, pace* paced) {
   if (threads.count() == 0 || static_cast<int>(threads.count()) > k.most_threads)
     throw fault(k.name, "it is for blocks of up to " + std::to_string(k.most_threads) + " threads, not of " +
                             std::to_string(threads.count()));
@@ -37,7 +37,8 @@ void device::launch(loaded const& m, kernel const& k, dim3 grid, dim3 threads, i
   for (std::size_t p = 0; p < k.parameters.size(); ++p)
     std::memcpy(parameters.data() + k.parameters[p].at, arguments[p], static_cast<std::size_t>(k.parameters[p].bytes));
   ptx::launch how{&k,  &m.code,     &m.variables, grid, threads, dynamic_shared, parameters.data(),
-                  in_, time.tick(), without};
+                  in_, time.tick(), paced, without};
+  if (paced != nullptr) paced->begin_launch();
   for (unsigned n = 0; n < grid.count(); ++n) {
     unsigned const at = in_ == order::forwards ? n : grid.count() - 1 - n;
     block_.run(how, {at % grid.x, at / grid.x % grid.y, at / grid.x / grid.y}, at);

@@ -22,7 +22,7 @@ class device {
   // `arguments`: an address for each parameter. `without`: a barrier or wait that is left out, by its number in the
   // kernel.
   void launch(loaded const& m, kernel const& k, dim3 grid, dim3 threads, int dynamic_shared,
-              void const* const* arguments, int without = -1);
+              void const* const* arguments, int without = -1, pace* paced = nullptr);
 
   device_memory memory;
   clock time;

@@ -54,7 +54,8 @@ void simulated::write_table() const {
         << ", \"shared_bytes\": " << static_cast<std::size_t>(u.what->code->shared_bytes) + u.most_shared
         << ", \"instructions\": " << f.instructions << ", \"widest_load\": " << f.widest_load
         << ", \"widest_store\": " << f.widest_store << ", \"divisions_in_loops\": " << f.divisions_in_loops
-        << ", \"barriers\": " << f.barriers << "}\n";
+        << ", \"barriers\": " << f.barriers << ", \"warp_instructions\": " << u.paced->used.instructions
+        << ", \"cycles\": " << u.paced->used.cycles << ", \"lines\": " << u.paced->used.lines << "}\n";
   }
 }
 
@@ -75,7 +76,8 @@ void simulated::start(function const& f, dim3 grid, dim3 threads, std::size_t sh
     u.blocks += grid.count();
     u.most_threads = std::max(u.most_threads, threads.count());
     u.most_shared = std::max(u.most_shared, shared);
-    gpu.launch(*f.from, *f.code, grid, threads, static_cast<int>(shared), at.data(), without);
+    if (!table_.empty() && !u.paced) u.paced = std::make_unique<pace>(*f.code);
+    gpu.launch(*f.from, *f.code, grid, threads, static_cast<int>(shared), at.data(), without, u.paced.get());
     ++launches;
   });
 }

@@ -11,6 +11,7 @@
 #include "work_queue.hpp"
 
 #include <map>
+#include <memory>
 #include <string>
 
 namespace ptx {
@@ -36,6 +37,7 @@ class simulated {
     long launches = 0, blocks = 0;
     unsigned most_threads = 0;  // of a block
     std::size_t most_shared = 0;
+    std::unique_ptr<pace> paced;  // where a table is asked for
   };
   std::map<std::string, use_of> ran;
   long launches = 0;  // that are done, and copies within the device

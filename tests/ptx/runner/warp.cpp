@@ -16,6 +16,7 @@ void warp::begin(int threads) {
     ready_for_ = of.how().began;
   }
   local_written_.assign(local_.size(), false);
+  if (of.how().paced != nullptr) pace_clock.begin(k);
   fill_constants();
 }
 
@@ -148,6 +149,25 @@ std::byte* warp::local_at(int lane, std::uint64_t at, int bytes, use how) {
   return local_.data() + first;
 }
 
+// Which memory these lanes read or write, and how long that takes.
+void warp::pace_of(instruction const& i, lanes m) {
+  pace& p = *of.how().paced;
+  int const at = static_cast<int>(&i - of.how().of->code.data());
+  timing const& t = p.of(at);
+  auto where = pace::memory::none;
+  if (i.guard.at >= 0) m &= i.guard_is_negated ? ~predicate(i.guard) : predicate(i.guard);
+  if ((t.loads || t.stores) && m != 0) {
+    slot const address = i.slots[static_cast<std::size_t>(t.stores ? 0 : i.count - 1)];
+    where = pace::memory::near;
+    each(m, [&](int l) {
+      std::uint64_t const a = narrow<std::uint64_t>(address, l) + static_cast<std::uint64_t>(i.offset);
+      if (t.is_generic && of.is_its_own(a)) where = pace::memory::shared;
+      else if (p.is_far(a)) where = pace::memory::far;
+    });
+  }
+  p.note(pace_clock, at, where);
+}
+
 void warp::step(group& g, int until) {
   instruction const* const code = of.how().of->code.data();
   int const without = of.how().without;
@@ -155,6 +175,7 @@ void warp::step(group& g, int until) {
     instruction const& i = code[g.pc];
     running_ = &i;
     lanes m = g.mask;
+    if (of.how().paced != nullptr) pace_of(i, g.mask);
     if (i.guard.at >= 0) m &= i.guard_is_negated ? ~predicate(i.guard) : predicate(i.guard);
     switch (i.kind) {
       case flow::plain:

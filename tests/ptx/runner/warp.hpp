@@ -4,6 +4,7 @@
 
 #include "clock.hpp"
 #include "module.hpp"
+#include "pace.hpp"
 
 #include <bit>
 #include <vector>
@@ -61,6 +62,7 @@ class warp {
   instruction const* running() const { return running_; }
 
   block& of;
+  pace::clock pace_clock;
 
  private:
   struct group {
@@ -71,6 +73,7 @@ class warp {
 
   group* next();
   void step(group& g, int until);
+  void pace_of(instruction const& i, lanes m);
   bool meets(group const& g, instruction const& i) const;
   void meet(group const& g, instruction const& i);
   void merge();
