@@ -9,8 +9,8 @@
 namespace user {
 template <class Signature>
 struct kernel;
-template <bool Exact, class In, class Lets, class Outs>
-struct kernel<tx::exec::fused<Exact, In, Lets, Outs>> : tx::reference::kernel<tx::exec::fused<Exact, In, Lets, Outs>> {};
+template <int Columns, class In, class Lets, class Outs>
+struct kernel<tx::exec::fused<Columns, In, Lets, Outs>> : tx::reference::kernel<tx::exec::fused<Columns, In, Lets, Outs>> {};
 
 struct backend : tx::reference {
   template <class Signature>

@@ -134,7 +134,7 @@ TEST_CASE("rows of a multiple of the columns that a target says have kernels of 
     to.whole_columns = columns;
     tx::exec::lowered const l = decltype(source)::lower(to);
     REQUIRE(l.kernels.size() == 1);
-    return l.kernels[0].exact;
+    return l.kernels[0].columns == tx::exec::whole_columns;
   };
   tx::function<twice>::source const fixed{};
   CHECK(has_whole(fixed, 8));
@@ -144,6 +144,53 @@ TEST_CASE("rows of a multiple of the columns that a target says have kernels of 
   CHECK(!has_whole(tx::function<of_any>::source{}, 8));
   CHECK(tx::cpu_target.has_whole_columns(768));
   CHECK(!tx::cuda_target.has_whole_columns(770));
+}
+
+namespace {
+
+// What the type of the only kernel says of its columns, on a target with whole columns of 8, rows that begin at multiples of 16 bytes, and kernels for up to so many columns.
+template <auto F>
+int columns_of(std::int64_t known) {
+  tx::target to = small_kernels;
+  to.whole_columns = 8;
+  to.whole_bytes = 16;
+  to.known_columns = known;
+  tx::exec::lowered const l = tx::function<F>::source::lower(to);
+  REQUIRE(l.kernels.size() == 1);
+  return l.kernels[0].columns;
+}
+template <int... D>
+using floats = tx::tensor<float, D...>;
+constexpr auto from_8 = [](floats<4, 40> x) { return tx::slice<1, 8, 24>(x) * 2; };
+constexpr auto from_2 = [](floats<4, 40> x) { return tx::slice<1, 2, 24>(x) * 2; };
+constexpr auto rows_of_41 = [](floats<4, 41> x) { return tx::slice<1, 0, 24>(x) * 2; };
+constexpr auto shares = [](floats<4, 24> x) { return x / tx::sum<1>(x); };
+constexpr auto shares_of_turned = [](floats<2, 3, 24> x) {
+  auto const y = tx::transpose<1, 0, 2>(x);
+  return y / tx::sum<2>(y);
+};
+
+}  // namespace
+
+TEST_CASE("rows that begin at no multiple of a target's bytes have the kernel of any columns") {
+  CHECK(columns_of<from_8>(0) == tx::exec::whole_columns);
+  CHECK(columns_of<from_2>(0) == tx::exec::any_columns);
+  CHECK(columns_of<rows_of_41>(0) == tx::exec::any_columns);
+  tx::bound_table bounds{};
+  bounds.most[1] = 512;
+  tx::factors const once = tx::factors::once(1);
+  CHECK(tx::exec::whole_part(tx::proportional(512 * 64, once), bounds) == 64);
+  CHECK(tx::exec::whole_part(tx::proportional(512, once), bounds) == 1);
+  CHECK(tx::exec::whole_part(tx::proportional(512 * 512 * 3, once + once), bounds) == 3);
+  CHECK(tx::exec::whole_part(tx::exactly(48), bounds) == 48);
+}
+
+TEST_CASE("a kernel is for its number of columns where the target has such, something is made of a row, and rows lie at one distance") {
+  CHECK(columns_of<shares>(24) == 24);
+  CHECK(columns_of<shares>(16) == tx::exec::whole_columns);
+  CHECK(columns_of<shares>(0) == tx::exec::whole_columns);
+  CHECK(columns_of<from_8>(24) == tx::exec::whole_columns);
+  CHECK(columns_of<shares_of_turned>(24) == tx::exec::whole_columns);
 }
 
 TEST_CASE("a step planned for two targets gives the same numbers") {

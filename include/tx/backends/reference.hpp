@@ -77,8 +77,8 @@ template <class F>
 class values;
 
 // The values of a fused group at one element, each computed when asked for.
-template <bool Exact, class... In, class... Let, class... Out>
-class values<exec::fused<Exact, exec::ins<In...>, exec::lets<Let...>, exec::outs<Out...>>> {
+template <int Columns, class... In, class... Let, class... Out>
+class values<exec::fused<Columns, exec::ins<In...>, exec::lets<Let...>, exec::outs<Out...>>> {
   static constexpr int inputs = sizeof...(In);
   template <int V>
   using input = std::tuple_element_t<V, std::tuple<In...>>;
@@ -154,7 +154,7 @@ class values<exec::fused<Exact, exec::ins<In...>, exec::lets<Let...>, exec::outs
     row_of<O> v;
     if constexpr (out_of<O>.shape == exec::form::col_reduce) {
       constexpr int value = out_of<O>.value;
-      bool const differ = exec::row_sweeps_of<exec::fused<Exact, exec::ins<In...>, exec::lets<Let...>, exec::outs<Out...>>>
+      bool const differ = exec::row_sweeps_of<exec::fused<Columns, exec::ins<In...>, exec::lets<Let...>, exec::outs<Out...>>>
                               .by_column[let<value - inputs>::operand[0]];  // else all columns have one sum
       for (std::int64_t c = 0; c < (out_of<O>.per_row ? 1 : c_.cols); ++c) v.push_back(differ || c == 0 ? at<value>(0, c) : v.back());
     }
@@ -192,10 +192,10 @@ class values<exec::fused<Exact, exec::ins<In...>, exec::lets<Let...>, exec::outs
 template <class Signature>
 struct kernel;
 
-template <bool Exact, class... In, class Lets, class Outs>
-struct kernel<exec::fused<Exact, exec::ins<In...>, Lets, Outs>> {
+template <int Columns, class... In, class Lets, class Outs>
+struct kernel<exec::fused<Columns, exec::ins<In...>, Lets, Outs>> {
   static void run(exec::frame const& f, exec::call const& c, exec::operand_ref const* operands) {
-    values<exec::fused<Exact, exec::ins<In...>, Lets, Outs>>(f, c, operands, {}).run();
+    values<exec::fused<Columns, exec::ins<In...>, Lets, Outs>>(f, c, operands, {}).run();
   }
 };
 

@@ -34,7 +34,7 @@ struct op_facts {
 using known_kernel = basic_kernel_sig<op_facts>;
 using known_let = basic_let_sig<op_facts>;
 constexpr known_kernel known(kernel_sig const& k) {
-  return {k.kind, op_facts(k.op), k.type, k.exact, k.first_in, k.ins, k.first_let, k.lets, k.first_out, k.outs};
+  return {k.kind, op_facts(k.op), k.type, k.columns, k.first_in, k.ins, k.first_let, k.lets, k.first_out, k.outs};
 }
 constexpr known_let known(let_sig const& l) {
   return {op_facts(l.op), l.type, l.shape, {l.operand[0], l.operand[1], l.operand[2]}, l.operands};

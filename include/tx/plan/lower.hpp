@@ -6,6 +6,7 @@
 #include <tx/plan/arena.hpp>
 #include <tx/plan/range_checks.hpp>
 #include <tx/plan/together.hpp>
+#include <tx/plan/whole_rows.hpp>
 
 namespace tx::exec {
 
@@ -212,7 +213,7 @@ class lowerer {
     kernel_sig sig{};
     sig.kind = has_product ? kernel_kind::gemm : kernel_kind::fused;
     call c{};
-    sig.exact = to_.has_whole_columns(gr.cols) && !gr.of_cols;
+    if (to_.has_whole_columns(gr.cols) && !gr.of_cols && rows_begin_whole(d, out_.varying, g_.bound_of, to_.whole_bytes)) sig.columns = known_columns(d, gr.cols, to_.known_columns);
     c.rows = gr.rows;
     c.cols = gr.cols;
     c.first = out_.operands.size();

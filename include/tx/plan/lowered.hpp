@@ -90,7 +90,7 @@ class kernel_table {
 
  private:
   constexpr bool same_kernel(kernel_sig const& a, kernel_sig const& b) const {
-    if (a.kind != b.kind || a.op != b.op || a.type != b.type || a.exact != b.exact || a.ins != b.ins || a.lets != b.lets || a.outs != b.outs) return false;
+    if (a.kind != b.kind || a.op != b.op || a.type != b.type || a.columns != b.columns || a.ins != b.ins || a.lets != b.lets || a.outs != b.outs) return false;
     for (int i = 0; i < a.ins; ++i)
       if (!(out_.ins[a.first_in + i] == out_.ins[b.first_in + i])) return false;
     for (int i = 0; i < a.outs; ++i)

@@ -127,7 +127,7 @@ struct basic_kernel_sig {
   kernel_kind kind = kernel_kind::fused;
   Op op{};                      // whole, collective
   dtype type = dtype::f32;      // gemm: of the operands
-  bool exact = false;           // columns are a multiple of target::whole_columns
+  int columns = 0;              // of a row, as the type of a fused group has it (signature.hpp)
   int first_in = 0, ins = 0;
   int first_let = 0, lets = 0;
   int first_out = 0, outs = 0;

@@ -154,7 +154,7 @@ constexpr auto let_type() {
 template <class P, int K, int... I, int... L, int... O>
 constexpr auto fused_type(std::integer_sequence<int, I...>, std::integer_sequence<int, L...>, std::integer_sequence<int, O...>) {
   constexpr kernel_sig k = P::kernels[K];
-  return fused<k.exact, ins<in<P::ins[k.first_in + I].type, P::ins[k.first_in + I].how>...>, lets<decltype(let_type<P, k.first_let + L>())...>,
+  return fused<k.columns, ins<in<P::ins[k.first_in + I].type, P::ins[k.first_in + I].how>...>, lets<decltype(let_type<P, k.first_let + L>())...>,
                outs<out<P::outs[k.first_out + O].value, P::outs[k.first_out + O].type, P::outs[k.first_out + O].shape,
                         P::outs[k.first_out + O].per_row>...>>{};
 }

@@ -1,6 +1,7 @@
 // Kernels as types. A fused group is straight-line code with shared values and several results:
-//   fused<exact, ins<in<...>...>, lets<let<rule, ...>...>, outs<out<...>...>>
-// exact: the columns are a multiple of what the target says (target::whole_columns), so that no vector is cut short.
+//   fused<columns, ins<in<...>...>, lets<let<rule, ...>...>, outs<out<...>...>>
+// columns: any_columns; whole_columns, a multiple of what the target says (target::whole_columns), so that no vector is cut short, of rows that begin where it
+// says (target::whole_bytes); or the number of such columns, where the target has kernels for it (target::known_columns).
 // Values are numbered: inputs first, then lets. Equal groups are one type and one kernel, whatever their extents.
 #pragma once
 
@@ -79,7 +80,8 @@ struct outs {
   static constexpr int count = sizeof...(Out);
 };
 
-template <bool Exact, class Ins, class Lets, class Outs>
+inline constexpr int any_columns = 0, whole_columns = 1;
+template <int Columns, class Ins, class Lets, class Outs>
 struct fused {};
 
 // A product whose rows go through an epilogue; input 0 of the epilogue is the product.
@@ -223,8 +225,8 @@ constexpr row_sweeps analyse(Sigs const& s) {
 // The signature lists of a fused type, for analyse().
 template <class F>
 struct signatures_of;
-template <bool Exact, class... In, class... Let, class... Out>
-struct signatures_of<fused<Exact, ins<In...>, lets<Let...>, outs<Out...>>> {
+template <int Columns, class... In, class... Let, class... Out>
+struct signatures_of<fused<Columns, ins<In...>, lets<Let...>, outs<Out...>>> {
   struct let_view {
     dtype type;
     form shape;

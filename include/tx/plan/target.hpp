@@ -35,6 +35,10 @@ struct target {
   int (*starts_together)(exec::kernel_sig const&, exec::row_buffers const& kept, exec::call const&) = nullptr;
   // Which products of E4M3 it multiplies; null: none, they are products of halves that hold the same numbers (passes/widened.hpp).
   passes::e4m3_products multiplies_e4m3 = nullptr;
+  // Rows of up to so many of them have kernels for their very number, where these make something of a whole row or column and rows lie at one distance: they may hold them in registers. 0: none have.
+  std::int64_t known_columns = 0;
+  // What such rows as have a multiple of whole_columns begin at multiples of, where their kernel reads and writes them column by column; 0: at anything. Bytes.
+  std::int64_t whole_bytes = 0;
   bool has_own_memory = false;  // to which a run's arguments and scalars are copied
   // Words behind those scalars by which the parts of a kernel that run at once count how many of them are done: 0 between kernels.
   std::int64_t counter_words = 0;

@@ -50,9 +50,9 @@ void add_shares(row_operands const& o, std::byte* scratch, std::int64_t per_shar
 
 }  // namespace detail
 
-template <bool Exact, class... In, class Lets, class Outs>
-struct kernel<exec::fused<Exact, exec::ins<In...>, Lets, Outs>> {
-  using body = exec::fused<Exact, exec::ins<In...>, Lets, Outs>;
+template <int Columns, class... In, class Lets, class Outs>
+struct kernel<exec::fused<Columns, exec::ins<In...>, Lets, Outs>> {
+  using body = exec::fused<Columns, exec::ins<In...>, Lets, Outs>;
 
   static void run(exec::frame const& f, exec::call const& c, exec::operand_ref const* operands) {
     row_operands const o{f, c, operands, operands + sizeof...(In)};

@@ -30,9 +30,9 @@ struct dtype_list {
 
 template <class F>
 struct row_types;
-template <bool Exact, class... In, class... Let, class... Out>
-struct row_types<exec::fused<Exact, exec::ins<In...>, exec::lets<Let...>, exec::outs<Out...>>> {
-  static constexpr bool exact = Exact;
+template <int Columns, class... In, class... Let, class... Out>
+struct row_types<exec::fused<Columns, exec::ins<In...>, exec::lets<Let...>, exec::outs<Out...>>> {
+  static constexpr bool exact = Columns != exec::any_columns;
   static constexpr int inputs = sizeof...(In);
   static constexpr int lets = sizeof...(Let);
   static constexpr int outputs = sizeof...(Out);

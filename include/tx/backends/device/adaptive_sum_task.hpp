@@ -66,7 +66,7 @@ struct adaptive_products_task {
       sum[1] += x * x;
       sum[2] += y * y;
     }
-    team<Block> const all(b, b.threads());
+    team<Block> const all(b, log_of(threads));
     for (int k = 0; k < 3; ++k) {
       double const total = all.template combine<detail::plus>(sum[k], b.shared());
       if (b.thread() == 0) a.products[s.of_products + k] = total;

@@ -69,7 +69,7 @@ struct attention_query_task {
   static TX_DEVICE float dot(arguments const& a, std::int64_t at, int quarter) {
     float sum = 0;
     for (int d = quarter * chunk; d < a.p.head; d += 4 * chunk) {
-      auto const x = load_columns<D, chunk>(a.d_out + at + 2 * d, true), y = load_columns<D, chunk>(a.out + at + 2 * d, true);
+      auto const x = fetch_columns<D, chunk>(a.d_out + at + 2 * d).widened(), y = fetch_columns<D, chunk>(a.out + at + 2 * d).widened();
       TX_UNROLL
       for (int e = 0; e < chunk; ++e) sum += x.x[e] * y.x[e];
     }

@@ -23,8 +23,7 @@ constexpr int blocks_for(std::int64_t items, std::int64_t each) {
 }
 
 template <class F>
-inline constexpr row_facts row_facts_of{exec::row_sweeps_of<F>, row_task<F>::at_once,
-                                        row_types<F>::reduces_rows || row_types<F>::has_numbers || row_task<F>::row_sums > 0};
+inline constexpr row_facts row_facts_of{exec::row_sweeps_of<F>, row_task<F>::at_once, whole_rows<F>, held_of<F>};
 
 // All but how the rows are cut.
 template <class F>
@@ -38,24 +37,22 @@ typename row_task<F>::arguments row_arguments(exec::frame const& f, exec::call c
   a.scratch = f.scratch(c);
   a.per_block = block_scratch(exec::row_sweeps_of<F>, c.cols);
   a.counters = f.counters();
-  for (int i = 0; i < task::types::operands; ++i) {
-    a.operand[i] = place::of(f, operands[i]);
-    a.operand[i].find_wide(task::at_once, static_cast<int>(size_of(operands[i].type)));
-  }
+  for (int i = 0; i < task::types::operands; ++i) a.operand[i] = place::of(f, operands[i]);
   return a;
 }
 
 // Rows [first, last) of a fused group, cut as `cut` has it.
 template <class F>
 typename row_task<F>::arguments arguments_of_rows(exec::frame const& f, exec::call const& c, exec::operand_ref const* operands, std::int64_t first, std::int64_t last, row_cut const& cut) {
-  if (c.rows > most_rows) throw shape_error("device: a kernel over " + std::to_string(c.rows) + " rows. FIX: up to 2147483647, as parts of a batch: tx::accumulate<parts>");
+  if (c.rows > most_rows) throw shape_error("device: a kernel over " + std::to_string(c.rows) + " rows. FIX: up to " + std::to_string(most_rows) + ", as parts of a batch: tx::accumulate<parts>");
+  if (c.cols > most_columns) throw shape_error("device: a kernel over rows of " + std::to_string(c.cols) + " columns. FIX: up to " + std::to_string(most_columns) + ", as parts of a batch: tx::accumulate<parts>");
   auto a = row_arguments<F>(f, c, operands);
   a.first = first;
   a.last = last;
   a.piece = cut.piece;
-  a.team_size = cut.team_size;
+  a.team_log = log_of(cut.team_size);
   a.teams = cut.teams;
-  a.pieces = cut.pieces;
+  a.pieces = divider(static_cast<std::uint32_t>(cut.pieces));
   a.stash_in_shared = cut.stash_in_shared;
   a.sums_in_shared = cut.sums_in_shared;
   return a;
@@ -99,9 +96,9 @@ void launch_together(exec::frame const& f, std::span<exec::started_call const> c
 template <class Device, class Signature>
 struct kernel;
 
-template <class Device, bool Exact, class Ins, class Lets, class Outs>
-struct kernel<Device, exec::fused<Exact, Ins, Lets, Outs>> {
-  using body = exec::fused<Exact, Ins, Lets, Outs>;
+template <class Device, int Columns, class Ins, class Lets, class Outs>
+struct kernel<Device, exec::fused<Columns, Ins, Lets, Outs>> {
+  using body = exec::fused<Columns, Ins, Lets, Outs>;
 
   static void run(exec::frame const& f, exec::call const& c, exec::operand_ref const* operands) {
     detail::launch_rows<Device, body>(f, c, operands, f.first_row(c), f.end_row(c));
@@ -138,9 +135,9 @@ struct kernel<Device, exec::gemm<D, Epilogue>> {
       using task = product_task<D, Device::units, rows_task>;
       auto a = product_of<task>(f, c, operands);
       a.epilogue = detail::row_arguments<Epilogue>(f, c, others);
-      a.epilogue.team_size = task::core::tile / rows_task::at_once;
-      if (a.epilogue.team_size > task::threads) a.epilogue.team_size = task::threads;
-      a.epilogue.teams = task::threads / a.epilogue.team_size;
+      constexpr int team_size = static_cast<int>(detail::lower_of(task::core::tile / rows_task::at_once, task::threads));
+      a.epilogue.team_log = log_of(team_size);
+      a.epilogue.teams = task::threads / team_size;
       launch<task>(f, c, a);
     } else {
       auto a = product_of<plain_task>(f, c, operands);

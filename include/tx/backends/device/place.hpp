@@ -10,23 +10,27 @@
 
 namespace tx::backends::device {
 
-inline constexpr std::int64_t most_rows = std::numeric_limits<std::int32_t>::max();  // that kernels count
+inline constexpr std::int64_t most_rows = std::numeric_limits<std::int32_t>::max() - (1 << 20), most_columns = most_rows;  // that kernels count: some steps behind the last one, too
 
 struct place {
   std::byte* at = nullptr;        // the first row; null where nothing is read
   philox_stream stream{};         // access::random
   drawn_rows rows{};              // access::random
   double value = 0;               // access::constant
+  float single = 0;               // the same, as most kernels need it: to round takes a device dozens of cycles
+  std::uint32_t row_bytes = 0;    // from one row to the next, where they lie at one distance (rows_are_even)
   std::int64_t row = 0, col = 0;  // elements between rows of a product's matrix, and between columns
   int rank = 0;                   // of the row index, outermost axis first
   divider extent[max_rank]{};
   std::int64_t stride[max_rank] = {};  // elements
   divider apart{};                     // access::position: rows between one position and the next
-  bool wide = false;                   // rows begin where several columns can be read at once
+  bool wide = false;                   // products: several columns can be read and written at once
 
   static place of(exec::frame const& f, exec::operand_ref const& r) {
     place p{};
     p.value = r.value;
+    p.single = static_cast<float>(r.value);
+    if (r.rank == 1) p.row_bytes = static_cast<std::uint32_t>(r.stride[0] * size_of(r.type));
     p.row = r.row;
     p.col = r.col;
     p.rank = r.rank;
@@ -44,7 +48,7 @@ struct place {
     return p;
   }
 
-  // May columns be read and written `count` elements of so many bytes at a time?
+  // May columns be written `count` elements of so many bytes at a time?
   void find_wide(int count, int element) {
     wide = reinterpret_cast<std::uintptr_t>(at) % static_cast<std::uintptr_t>(count * element) == 0;
     for (int k = 0; k < rank; ++k) wide = wide && stride[k] % count == 0;
@@ -59,9 +63,10 @@ struct place {
 
   // Elements between the start and row number `n`, as exec::row_offset has it.
   TX_DEVICE std::int64_t row_offset(std::int64_t n) const {
-    if (rank == 0) return 0;
+    if (rank <= 1) return n * stride[0];  // a rank of 0 has a stride of 0
     auto left = static_cast<std::uint32_t>(n);
     std::int64_t offset = 0;
+    TX_ROLLED
     for (int k = rank - 1; k > 0; --k) {
       std::uint32_t const outer = extent[k].quotient(left);
       offset += static_cast<std::int64_t>(left - outer * extent[k].by) * stride[k];

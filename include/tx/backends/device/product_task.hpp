@@ -91,14 +91,24 @@ struct product_task {
     for (int g = 0; g < core::groups; ++g)
       store_own(reinterpret_cast<std::byte*>(all + part * each + g * threads * 4), columns<T, 4>{c.sums[g][0], c.sums[g][1], c.sums[g][2], c.sums[g][3]});
     if (!b.last_of(a.counters + number, a.parts)) return false;
+    // Of some groups at a time a part after the other: loads enough to wait for together, and little code.
+    constexpr int together = 4;
+    static_assert(core::groups % together == 0);
     TX_UNROLL
-    for (int g = 0; g < core::groups; ++g) {
-      auto sum = load_own<T, 4>(reinterpret_cast<std::byte const*>(all + g * threads * 4));
-      for (int p = 1; p < a.parts; ++p) {
-        auto const more = load_own<T, 4>(reinterpret_cast<std::byte const*>(all + p * each + g * threads * 4));
-        for (int k = 0; k < 4; ++k) sum.x[k] += more.x[k];
+    for (int first = 0; first < core::groups; first += together) {
+      columns<T, 4> sum[together] = {};
+      TX_ROLLED
+      for (int p = 0; p < a.parts; ++p) {
+        columns<T, 4> more[together];
+        TX_UNROLL
+        for (int g = 0; g < together; ++g) more[g] = load_own<T, 4>(reinterpret_cast<std::byte const*>(all + p * each + (first + g) * threads * 4));
+        TX_UNROLL
+        for (int g = 0; g < together; ++g)
+          for (int k = 0; k < 4; ++k) sum[g].x[k] = p == 0 ? more[g].x[k] : sum[g].x[k] + more[g].x[k];
       }
-      for (int k = 0; k < 4; ++k) c.sums[g][k] = sum.x[k];
+      TX_UNROLL
+      for (int g = 0; g < together; ++g)
+        for (int k = 0; k < 4; ++k) c.sums[first + g][k] = sum[g].x[k];
     }
     return true;
   }

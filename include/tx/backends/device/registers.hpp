@@ -45,27 +45,37 @@ template <class T, int N>
 inline constexpr bool in_words = N > 1 && N * sizeof(T) % 4 == 0;
 }  // namespace detail
 
-// Elements p[0 .. N); wide: p is a multiple of their bytes, or of 16.
+// Elements as they lie in memory, [N]: what was asked for, and is not waited for before it is widened.
 template <dtype D, int N>
-TX_DEVICE columns<register_t<D>, N> load_columns(std::byte const* p, bool wide) {
-  columns<register_t<D>, N> out;
-  constexpr int bytes = N * static_cast<int>(sizeof(element_t<D>));
-  if constexpr (detail::in_words<element_t<D>, N>) {
-    if (wide) {
-      auto const all = *reinterpret_cast<detail::words<bytes> const*>(p);
-      TX_UNROLL
-      for (int i = 0; i < N; ++i) {
-        element_t<D> one;
-        __builtin_memcpy(&one, reinterpret_cast<std::byte const*>(all.word) + i * static_cast<int>(sizeof one), sizeof one);
-        out.x[i] = load<D>(reinterpret_cast<std::byte const*>(&one), 0);
-      }
-      return out;
+struct fetched_columns {
+  static constexpr int bytes = N * static_cast<int>(sizeof(element_t<D>));
+  std::conditional_t<detail::in_words<element_t<D>, N>, detail::words<bytes>, columns<element_t<D>, N>> all;
+
+  TX_DEVICE columns<register_t<D>, N> widened() const {
+    columns<register_t<D>, N> out;
+    TX_UNROLL
+    for (int i = 0; i < N; ++i) {
+      element_t<D> one;
+      __builtin_memcpy(&one, reinterpret_cast<std::byte const*>(&all) + i * static_cast<int>(sizeof one), sizeof one);
+      out.x[i] = load<D>(reinterpret_cast<std::byte const*>(&one), 0);
     }
+    return out;
   }
+};
+// p[0 .. N), which begin at a multiple of their bytes, or of 16.
+template <dtype D, int N>
+TX_DEVICE fetched_columns<D, N> fetch_columns(std::byte const* p) {
+  return {*reinterpret_cast<decltype(fetched_columns<D, N>::all) const*>(p)};
+}
+// p[0], p[apart] ...
+template <dtype D, int N>
+TX_DEVICE fetched_columns<D, N> fetch_apart(std::byte const* p, std::int64_t apart) {
+  fetched_columns<D, N> out;
   TX_UNROLL
-  for (int i = 0; i < N; ++i) out.x[i] = load<D>(p, i);
+  for (int i = 0; i < N; ++i) __builtin_memcpy(reinterpret_cast<std::byte*>(&out.all) + i * static_cast<int>(sizeof(element_t<D>)), reinterpret_cast<element_t<D> const*>(p) + i * apart, sizeof(element_t<D>));
   return out;
 }
+// wide: p is a multiple of their bytes, or of 16.
 template <dtype D, int N>
 TX_DEVICE void store_columns(std::byte* p, columns<register_t<D>, N> const& values, bool wide) {
   constexpr int bytes = N * static_cast<int>(sizeof(element_t<D>));

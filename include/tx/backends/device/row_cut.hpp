@@ -6,11 +6,18 @@
 
 namespace tx::backends::device {
 
+// How many threads have a row that lies in registers (row_held.hpp), in how many steps each, and into how many pieces of so many columns it is cut.
+struct held_rows {
+  int team_size = 0, steps = 0, pieces = 1;  // 0: the row does not
+  constexpr bool any() const { return steps > 0; }
+};
+
 // What of a kernel decides it.
 struct row_facts {
   exec::row_buffers kept{};
   int at_once = 1;            // columns of a thread
   bool whole_rows = true;     // a row has numbers of its own, so that one team does all of it
+  held_rows held{};
 };
 
 struct row_cut {
@@ -26,8 +33,28 @@ inline constexpr std::int64_t piece_columns = 2048;  // where rows are cut; more
 inline constexpr int counters_of_piece = 1 + most_shares / share_group;
 inline constexpr int most_pieces = counter_words / counters_of_piece;
 
+inline constexpr int held_threads = 128;  // of a block whose rows are held: threads with so many registers come in smaller blocks
+
+// Of rows that are held.
+constexpr row_cut cut_held(row_facts const& k, std::int64_t rows, std::int64_t cols) {
+  row_cut c{};
+  c.team_size = k.held.team_size;
+  c.pieces = k.held.pieces;
+  c.piece = c.pieces == 1 ? cols : std::int64_t{k.held.steps} * k.held.team_size * k.at_once;
+  c.teams = c.team_size < held_threads ? held_threads / c.team_size : 1;
+  std::int64_t const sum = sum_bytes(k.kept, c.piece);
+  while (c.teams > 1 && c.teams * c.team_size > warp && combine_bytes + c.teams * sum > most_shared) c.teams /= 2;
+  c.sums_in_shared = combine_bytes + c.teams * sum <= most_shared;
+  if (!c.sums_in_shared) c.teams = 1;
+  c.shared_bytes = combine_bytes + (c.sums_in_shared ? c.teams * sum : 0);
+  std::int64_t const in_turns = (rows + c.teams - 1) / c.teams;
+  c.blocks = sums_over_rows(k.kept) ? shares_of(rows) : static_cast<int>(in_turns < most_blocks ? in_turns : most_blocks);
+  return c;
+}
+
 // Of `rows` rows, which a launch has, of `cols` columns.
 constexpr row_cut cut_rows(row_facts const& k, std::int64_t rows, std::int64_t cols) {
+  if (k.held.any()) return cut_held(k, rows, cols);
   row_cut c{};
   bool const sums = sums_over_rows(k.kept);
   c.piece = cols;

@@ -14,7 +14,8 @@ struct row_task {
   static constexpr auto const& sweeping = exec::row_sweeps_of<F>;
   static constexpr int first_input = types::has_product ? 1 : 0;
   static constexpr int sweeps = sweeping.sweeps;
-  static constexpr int stashes = sweeping.stashes;
+  static constexpr held_rows held = detail::held_of<F>;
+  static constexpr int stashes = held.any() ? 0 : sweeping.stashes;  // rows in shared memory, or in scratch
   static constexpr int element = sweeping.element;
   static constexpr int column_sums = sweeping.column_sums;
   static constexpr int row_sums = sweeping.row_sums;
@@ -34,8 +35,8 @@ struct row_task {
     std::uint32_t* counters = nullptr;
     std::byte const* product = nullptr;    // row `first`, dense
     bool product_rounded = false;          // to type_of_product
-    int team_size = warp, teams = 1;       // threads of a row, and rows at once in a block
-    int pieces = 1;                        // of columns
+    int team_log = 0, teams = 1;           // 1 << team_log threads of a row, and rows at once in a block
+    divider pieces;                        // of columns
     bool stash_in_shared = true, sums_in_shared = true;
     place operand[types::operands + 1]{};  // inputs but the product, then outputs
   };
@@ -43,14 +44,15 @@ struct row_task {
 
   template <class Block>
   static TX_DEVICE void run(Block& b, arguments const& a) {
-    int const piece = a.pieces == 1 ? 0 : b.block() % a.pieces;
-    int const share = a.pieces == 1 ? b.block() : b.block() / a.pieces, shares = a.pieces == 1 ? b.blocks() : b.blocks() / a.pieces;
+    int const share = static_cast<int>(a.pieces.quotient(static_cast<std::uint32_t>(b.block()))), shares = static_cast<int>(a.pieces.quotient(static_cast<std::uint32_t>(b.blocks())));
+    int const piece = b.block() - share * static_cast<int>(a.pieces.by);
     int const teams = a.teams;
     row_body<F, Block> body(b, a, share, piece);
     if constexpr (sums) {
       std::int64_t const begin = a.first + share_begin(a.last - a.first, share, shares), end = a.first + share_begin(a.last - a.first, share + 1, shares);
       body.clear_sums();
       body.rows(begin, end, teams);
+      body.hand_over_sums();
       row_sums_of<F, Block>(b, a, share, shares, piece).add(end - begin < teams ? end - begin : teams);
     } else {
       body.rows(a.first + std::int64_t{share} * teams, a.last, std::int64_t{shares} * teams);

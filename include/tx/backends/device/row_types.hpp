@@ -20,9 +20,9 @@ namespace detail {
 
 template <class F>
 struct row_types;
-template <bool Exact, class... In, class... Let, class... Out>
-struct row_types<exec::fused<Exact, exec::ins<In...>, exec::lets<Let...>, exec::outs<Out...>>> {
-  static constexpr bool exact = Exact;
+template <int Columns, class... In, class... Let, class... Out>
+struct row_types<exec::fused<Columns, exec::ins<In...>, exec::lets<Let...>, exec::outs<Out...>>> {
+  static constexpr int known_columns = Columns;  // as the signature has it
   static constexpr int inputs = sizeof...(In);
   static constexpr int lets = sizeof...(Let);
   static constexpr int outputs = sizeof...(Out);
@@ -36,6 +36,7 @@ struct row_types<exec::fused<Exact, exec::ins<In...>, exec::lets<Let...>, exec::
   static constexpr dtype types[values + 1] = {In::sig.type..., Let::type...};
   static constexpr bool reduces_rows = ((Let::shape == form::row_reduce) || ...);
   static constexpr bool has_product = ((In::sig.how == access::product) || ...);
+  static constexpr bool draws = ((In::sig.how == access::random) || ...);
   static constexpr int operands = inputs - has_product + outputs;
 
   template <class>
@@ -72,8 +73,8 @@ struct value_facts {
 // In what type a product may be handed to the group: of halves, where all that is made of it is made of what it is as those; else that of its sums.
 template <class F>
 inline constexpr dtype type_of_product = dtype::f32;
-template <bool Exact, class... In, class... Let, class... Out>
-inline constexpr dtype type_of_product<exec::fused<Exact, exec::ins<In...>, exec::lets<Let...>, exec::outs<Out...>>> = [] {
+template <int Columns, class... In, class... Let, class... Out>
+inline constexpr dtype type_of_product<exec::fused<Columns, exec::ins<In...>, exec::lets<Let...>, exec::outs<Out...>>> = [] {
   constexpr exec::in_sig inputs[] = {In::sig..., exec::in_sig{}};
   int product = 0;
   while (product < static_cast<int>(sizeof...(In)) && inputs[product].how != access::product) ++product;
@@ -100,8 +101,8 @@ inline constexpr end_op end_op_of = std::is_same_v<Rule, rules::add>    ? end_op
                                                                         : end_op::other;
 template <class F, dtype Sides>
 inline constexpr product_end end_of_product{};
-template <bool Exact, class... In, class... Let, class... Out, dtype Sides>
-inline constexpr product_end end_of_product<exec::fused<Exact, exec::ins<In...>, exec::lets<Let...>, exec::outs<Out...>>, Sides> = [] {
+template <int Columns, class... In, class... Let, class... Out, dtype Sides>
+inline constexpr product_end end_of_product<exec::fused<Columns, exec::ins<In...>, exec::lets<Let...>, exec::outs<Out...>>, Sides> = [] {
   constexpr exec::in_sig in[] = {In::sig..., exec::in_sig{}};
   constexpr end_let lets[] = {end_let{end_op_of<typename Let::rule>, Let::type, Let::shape, {Let::operand[0], Let::operand[1]}}..., end_let{}};
   constexpr exec::out_sig outs[] = {Out::sig..., exec::out_sig{}};
@@ -114,9 +115,13 @@ TX_DEVICE std::int64_t kept_row_of(std::int64_t cols) {
   return (cols + 31) / 32 * 32 * exec::row_sweeps_of<F>.element;
 }
 
+// Is a number made of a row, so that one team computes all of it?
+template <class F>
+inline constexpr bool whole_rows = row_types<F>::reduces_rows || row_types<F>::has_numbers || exec::row_sweeps_of<F>.row_sums > 0;
+
 // Neighbouring columns that a thread computes at once: 16 bytes of them where all are f32, or all are halves.
 template <class F>
-inline constexpr int columns_at_once = !row_types<F>::exact                       ? 1
+inline constexpr int columns_at_once = row_types<F>::known_columns == exec::any_columns ? 1
                                        : exec::row_sweeps_of<F>.element == 8 ? 2
                                        : row_types<F>::halves_alone            ? 8
                                                                                : 4;

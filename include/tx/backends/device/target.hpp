@@ -12,6 +12,8 @@ namespace tx::backends::device {
 inline constexpr std::int64_t counter_words = 64 * 17;
 // Columns that are a multiple of this are read and written several at a time (columns_at_once of row_types.hpp).
 inline constexpr std::int64_t whole_columns = 16;
+// Rows of up to so many may be held in registers by those that compute them (row_held.hpp).
+inline constexpr std::int64_t most_held_columns = 4096;
 
 // Sums over columns: rows are cut into shares, a block each. What they give is added in groups, then that of the groups: a tree that does not
 // depend on the device.
@@ -163,6 +165,8 @@ constexpr target with_own_kernels(char const* name) {
       .rounds_ahead = true,
       .gathers_gradients = true,
       .starts_together = warps ? rows_together : nullptr,
+      .known_columns = most_held_columns,
+      .whole_bytes = 16,  // what a thread reads and writes at a time
       .has_own_memory = true,
       .counter_words = counter_words,
   };

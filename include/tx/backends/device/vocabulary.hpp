@@ -48,6 +48,12 @@ inline constexpr std::int64_t most_grid = 2147483647;  // blocks of a product, w
 inline constexpr std::int64_t most_block_memory = 227 << 10;  // bytes of shared memory that a block may ask for, from compute capability 9.0 on
 inline constexpr std::size_t most_arguments = 32764;   // bytes, from compute capability 7.0 on
 
+constexpr int log_of(int power_of_two) {
+  int log = 0;
+  while (1 << log < power_of_two) ++log;
+  return log;
+}
+
 // The first lane whose bit a ballot has; one has it.
 TX_DEVICE inline int first_lane(std::uint32_t bits) {
   int lane = 0;
@@ -61,35 +67,37 @@ struct matrices {
 };
 
 // Threads that work on one row: a part of a warp (a power of two), a warp, or the whole block.
-template <class Block>
+// Size: how many, where that is known.
+template <class Block, int Size = 0>
 class team {
  public:
-  TX_DEVICE team(Block& b, int size) : b_(b), size_(size) {}
-  TX_DEVICE int size() const { return size_; }
-  TX_DEVICE int lane() const { return b_.thread() % size_; }
-  TX_DEVICE int index() const { return b_.thread() / size_; }  // among the teams of the block
+  // 1 << size_log threads.
+  TX_DEVICE team(Block& b, int size_log) : b_(b), size_log_(size_log) {}
+  TX_DEVICE int size() const { return Size > 0 ? Size : 1 << size_log_; }
+  TX_DEVICE int lane() const { return b_.thread() & (size() - 1); }
+  TX_DEVICE int index() const { return Size > 0 ? b_.thread() / (Size > 0 ? Size : 1) : b_.thread() >> size_log_; }  // among the teams of the block
 
   // All of x combined, the same for every lane: always the same tree. All teams of the block must come here. `room`: a
   // number of up to 8 bytes for each warp, in shared memory.
   template <class Rule, class T>
   TX_DEVICE T combine(T x, std::byte* room) const {
-    for (int mask = 1; mask < (size_ < warp ? size_ : warp); mask *= 2) {
+    for (int mask = 1; mask < (size() < warp ? size() : warp); mask *= 2) {
       T const other = b_.exchange(x, mask);
       x = (lane() & mask) != 0 ? Rule::apply(other, x) : Rule::apply(x, other);
     }
-    if (size_ <= warp) return x;
-    T* const of_warp = reinterpret_cast<T*>(room) + index() * (size_ / warp);
+    if (size() <= warp) return x;
+    T* const of_warp = reinterpret_cast<T*>(room) + index() * (size() / warp);
     if (lane() % warp == 0) of_warp[lane() / warp] = x;
     b_.sync();
     x = of_warp[0];
-    for (int w = 1; w < size_ / warp; ++w) x = Rule::apply(x, of_warp[w]);
+    for (int w = 1; w < size() / warp; ++w) x = Rule::apply(x, of_warp[w]);
     b_.sync();
     return x;
   }
 
  private:
   Block& b_;
-  int size_;
+  int size_log_;
 };
 
 // Numbered members, for packs of different types. The host fills them, the device reads them: constexpr functions are for both.

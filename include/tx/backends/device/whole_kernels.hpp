@@ -32,7 +32,7 @@ struct whole_kernel<Device, exec::whole<Rule, exec::elements<Out...>, exec::ins<
     ((get<K>(a.in) = exec::whole_input<In>(f, operands[K])), ...);
     shape const rows = get<0>(a.out).dims;  // rules cut by rows
     constexpr int threads = 128;
-    if (task::by_element && rows.count() > most_rows) throw shape_error("device: a result of " + std::to_string(rows.count()) + " elements. FIX: up to 2147483647, as parts of a batch: tx::accumulate<parts>");
+    if (task::by_element && rows.count() > most_rows) throw shape_error("device: a result of " + std::to_string(rows.count()) + " elements. FIX: up to " + std::to_string(most_rows) + ", as parts of a batch: tx::accumulate<parts>");
     int const blocks = detail::blocks_for(task::by_element ? rows.count() : rows.count() / detail::upper_of(rows.last(), 1), threads);
     if (rows.count() > 0) Device::template launch<task>(blocks, threads, 0, a);
   }
@@ -47,7 +47,7 @@ struct kernel<Device, exec::whole<rules::scatter_rows, exec::elements<T>, exec::
   static void run(exec::frame const& f, exec::call const& c, exec::operand_ref const* operands) {
     shape const to = f.dims(operands[2]), ids = f.dims(operands[1]);
     std::int64_t const count = ids.count(), rows = to.dim[0], cols = to.last();
-    if (count > most_rows) throw shape_error("device: " + std::to_string(count) + " ids. FIX: up to 2147483647, as parts of a batch: tx::accumulate<parts>");
+    if (count > most_rows) throw shape_error("device: " + std::to_string(count) + " ids. FIX: up to " + std::to_string(most_rows) + ", as parts of a batch: tx::accumulate<parts>");
     divider const bag(static_cast<std::uint32_t>(ids.last()));
     std::byte *const codes = f.scratch(c), *const sums = codes + exec::aligned(count * 4);
     std::byte* const gradient = f.at<std::byte>(operands[0]);
@@ -143,7 +143,7 @@ struct attention_operands {
     if (facts.dropout) {
       exec::operand_ref const& noise = operands[first + 3 + facts.noise_at()];
       std::int64_t const rows = p.texts * facts.heads * p.queries;
-      if (noise.random.own != 0 && rows > most_rows) throw shape_error("device: attention in parts that drops probabilities of " + std::to_string(rows) + " rows. FIX: up to 2147483647, as parts of a batch: tx::accumulate<parts>");
+      if (noise.random.own != 0 && rows > most_rows) throw shape_error("device: attention in parts that drops probabilities of " + std::to_string(rows) + " rows. FIX: up to " + std::to_string(most_rows) + ", as parts of a batch: tx::accumulate<parts>");
       p.rate = data<f32>(facts.rate_at());
       p.key = f.key;
       p.stream = f.stream(noise);
