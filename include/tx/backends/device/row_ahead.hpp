@@ -9,7 +9,7 @@ namespace tx::backends::device {
 namespace detail {
 
 // Words of 4 bytes that a thread fetches at once, steps that it does so for, and values that it computes then: more would take registers from other threads of a processor, and time of a compiler.
-inline constexpr int most_words_ahead = 32, most_steps_ahead = 4, most_single_steps_ahead = 8, most_values_ahead = 512;
+inline constexpr int most_words_ahead = 32, most_steps_ahead = 4, most_single_steps_ahead = 4, most_values_ahead = 256;
 
 // Does a sweep read input V from memory, column by column? Or any of them does.
 inline constexpr int any_sweep = -1;
