@@ -71,12 +71,26 @@ struct repeated_ids_task {
   using element = element_t<D>;
 
   static TX_DEVICE void sum_columns(arguments const& a, std::int32_t const* next, std::int64_t first, int place, std::int64_t column) {
+    constexpr int together = 4;  // places whose rows are asked for before the first of them is waited for
     element sums[columns_of_lane]{};
-    for (int p = place; p < places; p = next[p]) {
-      element const* const more = reinterpret_cast<element const*>(a.gradient) + std::int64_t{a.bag.quotient(static_cast<std::uint32_t>(first + p))} * a.cols;
+    for (int p = place; p < places;) {
+      element more[together][columns_of_lane];
+      int from[together];
       TX_UNROLL
-      for (int k = 0; k < columns_of_lane; ++k)
-        if (column + k * warp < a.cols) sums[k] += more[column + k * warp];
+      for (int n = 0; n < together; ++n) {
+        from[n] = p;
+        if (p < places) p = next[p];
+      }
+      TX_UNROLL
+      for (int n = 0; n < together; ++n) {
+        element const* const row = reinterpret_cast<element const*>(a.gradient) + std::int64_t{a.bag.quotient(static_cast<std::uint32_t>(first + from[n]))} * a.cols;
+        TX_UNROLL
+        for (int k = 0; k < columns_of_lane; ++k) more[n][k] = from[n] < places && column + k * warp < a.cols ? row[column + k * warp] : element(0);
+      }
+      TX_UNROLL
+      for (int n = 0; n < together; ++n)
+        for (int k = 0; k < columns_of_lane; ++k)
+          if (from[n] < places) sums[k] += more[n][k];
     }
     element* const to = reinterpret_cast<element*>(a.sums) + (first + place) * a.cols;
     TX_UNROLL
