@@ -124,7 +124,7 @@ class row_body {
     } else if constexpr (sig.how == access::product) {
       from_[V] = product_ + ((row_ - product_row_) * product_stride_ - product_column_) * (a_.product_rounded ? size_of(detail::type_of_product<F>) : size_of(sig.type));
     } else if constexpr (sig.how == access::position) {
-      if (operand<V>().rank != 0) get<V>(x_) = static_cast<type_of<V>>(operand<V>().position(row_));
+      get<V>(x_) = operand<V>().rank != 0 ? static_cast<type_of<V>>(operand<V>().position(row_)) : type_of<V>{};
     }
   }
   template <int... O>
