@@ -74,6 +74,10 @@ template <int Columns>
 using sum_of_row = tx::exec::fused<Columns, tx::exec::ins<tx::exec::in<tx::dtype::f32, tx::exec::access::contiguous>>,
                                    tx::exec::lets<tx::exec::let<tx::rules::sum, tx::dtype::f32, tx::exec::form::row_reduce, false, 0>>, tx::exec::outs<tx::exec::out<1, tx::dtype::f32, tx::exec::form::map, true>>>;
 
+struct sums_of_f64 {
+  t<double, 1, 4096> a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q;
+};
+
 }  // namespace
 
 TEST_CASE("A row is held by the smallest team whose threads have registers for it; rows of which nothing is made are cut into pieces") {
@@ -126,6 +130,13 @@ TEST_CASE("Sums over rows of pieces of them, of f32, halves and f64") {
   std::vector<tx::bf16> h;
   for (float const x : numbers<float>(33 * 544, -1, 1)) h.push_back(tx::bf16::from(x));
   CHECK(distance_from_reference<tx::function<halves>>(1, h) < 1e-5);
+}
+
+TEST_CASE("Rows of so many sums that they would be cut into more pieces than there are counters") {
+  constexpr auto sums = [](t<double, 9, 4096> x) {
+    return [&]<int... K>(std::integer_sequence<int, K...>) { return sums_of_f64{tx::sum<0>(x * x + (K + 1) * x)...}; }(std::make_integer_sequence<int, 17>{});
+  };
+  CHECK(distance_from_reference<tx::function<sums>>(1, numbers<double>(9 * 4096, -1, 1)) < 1e-12);
 }
 
 TEST_CASE("The same bits in whatever order blocks and threads come, where rows are held") {

@@ -32,7 +32,8 @@ inline constexpr held_rows held_of = [] {
       if (team < warp && team < lanes) continue;  // narrow rows share a warp
       if constexpr (!whole_rows<F>)
         while (team == warp && steps > 1 && !fit(steps)) steps = (steps + 1) / 2;  // any part of a row may be a team's
-      if (fit(steps)) return held_rows{team, steps, (lanes + team * steps - 1) / (team * steps)};
+      int const pieces = (lanes + team * steps - 1) / (team * steps);
+      if (fit(steps) && pieces <= most_pieces) return held_rows{team, steps, pieces};
     }
   }
   return held_rows{};
