@@ -1,5 +1,5 @@
 // Fused groups on the device: rows of any width, reductions within and over rows, stashes, types, random numbers.
-#include "compare.hpp"
+#include "norm_rows.hpp"
 
 #include <tx/nn/layer_norm.hpp>
 #include <tx/ops/cast.hpp>
@@ -30,9 +30,6 @@
 
 namespace {
 
-template <class T, auto... D>
-using t = tx::tensor<T, D...>;
-
 // Values that a kernel of the program keeps of a row, at most.
 template <class Program>
 constexpr int most_stashes() {
@@ -43,32 +40,15 @@ constexpr int most_stashes() {
   return most;
 }
 
-// Three passes with costly values between them, two of them kept.
-template <int Rows, int Cols>
-constexpr auto normalise = [](t<float, Rows, Cols> x) {
-  auto const y = tx::exp(tx::erf(x) * 0.5);
-  auto const centred = y - tx::mean<1>(y);
-  return tx::softmax(centred / tx::sqrt(tx::mean<1>(centred * centred) + 1e-3));
-};
-
 template <int Rows, int Cols>
 void any_width() {
   INFO(Rows << " x " << Cols);
   CHECK(distance_from_reference<tx::function<normalise<Rows, Cols>>>(2, numbers<float>(Rows * Cols, -2, 2)) < 1e-5);
 }
 
-template <int H>
-struct norm_model {
-  tx::nn::layer_norm<H> norm;
-  tx::param<tx::tensor<float, H>, tx::init::uniform<1, 1>> scale;
-};
-template <int Rows, int H>
-constexpr auto norm_loss = [](norm_model<H> const& m, t<float, Rows, H> x) {
-  return tx::mean(tx::gelu(m.norm(x * m.scale)) * tx::cast<float>(tx::iota<-1>(x)));
-};
 template <int Rows, int H>
 double norm_gradient() {
-  return distance_from_reference<tx::train_step<norm_model<H>, norm_loss<Rows, H>, descent>>(2, numbers<float>(Rows * H, -1, 1));
+  return distance_from_reference<norm_step<Rows, H, false>>(2, numbers<float>(Rows * H, -1, 1));
 }
 
 struct all_types {
@@ -148,11 +128,7 @@ TEST_CASE("Sums of many shares, of long rows cut into pieces, and of rows too lo
 TEST_CASE("The same bits in whatever order blocks and threads come") {
   constexpr auto f = [](t<float, 700, 48> x) { return tx::sum<0>(tx::softmax(x)); };
   auto const x = numbers<float>(700 * 48, -1, 1);
-  auto const forwards = outcome<tx::function<f>, interpreted>(2, x);
-  interpreter::host_device::reversed = true;
-  auto const backwards = outcome<tx::function<f>, interpreted>(2, x);
-  interpreter::host_device::reversed = false;
-  CHECK(forwards == backwards);
+  CHECK(same_in_both_orders<tx::function<f>>(2, x));
 }
 
 TEST_CASE("Several columns at once: of halves, of f64 beside bool, and where rows begin in between") {

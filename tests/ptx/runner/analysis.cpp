@@ -6,15 +6,10 @@
 
 namespace ptx {
 
-namespace {
-
-// The parts of its name: ld, global, v4, f32.
 std::vector<std::string> name_of(instruction const& i) {
   std::vector<std::string> const words = split(i.text, ' ');
   return split(words.at(words.at(0)[0] == '@' ? 1 : 0), '.');
 }
-
-}  // namespace
 
 kernel_facts facts_of(kernel const& k) {
   std::vector<bool> in_loop(k.code.size(), false);

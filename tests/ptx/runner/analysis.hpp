@@ -14,4 +14,7 @@ struct kernel_facts {
 
 kernel_facts facts_of(kernel const& k);
 
+// The parts of its name: ld, global, v4, f32.
+std::vector<std::string> name_of(instruction const& i);
+
 }  // namespace ptx

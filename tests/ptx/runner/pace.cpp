@@ -1,5 +1,6 @@
 #include "pace.hpp"
 
+#include "analysis.hpp"
 #include "scanner.hpp"
 
 #include <algorithm>
@@ -8,13 +9,8 @@ namespace ptx {
 
 namespace {
 
-// Cycles, of Luo et al., "Benchmarking and dissecting the Nvidia Hopper GPU architecture via microbenchmarking" (arXiv 2402.13499), rounded.
+// Cycles, of the order that microbenchmarks of such devices find (for one, Luo et al., arXiv 2402.13499). Memory is taken to be busy, and is further away than when it is idle.
 constexpr int of_arithmetic = 4, of_special = 20, of_shared = 30, of_near_memory = 270, of_memory = 700, of_exchange = 25, of_matrices = 33;
-
-std::vector<std::string> name_of(std::string const& text) {
-  std::vector<std::string> const words = split(text, ' ');
-  return split(words.at(words.at(0)[0] == '@' ? 1 : 0), '.');
-}
 
 // Operands at the front that are written: none, one, or those in its braces.
 int results_of(instruction const& i, std::string const& name) {
@@ -27,7 +23,7 @@ int results_of(instruction const& i, std::string const& name) {
 }
 
 timing timing_of(instruction const& i) {
-  auto const name = name_of(i.text);
+  auto const name = name_of(i);
   auto const has = [&](char const* part) { return std::ranges::find(name, part) != name.end(); };
   std::string const& type = name.back();
   bool const wide = type.size() > 1 && type.substr(1) == "64", is_integer = type[0] == 's' || type[0] == 'u' || type[0] == 'b';

@@ -1,6 +1,6 @@
 // How long a block takes that has a processor for itself, in cycles: not what a device would measure, but enough to tell which of two kernels waits less.
 // A warp starts its instructions in any order within a straight stretch of code, as ptxas arranges them, and no stretch before all of the
-// one before it have started. Each starts when its operands are there; how long they take is what others have measured of such devices.
+// one before it have started. Each starts when its operands are there; how long they take is of the order that others have measured.
 #pragma once
 
 #include "module.hpp"

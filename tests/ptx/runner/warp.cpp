@@ -149,13 +149,12 @@ std::byte* warp::local_at(int lane, std::uint64_t at, int bytes, use how) {
   return local_.data() + first;
 }
 
-// Which memory these lanes read or write, and how long that takes.
+// The lanes that do it, and which memory they read or write.
 void warp::pace_of(instruction const& i, lanes m) {
   pace& p = *of.how().paced;
   int const at = static_cast<int>(&i - of.how().of->code.data());
   timing const& t = p.of(at);
   auto where = pace::memory::none;
-  if (i.guard.at >= 0) m &= i.guard_is_negated ? ~predicate(i.guard) : predicate(i.guard);
   if ((t.loads || t.stores) && m != 0) {
     slot const address = i.slots[static_cast<std::size_t>(t.stores ? 0 : i.count - 1)];
     where = pace::memory::near;
@@ -175,8 +174,8 @@ void warp::step(group& g, int until) {
     instruction const& i = code[g.pc];
     running_ = &i;
     lanes m = g.mask;
-    if (of.how().paced != nullptr) pace_of(i, g.mask);
     if (i.guard.at >= 0) m &= i.guard_is_negated ? ~predicate(i.guard) : predicate(i.guard);
+    if (of.how().paced != nullptr) pace_of(i, m);
     switch (i.kind) {
       case flow::plain:
         if (m != 0 && (i.wait < 0 || i.wait != without)) i.run(*this, i, m);

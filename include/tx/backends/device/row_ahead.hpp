@@ -9,7 +9,7 @@ namespace tx::backends::device {
 namespace detail {
 
 // Words of 4 bytes that a thread fetches at once, steps that it does so for, and values that it computes then: more would take registers from other threads of a processor, and time of a compiler.
-inline constexpr int most_words_ahead = 32, most_steps_ahead = 4, most_single_steps_ahead = 4, most_values_ahead = 256;
+inline constexpr int most_words_ahead = 32, most_steps_ahead = 4, most_values_ahead = 256;
 
 // Does a sweep read input V from memory, column by column? Or any of them does.
 inline constexpr int any_sweep = -1;
@@ -73,10 +73,10 @@ constexpr int values_computed(int sweep) {
 // How many steps are fetched together.
 template <class F, int Sweep, int N>
 inline constexpr int steps_ahead = [] {
-  constexpr int step_words = words_fetched<F, Sweep, N>, computed = values_computed<F>(Sweep), most = N == 1 ? most_single_steps_ahead : most_steps_ahead;
+  constexpr int step_words = words_fetched<F, Sweep, N>, computed = values_computed<F>(Sweep);
   if (step_words == 0) return 1;
   int steps = 1;
-  while (steps < most && 2 * steps * step_words <= most_words_ahead && 2 * steps * computed * N <= most_values_ahead) steps *= 2;
+  while (steps < most_steps_ahead && 2 * steps * step_words <= most_words_ahead && 2 * steps * computed * N <= most_values_ahead) steps *= 2;
   return steps;
 }();
 

@@ -33,6 +33,16 @@ inline constexpr std::int64_t piece_columns = 2048;  // where rows are cut; more
 inline constexpr int counters_of_piece = 1 + most_shares / share_group;
 inline constexpr int most_pieces = counter_words / counters_of_piece;
 
+// Fewer teams, where shared memory has no room for so many bytes of each; a warp's at least.
+constexpr void fit_teams(row_cut& c, std::int64_t of_team) {
+  while (c.teams > 1 && c.teams * c.team_size > warp && combine_bytes + c.teams * of_team > most_shared) c.teams /= 2;
+}
+// So many rows at once in each block.
+constexpr int blocks_over(exec::row_buffers const& kept, std::int64_t rows, int teams) {
+  std::int64_t const in_turns = (rows + teams - 1) / teams;
+  return sums_over_rows(kept) ? shares_of(rows) : static_cast<int>(in_turns < most_blocks ? in_turns : most_blocks);
+}
+
 inline constexpr int held_threads = 128;  // of a block whose rows are held: threads with so many registers come in smaller blocks
 
 // Of rows that are held.
@@ -43,12 +53,11 @@ constexpr row_cut cut_held(row_facts const& k, std::int64_t rows, std::int64_t c
   c.piece = c.pieces == 1 ? cols : std::int64_t{k.held.steps} * k.held.team_size * k.at_once;
   c.teams = c.team_size < held_threads ? held_threads / c.team_size : 1;
   std::int64_t const sum = sum_bytes(k.kept, c.piece);
-  while (c.teams > 1 && c.teams * c.team_size > warp && combine_bytes + c.teams * sum > most_shared) c.teams /= 2;
+  fit_teams(c, sum);
   c.sums_in_shared = combine_bytes + c.teams * sum <= most_shared;
   if (!c.sums_in_shared) c.teams = 1;
   c.shared_bytes = combine_bytes + (c.sums_in_shared ? c.teams * sum : 0);
-  std::int64_t const in_turns = (rows + c.teams - 1) / c.teams;
-  c.blocks = sums_over_rows(k.kept) ? shares_of(rows) : static_cast<int>(in_turns < most_blocks ? in_turns : most_blocks);
+  c.blocks = blocks_over(k.kept, rows, c.teams);
   return c;
 }
 
@@ -56,7 +65,6 @@ constexpr row_cut cut_held(row_facts const& k, std::int64_t rows, std::int64_t c
 constexpr row_cut cut_rows(row_facts const& k, std::int64_t rows, std::int64_t cols) {
   if (k.held.any()) return cut_held(k, rows, cols);
   row_cut c{};
-  bool const sums = sums_over_rows(k.kept);
   c.piece = cols;
   if (!k.whole_rows && cols > 2 * piece_columns) {
     std::int64_t const pieces = (cols + piece_columns - 1) / piece_columns;
@@ -70,7 +78,7 @@ constexpr row_cut cut_rows(row_facts const& k, std::int64_t rows, std::int64_t c
   std::int64_t const stash = stash_bytes(k.kept, c.piece), sum = sum_bytes(k.kept, c.piece);
   while (c.team_size >= warp && c.team_size < most_threads && c.team_size < steps && stash + sum > c.team_size / warp * shared_of_warp) c.team_size *= 2;
   c.teams = most_threads / c.team_size;
-  while (c.teams > 1 && c.teams * c.team_size > warp && combine_bytes + c.teams * (stash + sum) > most_shared) c.teams /= 2;
+  fit_teams(c, stash + sum);
   if (combine_bytes + c.teams * (stash + sum) > most_shared) {  // one row at a time
     c.team_size = most_threads;
     c.teams = 1;
@@ -78,8 +86,7 @@ constexpr row_cut cut_rows(row_facts const& k, std::int64_t rows, std::int64_t c
     c.sums_in_shared = combine_bytes + (c.stash_in_shared ? stash : 0) + sum <= most_shared;
   }
   c.shared_bytes = combine_bytes + (c.stash_in_shared ? c.teams * stash : 0) + (c.sums_in_shared ? c.teams * sum : 0);
-  std::int64_t const in_turns = (rows + c.teams - 1) / c.teams;
-  c.blocks = sums ? shares_of(rows) : static_cast<int>(in_turns < most_blocks ? in_turns : most_blocks);
+  c.blocks = blocks_over(k.kept, rows, c.teams);
   if (!c.stash_in_shared && c.blocks > blocks_with_scratch(k.kept, rows)) c.blocks = blocks_with_scratch(k.kept, rows);
   return c;
 }

@@ -1,14 +1,13 @@
 // Rows whose number of columns a kernel's type says may be held: from memory they come to registers of their team once, all of them are asked for before any is
 // waited for, and what several sweeps need stays there, as do sums over rows until the last row. Rows of any other number of columns are read by
 // each sweep, and keep values and sums in shared memory.
-//   768 columns of f32, a team of 64 threads: 3 steps of 4 columns each
+//   768 columns of f32, a team of 32 threads: 6 steps of 4 columns each
 #pragma once
 
 #include <tx/backends/device/row_ahead.hpp>
 #include <tx/backends/device/row_cut.hpp>
 
 namespace tx::backends::device {
-
 
 namespace detail {
 

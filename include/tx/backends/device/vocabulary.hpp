@@ -73,9 +73,9 @@ class team {
  public:
   // 1 << size_log threads.
   TX_DEVICE team(Block& b, int size_log) : b_(b), size_log_(size_log) {}
-  TX_DEVICE int size() const { return Size > 0 ? Size : 1 << size_log_; }
+  TX_DEVICE int size() const { return 1 << log(); }
   TX_DEVICE int lane() const { return b_.thread() & (size() - 1); }
-  TX_DEVICE int index() const { return Size > 0 ? b_.thread() / (Size > 0 ? Size : 1) : b_.thread() >> size_log_; }  // among the teams of the block
+  TX_DEVICE int index() const { return b_.thread() >> log(); }  // among the teams of the block
 
   // All of x combined, the same for every lane: always the same tree. All teams of the block must come here. `room`: a
   // number of up to 8 bytes for each warp, in shared memory.
@@ -96,6 +96,9 @@ class team {
   }
 
  private:
+  static constexpr int known_log = log_of(Size);
+  TX_DEVICE int log() const { return Size > 0 ? known_log : size_log_; }
+
   Block& b_;
   int size_log_;
 };
