@@ -8,6 +8,7 @@
 
 #include <catch2/catch.hpp>
 
+#include <algorithm>
 #include <limits>
 
 namespace {
@@ -44,12 +45,16 @@ constexpr auto biased_loss = [](Model const& m) {
   return tx::sum(out * out * 0.25);
 };
 
+// How an attention is.
+template <auto... How>
+struct with {};
+
 struct tokens {
   tx::param<t<float, 150, 32>, tx::init::uniform<2, 1>> q, k, v;
 };
-template <class H>
+template <class H, auto... How>
 constexpr auto packed_loss = [](tokens const& m, t<int, 4> offsets) {
-  auto const out = tx::cast<float>(tx::nn::attend_packed<2>(tx::cast<H>(m.q), tx::cast<H>(m.k), tx::cast<H>(m.v), tx::nn::texts_at<80>(offsets), tx::nn::drop(0.1)));
+  auto const out = tx::cast<float>(tx::nn::attend_packed<2>(tx::cast<H>(m.q), tx::cast<H>(m.k), tx::cast<H>(m.v), tx::nn::texts_at<80>(offsets), How...));
   return tx::sum(out * out * 0.25);
 };
 
@@ -102,9 +107,27 @@ TEST_CASE("Attention whose queries see keys by their places") {
   CHECK(apart<tx::train_step<local, bounded_loss<tx::f16, local, tx::nn::local<9>>, descent>>() < 3e-3);
 }
 
+TEST_CASE("Attention of which whole tiles are not seen") {
+  auto const check = []<class Given, auto... How>(std::type_identity<Given>, with<How...>, double nearly = 3e-3) {
+    CHECK(apart<tx::train_step<Given, bounded_loss<tx::f16, Given, How...>, descent>>() < nearly);
+  };
+  check(std::type_identity<given<1, 2, 1, 200, 200, 16>>{}, with<tx::nn::causal, tx::nn::drop(0.25)>{});
+  check(std::type_identity<given<1, 1, 1, 150, 300, 16>>{}, with<tx::nn::local<40>, tx::nn::drop(0.25)>{});
+  check(std::type_identity<given<1, 1, 1, 150, 300, 16>>{}, with<tx::nn::causal, tx::nn::local<70>>{});
+  // Queries that see no key: all 70 are as probable.
+  check(std::type_identity<given<1, 1, 1, 200, 70, 16>>{}, with<tx::nn::local<9>, tx::nn::drop(0.25)>{});
+}
+
+TEST_CASE("Attention to a text of which no key takes part") {
+  using model = given<2, 2, 2, 70, 90, 16>;
+  std::vector<int> ids(180, 1);
+  std::fill(ids.begin() + 90, ids.end(), 0);
+  CHECK(apart<tx::train_step<model, masked_loss<tx::f16, model, 2, 90>, descent>>(ids) < 3e-3);
+}
+
 TEST_CASE("Attention of packed texts") {
-  using step = tx::train_step<tokens, packed_loss<tx::f16>, descent>;
-  CHECK(apart<step>(std::vector<int>{3, 3, 80, 140}) < 3e-3);
+  CHECK(apart<tx::train_step<tokens, packed_loss<tx::f16, tx::nn::drop(0.1)>, descent>>(std::vector<int>{3, 3, 80, 140}) < 3e-3);
+  CHECK(apart<tx::train_step<tokens, packed_loss<tx::f16, tx::nn::causal>, descent>>(std::vector<int>{3, 3, 80, 140}) < 3e-3);
 }
 
 TEST_CASE("Attention with a bias, and its gradient") {

@@ -20,11 +20,18 @@ using u8 = std::uint8_t;
 
 #if defined(__CUDA_ARCH__)  // device code has an instruction for it
 namespace detail {
-__device__ inline std::uint16_t narrowed_to_bf16(float x) {
+// Two at once, `low` in the lower half of a word.
+__device__ inline std::uint32_t narrowed_to_bf16(float low, float high) {
   std::uint32_t two;
-  asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(two) : "f"(0.0f), "f"(x));
-  return static_cast<std::uint16_t>(two);
+  asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(two) : "f"(high), "f"(low));
+  return two;
 }
+__device__ inline std::uint32_t narrowed_to_f16(float low, float high) {
+  std::uint32_t two;
+  asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(two) : "f"(high), "f"(low));
+  return two;
+}
+__device__ inline std::uint16_t narrowed_to_bf16(float x) { return static_cast<std::uint16_t>(narrowed_to_bf16(x, 0)); }
 __device__ inline std::uint16_t narrowed_to_f16(float x) {
   std::uint16_t bits;
   asm("cvt.rn.f16.f32 %0, %1;" : "=h"(bits) : "f"(x));

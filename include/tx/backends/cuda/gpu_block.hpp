@@ -25,6 +25,11 @@ struct gpu_block : device::launched_block {
   TX_DEVICE T exchange(T x, int mask) const {
     return __shfl_xor_sync(0xffffffffu, x, mask);
   }
+  TX_DEVICE float exp2(float x) const {
+    float y;
+    asm("ex2.approx.ftz.f32 %0, %1;\n" : "=f"(y) : "f"(x));
+    return y;
+  }
 
   TX_DEVICE void copy(std::byte* to, std::byte const* from, int bytes) const {
     asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;\n" ::"r"(shared_address(to)), "l"(__cvta_generic_to_global(from)), "r"(bytes) : "memory");

@@ -17,41 +17,49 @@ struct attention_query_task {
   template <class Block>
   static TX_DEVICE void run(Block& b, arguments const& a) {
     attention_problem const& p = a.p;
-    auto const [first, h, t] = attention_place(b, p.queries, p.f.heads);
+    attention_place const place(b, p.queries, p.f.heads);
+    int const first = place.first, h = place.h;
+    std::int64_t const t = place.t;
     auto const queries = p.queries_of(t), keys = p.keys_of(t);
     if (first >= queries.length || keys.length == 0) return;
 
     std::int64_t const width = std::int64_t{p.f.heads} * p.head;
     std::byte* const room = b.shared();
     attention_keys<D, Width> const all_keys(p, keys, h, room + 2 * tile::bytes);
+    auto const seen = p.keys_seen(first, queries.length, keys.length);
     std::int64_t const at = 2 * ((queries.first + first) * width + h * p.head);
     tile::copy(b, room, p.q + at, width, queries.length - first, p.head);
     tile::copy(b, room + tile::bytes, a.d_out + at, width, queries.length - first, p.head);
-    all_keys.copy(b, 0);
+    all_keys.copy(b, seen.first, seen.end);
 
     int const lane = b.thread() % warp, mine = first + b.thread() / warp * 16, g = lane / 4;
     kept_probabilities const kept(p);
-    float const scale = p.scale();
-    attention_slopes<D, Width, Biased> slopes{p, kept, t, h, mine, queries.length, keys.length};
+    std::uint64_t const drawn_row = p.rows(p.row(t, h, mine)) + static_cast<std::uint64_t>(g);
+    attention_slopes<D, Width, Biased> slopes{p, t, h, mine, queries.length, keys.length};
     slopes.load_numbers(b, a);
     TX_UNROLL
     for (int r = 0; r < 2; ++r) {
       int const i = mine + g + 8 * r;
       bool const there = i < queries.length;
-      slopes.product[r] = sum_of_row(b, there ? dot(a, 2 * ((queries.first + i) * width + h * p.head), lane % 4) : 0);
+      slopes.product[r] = kept.left() * sum_of_row(b, there ? dot(a, 2 * ((queries.first + i) * width + h * p.head), lane % 4) : 0);
       if (there && lane % 4 == 0) a.product[p.row(t, h, i)] = slopes.product[r];
     }
     typename tile::wide_sums d_q = {};
-    for (int j = 0; j < keys.length; j += attention_lines) {
-      all_keys.copy(b, j + attention_lines);
+    for (int j = seen.first; j < seen.end; j += attention_lines) {
+      all_keys.copy(b, j + attention_lines, seen.end);
       b.template wait_copies<1>();
       b.sync();
       std::byte const* const here = all_keys.at(j);
       typename tile::line_sums s = {};
-      slopes.compute(b, s, room, here, j);
+      slopes.compute(b, s, room, here, j, [&] {
+        kept_keys const drawn = kept.draw(drawn_row, j, lane);
+        a.kept[kept_words::at(p, t, h, mine, j) + b.thread() / warp * kept_words::of_warp + kept_words::own(lane)] = drawn.word();
+        return drawn;
+      });
       tile::add_products(b, d_q, s, here);
       b.sync();
     }
+    float const by = p.scale() * kept.scale();
     TX_UNROLL
     for (int r = 0; r < 2; ++r) {
       int const i = mine + g + 8 * r;
@@ -59,7 +67,7 @@ struct attention_query_task {
       TX_UNROLL
       for (int c = 0; c < tile::across; ++c) {
         int const d = 8 * c + lane % 4 * 2;
-        if (d < p.head) tile::store(a.d_q, (queries.first + i) * width + h * p.head + d, p.f.rounds, scale * d_q[c][2 * r], scale * d_q[c][2 * r + 1]);
+        if (d < p.head) tile::store(a.d_q, (queries.first + i) * width + h * p.head + d, p.f.rounds, by * d_q[c][2 * r], by * d_q[c][2 * r + 1]);
       }
     }
   }
@@ -82,8 +90,8 @@ struct attention_key_task {
   using tile = attention_tile<D, Width>;
   using arguments = attention_gradient_arguments;
   static constexpr int threads = attention_threads, blocks_beside = Width <= 64 ? 3 : 2;
-  static constexpr int numbers_bytes = 3 * attention_lines * 4;  // of each query: greatest, log_sum, product
-  static constexpr std::int64_t shared_bytes = 6 * tile::bytes + 2 * numbers_bytes;  // keys and values; queries, their d_out and numbers of two steps
+  static constexpr int numbers_bytes = 3 * attention_lines * 4, step_bytes = numbers_bytes + kept_words::tile_bytes;  // of each query: greatest, log_sum, product; what was kept
+  static constexpr std::int64_t shared_bytes = 6 * tile::bytes + 2 * step_bytes;  // keys and values; queries, their d_out and numbers of two steps
 
   template <class Block>
   static TX_DEVICE void run(Block& b, arguments const& a) {
@@ -94,11 +102,12 @@ struct attention_key_task {
     auto const queries = p.queries_of(t), keys = p.keys_of(t);
     if (first >= keys.length || queries.length == 0) return;
 
-    int const group = p.f.heads / p.f.key_heads, steps = (queries.length + attention_lines - 1) / attention_lines;
+    auto const seeing = p.queries_seen(first, queries.length, keys.length);
+    int const group = p.f.heads / p.f.key_heads, steps = seeing.first < seeing.end ? (seeing.end - seeing.first + attention_lines - 1) / attention_lines : 0;
     std::int64_t const width = std::int64_t{p.f.heads} * p.head, key_width = std::int64_t{p.f.key_heads} * p.head;
     std::byte* const room = b.shared();
     // Queries of each head of the group, a step after the other.
-    int next = 0, next_head = of * group, next_query = 0;
+    int next = 0, next_head = of * group, next_query = seeing.first;
     auto const copy_queries = [&] {
       if (next < group * steps) {
         std::byte* const to = room + 2 * tile::bytes + next % 2 * 2 * tile::bytes;
@@ -106,20 +115,23 @@ struct attention_key_task {
         std::int64_t const at = 2 * ((queries.first + i) * width + h * p.head);
         tile::copy(b, to, p.q + at, width, queries.length - i, p.head);
         tile::copy(b, to + tile::bytes, a.d_out + at, width, queries.length - i, p.head);
-        auto* const numbers = reinterpret_cast<float*>(room + 6 * tile::bytes + next % 2 * numbers_bytes);
+        std::byte* const behind = room + 6 * tile::bytes + next % 2 * step_bytes;
+        auto* const numbers = reinterpret_cast<float*>(behind);
         int const k = b.thread() % attention_lines;
         bool const there = i + k < queries.length;
         std::int64_t const row = p.row(t, h, i + k);
         if (b.thread() < attention_lines) {
-          numbers[k] = there ? a.greatest[row] : 0;
+          numbers[k] = there ? a.greatest[row] : std::numeric_limits<float>::infinity();  // of which the probability is 0
           numbers[attention_lines + k] = there ? a.log_sum[row] : 0;
         } else {
           numbers[2 * attention_lines + k] = there ? a.product[row] : 0;
         }
+        if (p.rate != nullptr && b.thread() < kept_words::tile_bytes / 16)
+          b.copy(behind + numbers_bytes + 16 * b.thread(), reinterpret_cast<std::byte const*>(a.kept + kept_words::at(p, t, h, i, first)) + 16 * b.thread(), 16);
         ++next;
         next_query += attention_lines;
-        if (next_query >= queries.length) {
-          next_query = 0;
+        if (next_query >= seeing.end) {
+          next_query = seeing.first;
           ++next_head;
         }
       }
@@ -132,41 +144,63 @@ struct attention_key_task {
 
     int const lane = b.thread() % warp, mine = first + b.thread() / warp * 16, g = lane / 4;
     kept_probabilities const kept(p);
-    float const scale = p.scale();
+    bool takes_part[2];
+    TX_UNROLL
+    for (int r = 0; r < 2; ++r) takes_part[r] = p.mask == nullptr || (mine + g + 8 * r < keys.length && p.mask[t * p.keys + mine + g + 8 * r] != 0);
     typename tile::wide_sums d_k = {}, d_v = {};
-    for (int n = 0, h = of * group, i = 0; n < group * steps; ++n) {
+    for (int n = 0, h = of * group, i = seeing.first; n < group * steps; ++n) {
       copy_queries();
       b.template wait_copies<1>();
       b.sync();
       std::byte const* const here = room + 2 * tile::bytes + n % 2 * 2 * tile::bytes;
-      auto const* const numbers = reinterpret_cast<float const*>(room + 6 * tile::bytes + n % 2 * numbers_bytes);
+      std::byte const* const behind = room + 6 * tile::bytes + n % 2 * step_bytes;
       typename tile::line_sums probability = {}, slope = {};
       tile::add_lines(b, probability, room, here);
       tile::add_lines(b, slope, room + tile::bytes, here + tile::bytes);
+      attention_scores{p, t, h, i, mine + g, queries.length, keys.length}.template of_keys<D, Biased>(probability, lane);
+      seeing_queries const sees(p, takes_part, i, mine + g);
+      seen_columns const seen[2] = {{sees.see[0], lane}, {sees.see[1], lane}};
+      if (!sees.all())
+        tile::each([&](int c, int e) {
+          if (!seen[e / 2].has(c, e)) probability[c][e] = static_cast<float>(masked_score);
+        });
       TX_UNROLL
-      for (int c = 0; c < attention_lines / 8; ++c) {
-        columns<float, 4> k{{1, 1, 1, 1}};
-        if (kept.any()) k = kept.of_keys(b, p.rows(p.row(t, h, i + 8 * c)), mine);
-        for (int e = 0; e < 4; ++e) {
-          int const column = 8 * c + lane % 4 * 2 + e % 2, query = i + column, key = mine + g + e / 2 * 8;
-          bool const there = query < queries.length && key < keys.length, seen = there && (!p.hides() || p.sees(t, query, key));
-          float score = seen ? scale * probability[c][e] : static_cast<float>(masked_score);
-          if constexpr (Biased)
-            if (seen) score = p.template biased<D>(score, t, h, query, key);
-          float const x = there ? math::exp(score - numbers[column] - numbers[attention_lines + column]) : 0;
-          slope[c][e] = seen ? x * (slope[c][e] * k.x[e] - numbers[2 * attention_lines + column]) : 0;
-          probability[c][e] = x * k.x[e];
+      for (int k = 0; k < attention_lines / 16; ++k) {
+        // Of a lane's four of sixteen queries.
+        auto const number = [&](int which) { return load_own<float, 4>(behind + 4 * (which * attention_lines + column_of(2 * k, lane))); };
+        columns<float, 4> const greatest = number(0), log_sum = number(1), product = number(2);
+        auto const each = [&](auto const& kept_of) {
+          for (int c = 2 * k; c < 2 * k + 2; ++c)
+            for (int e = 0; e < 4; ++e) {
+              int const query = c % 2 * 2 + e % 2;
+              bool const is_kept = kept_of(c, e);
+              float const x = b.exp2(probability[c][e] - greatest.x[query] - log_sum.x[query]);
+              slope[c][e] = x * ((is_kept ? slope[c][e] : 0) - product.x[query]);
+              probability[c][e] = is_kept ? x : 0;
+            }
+        };
+        if (kept.any()) {
+          kept_queries const words(reinterpret_cast<std::uint32_t const*>(behind + numbers_bytes), k, b.thread());
+          each([&](int c, int e) { return words.has(c, e); });
+        } else {
+          each([](int, int) { return true; });
         }
       }
+      // Beside no key that it sees a query has equal probabilities for all, which no score changes.
+      if (!sees.all())
+        tile::each([&](int c, int e) {
+          if (!seen[e / 2].has(c, e)) slope[c][e] = 0;
+        });
       tile::add_products(b, d_v, probability, here + tile::bytes);
       tile::add_products(b, d_k, slope, here);
       b.sync();
       i += attention_lines;
-      if (i >= queries.length) {
-        i = 0;
+      if (i >= seeing.end) {
+        i = seeing.first;
         ++h;
       }
     }
+    float const of_value = kept.scale(), of_key = p.scale() * of_value;
     TX_UNROLL
     for (int r = 0; r < 2; ++r) {
       int const j = mine + g + 8 * r;
@@ -176,8 +210,8 @@ struct attention_key_task {
         int const d = 8 * c + lane % 4 * 2;
         if (d >= p.head) continue;
         std::int64_t const to = (keys.first + j) * key_width + of * p.head + d;
-        tile::store(a.d_k, to, p.f.rounds, scale * d_k[c][2 * r], scale * d_k[c][2 * r + 1]);
-        tile::store(a.d_v, to, p.f.rounds, d_v[c][2 * r], d_v[c][2 * r + 1]);
+        tile::store(a.d_k, to, p.f.rounds, of_key * d_k[c][2 * r], of_key * d_k[c][2 * r + 1]);
+        tile::store(a.d_v, to, p.f.rounds, of_value * d_v[c][2 * r], of_value * d_v[c][2 * r + 1]);
       }
     }
   }

@@ -26,12 +26,13 @@ struct attention_bias_task {
   static TX_DEVICE void run(Block& b, arguments const& a) {
     attention_problem const& p = a.p;
     range const keys = of_block(b, 3, p, tiles(p.keys)), queries = of_block(b, 2, p, tiles(p.queries)), heads = of_block(b, 1, p, p.f.heads), texts = of_block(b, 0, p, static_cast<int>(p.texts));
-    kept_probabilities const kept(p);
     typename tile::line_sums sums = {};
     for (int t = texts.first; t < texts.end; ++t)
       for (int h = heads.first; h < heads.end; ++h)
         for (int i = queries.first; i < queries.end; ++i)
-          for (int j = keys.first; j < keys.end; ++j) add_tile(b, a, kept, t, h, i * attention_lines, j * attention_lines, sums);
+          for (int j = keys.first; j < keys.end; ++j) add_tile(b, a, t, h, i * attention_lines, j * attention_lines, sums);
+    float const scale = kept_probabilities(p).scale();
+    tile::each([&](int c, int e) { sums[c][e] *= scale; });
     store(b, a, sums, texts.first * p.bias_steps[0] + heads.first * p.bias_steps[1], queries.first * attention_lines, keys.first * attention_lines);
   }
 
@@ -51,7 +52,7 @@ struct attention_bias_task {
   }
 
   template <class Block>
-  static TX_DEVICE void add_tile(Block& b, arguments const& a, kept_probabilities const& kept, std::int64_t t, int h, int first, int j, typename tile::line_sums& sums) {
+  static TX_DEVICE void add_tile(Block& b, arguments const& a, std::int64_t t, int h, int first, int j, typename tile::line_sums& sums) {
     attention_problem const& p = a.p;
     auto const queries = p.queries_of(t), keys = p.keys_of(t);
     if (first >= queries.length || j >= keys.length) return;
@@ -63,13 +64,13 @@ struct attention_bias_task {
     tile::copy(b, room + 2 * tile::bytes, p.k + of_keys, key_width, keys.length - j, p.head);
     tile::copy(b, room + 3 * tile::bytes, p.v + of_keys, key_width, keys.length - j, p.head);
     b.end_copies();
-    attention_slopes<D, Width, true> slopes{p, kept, t, h, first + b.thread() / warp * 16, queries.length, keys.length};
+    attention_slopes<D, Width, true> slopes{p, t, h, first + b.thread() / warp * 16, queries.length, keys.length};
     slopes.load_numbers(b, a);
     slopes.load_products(a, b.thread() % warp);
     b.template wait_copies<0>();
     b.sync();
     typename tile::line_sums s = {};
-    slopes.compute(b, s, room, room + 2 * tile::bytes, j);
+    slopes.compute(b, s, room, room + 2 * tile::bytes, j, [&] { return kept_keys(a.kept[kept_words::at(p, t, h, first, j) + b.thread() / warp * kept_words::of_warp + kept_words::own(b.thread() % warp)]); });
     TX_UNROLL
     for (int c = 0; c < attention_lines / 8; ++c)
       for (int e = 0; e < 4; ++e) sums[c][e] += s[c][e];
@@ -84,7 +85,7 @@ struct attention_bias_task {
     int const lane = b.thread() % warp, row = b.thread() / warp * 16 + lane / 4, k = b.thread() % attention_lines;
     TX_UNROLL
     for (int c = 0; c < attention_lines / 8; ++c)
-      for (int e = 0; e < 4; ++e) all[(row + e / 2 * 8) * apart + 8 * c + lane % 4 * 2 + e % 2] = sums[c][e];
+      for (int e = 0; e < 4; ++e) all[(row + e / 2 * 8) * apart + column_of(c, lane) + e % 2] = sums[c][e];
     b.sync();
     bool const of_queries = p.bias_steps[2] != 0, of_keys = p.bias_steps[3] != 0;
     if (of_queries && of_keys) {

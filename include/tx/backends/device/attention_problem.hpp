@@ -1,19 +1,22 @@
-// Attention as kernels on a device are given it: operands as ops/attention.hpp has them, q, k and v halves. What a text is, which keys a query sees,
-// and what dropout makes of probabilities.
+// Attention as kernels on a device are given it: operands as ops/attention.hpp has them, q, k and v halves. What a text is, and which tiles of its scores
+// anything comes of.
+//
+// Scores are kept in powers of two, so that 2^x is all that is left to compute of each: a score is log2(e) * (scale * dot(q, k) + bias), and so are the greatest
+// score and the logarithm of the sum that these kernels hand each other.
 #pragma once
 
+#include <tx/backends/device/attention_scratch.hpp>
 #include <tx/backends/device/drawn_rows.hpp>
 #include <tx/backends/device/half_tile.hpp>
 #include <tx/backends/device/registers.hpp>
-#include <tx/core/math.hpp>
 #include <tx/core/philox.hpp>
 #include <tx/ops/attention_facts.hpp>
 
 namespace tx::backends::device {
 
-inline constexpr int attention_lines = 64;    // queries or keys of a tile
 inline constexpr int attention_threads = 128; // a warp has 16 lines
 inline constexpr int most_head = 128;         // elements
+inline constexpr double log2_e = 1.4426950408889634;
 
 struct attention_problem {
   std::byte const *q = nullptr, *k = nullptr, *v = nullptr;
@@ -42,20 +45,43 @@ struct attention_problem {
   TX_DEVICE stretch keys_of(std::int64_t t) const { return key_offsets == nullptr ? stretch{t * keys, keys} : packed(key_offsets, t, key_rows, keys); }
   // Number of a query's row of scores, in the numbers that are kept of each.
   TX_DEVICE std::int64_t row(std::int64_t t, int h, int i) const { return (t * f.heads + h) * queries + i; }
-  TX_DEVICE bool sees(std::int64_t t, int i, int j) const { return f.sees(i, j) && (mask == nullptr || mask[t * keys + j] != 0); }
   TX_DEVICE float scale() const { return static_cast<float>(f.scale); }
-  // A score with its bias.
+  // The score of a product of a query and a key.
+  TX_DEVICE float score_scale() const { return static_cast<float>(f.scale * log2_e); }
+  // With its bias.
   template <dtype D>
-  TX_DEVICE float biased(float score, std::int64_t t, int h, int i, int j) const {
+  TX_DEVICE float biased(float product, std::int64_t t, int h, int i, int j) const {
     std::int64_t const at = t * bias_steps[0] + h * bias_steps[1] + i * bias_steps[2] + j * bias_steps[3];
-    float const x = score + (bias_is_half ? load<D>(bias, at) : load<dtype::f32>(bias, at));
-    return x < static_cast<float>(lowest_score) ? static_cast<float>(lowest_score) : x;
+    float const x = scale() * product + (bias_is_half ? load<D>(bias, at) : load<dtype::f32>(bias, at));
+    return static_cast<float>(log2_e) * (x < static_cast<float>(lowest_score) ? static_cast<float>(lowest_score) : x);
   }
   // Blocks store nothing for tokens of no text, and nothing where there are no queries or no keys: whoever starts them clears their results first.
   bool leaves_some() const { return f.packed() || queries == 0 || keys == 0; }
-  TX_DEVICE bool hides() const { return f.causal || f.window != 0 || mask != nullptr; }
+
+  // A tile of 64 queries and 64 keys is left out where no query sees one of its keys, and every query sees some other key, beside whose score nothing is left
+  // of a hidden one. These are the lines of tiles that are not: keys for the queries of the tile that begins at i, and queries for the keys of the one at j.
+  struct lines {
+    int first, end;  // the first begins a tile
+  };
+  TX_DEVICE lines keys_seen(int i, int query_count, int key_count) const {
+    if (!skips(query_count, key_count)) return {0, key_count};
+    std::int64_t const own = std::int64_t{f.first} + i, last = own + attention_lines - 1;
+    return between(f.window == 0 ? 0 : own - f.window + 1, f.causal ? last + 1 : last + f.window, key_count);
+  }
+  TX_DEVICE lines queries_seen(int j, int query_count, int key_count) const {
+    if (!skips(query_count, key_count)) return {0, query_count};
+    std::int64_t const own = std::int64_t{j} - f.first, last = own + attention_lines - 1;
+    return between(f.causal ? own : own - f.window + 1, f.window == 0 ? query_count : last + f.window, query_count);
+  }
 
  private:
+  // Every query sees a key: the last one does, whose first key, at first + query_count - window, is the furthest.
+  TX_DEVICE bool skips(int query_count, int key_count) const {
+    return f.bounds() && mask == nullptr && f.first >= 0 && (f.window == 0 || std::int64_t{f.first} + query_count - f.window < key_count);
+  }
+  static TX_DEVICE lines between(std::int64_t low, std::int64_t high, int count) {
+    return {static_cast<int>(low < 0 ? 0 : low < count ? low / attention_lines * attention_lines : count), static_cast<int>(high < count ? high : count)};
+  }
   // Whatever offsets are, no row is read that is not there.
   static TX_DEVICE stretch packed(std::int32_t const* offsets, std::int64_t t, std::int64_t rows, int longest) {
     auto const within = [rows](std::int64_t n) { return n < 0 ? 0 : n > rows ? rows : n; };
@@ -76,50 +102,6 @@ struct attention_place {
     h = b.block() / tiles % heads;
     t = b.block() / tiles / heads;
   }
-};
-
-// What dropout multiplies probabilities with: none, or at random.
-class kept_probabilities {
- public:
-  TX_DEVICE explicit kept_probabilities(attention_problem const& p)
-      : p_(p), rate_(p.rate == nullptr ? 0 : *p.rate), scale_(rate_ >= 1 ? 0 : 1 / (1 - rate_)), stream_(p.stream) {
-    if (p.rate != nullptr) stream_.high += *p.step;
-  }
-  TX_DEVICE bool any() const { return p_.rate != nullptr; }
-
-  // Lane (g, t) of a warp has of rows g and g + 8 the columns 2 t and 2 t + 1 behind `column`, a multiple of 8. A block of random numbers is four
-  // columns: of two lanes each draws it for one row.
-  template <class Block>
-  TX_DEVICE columns<float, 4> of_queries(Block& b, std::uint64_t first_row, int column) const {
-    int const lane = b.thread() % warp, t = lane % 4;
-    bool const odd = t % 2 != 0;
-    philox_block const drawn = random_block(p_.key, stream_, first_row + static_cast<std::uint64_t>(lane / 4 + (odd ? 8 : 0)), static_cast<std::uint32_t>(column + t / 2 * 4));
-    std::uint32_t const other0 = b.exchange(odd ? drawn.word[0] : drawn.word[2], 1), other1 = b.exchange(odd ? drawn.word[1] : drawn.word[3], 1);
-    return {{factor(odd ? other0 : drawn.word[0]), factor(odd ? other1 : drawn.word[1]), factor(odd ? drawn.word[2] : other0), factor(odd ? drawn.word[3] : other1)}};
-  }
-  // The same where rows are keys, from `key` on, and columns are queries: lane (g, t) has of keys g and g + 8 queries 2 t and 2 t + 1. Of four lanes,
-  // which have neighbouring keys, each draws for one of its two queries and one of both keys; then they hand each other theirs.
-  template <class Block>
-  TX_DEVICE columns<float, 4> of_keys(Block& b, std::uint64_t first_row, int key) const {
-    int const lane = b.thread() % warp, g = lane / 4, t = lane % 4, w = g % 4;
-    philox_block drawn = random_block(p_.key, stream_, first_row + static_cast<std::uint64_t>(2 * t + w % 2), static_cast<std::uint32_t>(key + w / 2 * 8 + g / 4 * 4));
-    auto const swap = [&](std::uint32_t& low, std::uint32_t& high, bool upper, int mask) {
-      std::uint32_t const other = b.exchange(upper ? low : high, mask);
-      (upper ? low : high) = other;
-    };
-    swap(drawn.word[0], drawn.word[1], w % 2 != 0, 4);
-    swap(drawn.word[2], drawn.word[3], w % 2 != 0, 4);
-    swap(drawn.word[0], drawn.word[2], w / 2 != 0, 8);
-    swap(drawn.word[1], drawn.word[3], w / 2 != 0, 8);
-    return {{factor(drawn.word[0]), factor(drawn.word[1]), factor(drawn.word[2]), factor(drawn.word[3])}};
-  }
-
- private:
-  TX_DEVICE float factor(std::uint32_t bits) const { return to_uniform(bits) < rate_ ? 0 : scale_; }
-
-  attention_problem const& p_;
-  float rate_, scale_;
-  philox_stream stream_;
 };
 
 }  // namespace tx::backends::device

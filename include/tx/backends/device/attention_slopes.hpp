@@ -1,16 +1,24 @@
 // The gradients of the scores of a warp's 16 queries and of 64 keys, with probabilities computed again from the two numbers of each query:
 //   slope = probability * (kept * dot(d_out, v) - dot(d_out, out))
+// Where probabilities are dropped, what is kept is multiplied by 1 / (1 - rate) = `scale`: slopes here are those by scale, of kept probabilities alone:
+//   slope / scale = probability * ((kept ? dot(d_out, v) : 0) - dot(d_out, out) / scale)
 #pragma once
 
+#include <tx/backends/device/attention_kept.hpp>
+#include <tx/backends/device/attention_scores.hpp>
+#include <tx/backends/device/attention_seen.hpp>
 #include <tx/backends/device/attention_tile.hpp>
+
+#include <limits>
 
 namespace tx::backends::device {
 
 struct attention_gradient_arguments {
   attention_problem p{};
   std::byte const *d_out = nullptr, *out = nullptr;
-  float const *greatest = nullptr, *log_sum = nullptr;
-  float* product = nullptr;  // scratch: of each query dot(d_out, out)
+  float const *greatest = nullptr, *log_sum = nullptr;  // in powers of two
+  float* product = nullptr;        // scratch: of each query dot(d_out, out) / scale
+  std::uint32_t* kept = nullptr;   // scratch: kept_words, where some are dropped
   std::byte *d_q = nullptr, *d_k = nullptr, *d_v = nullptr;  // of f32, or of halves
   float* d_bias = nullptr;
 };
@@ -19,7 +27,6 @@ template <dtype D, int Width, bool Biased>
 struct attention_slopes {
   using tile = attention_tile<D, Width>;
   attention_problem const& p;
-  kept_probabilities const& kept;
   std::int64_t t;                // the text
   int h, mine, queries, keys;    // the head, the warp's first query, and how many the text has
   float greatest[2] = {}, log_sum[2] = {}, product[2] = {};  // of the lane's two queries
@@ -43,30 +50,25 @@ struct attention_slopes {
     for (int r = 0; r < 2; ++r) product[r] = query(r, lane) < queries ? a.product[p.row(t, h, query(r, lane))] : 0;
   }
   // s [16, 64]; of_queries: a tile of queries, and behind it that of their d_out; of_keys: keys from j on, and their values.
-  template <class Block>
-  TX_DEVICE void compute(Block& b, typename tile::line_sums& s, std::byte const* of_queries, std::byte const* of_keys, int j) const {
+  // draw(): which probabilities are kept; asked where some are not.
+  template <class Block, class Draw>
+  TX_DEVICE void compute(Block& b, typename tile::line_sums& s, std::byte const* of_queries, std::byte const* of_keys, int j, Draw const& draw) const {
     int const lane = b.thread() % warp;
-    float const scale = p.scale();
     typename tile::line_sums of_probability = {};
     tile::add_lines(b, s, of_queries, of_keys);
     tile::add_lines(b, of_probability, of_queries + tile::bytes, of_keys + tile::bytes);
-    TX_UNROLL
-    for (int c = 0; c < attention_lines / 8; ++c) {
-      if (kept.any()) {
-        auto const k = kept.of_queries(b, p.rows(p.row(t, h, mine)), j + 8 * c);
-        for (int e = 0; e < 4; ++e) of_probability[c][e] *= k.x[e];
-      }
-      for (int e = 0; e < 4; ++e) {
-        int const r = e / 2, i = query(r, lane), key = j + 8 * c + lane % 4 * 2 + e % 2;
-        bool seen = key < keys && (!p.hides() || p.sees(t, i, key));
-        float score = scale * s[c][e];
-        if constexpr (Biased) {
-          seen = seen && i < queries;
-          if (seen) score = p.template biased<D>(score, t, h, i, key);
-        }
-        s[c][e] = seen ? math::exp(score - greatest[r] - log_sum[r]) * (of_probability[c][e] - product[r]) : 0;
-      }
+    attention_scores{p, t, h, mine + lane / 4, j, queries, keys}.template of_queries<D, Biased>(s, lane);
+    if (seen_keys const sees(b, p, t, mine + lane / 4, j, keys); !sees.all()) {
+      seen_columns const seen[2] = {{sees.seen[0], lane}, {sees.seen[1], lane}};
+      tile::each([&](int c, int e) {
+        if (!seen[e / 2].has(c, e)) s[c][e] = -std::numeric_limits<float>::infinity();  // its slope is 0
+      });
     }
+    if (p.rate != nullptr) {
+      kept_keys const kept = draw();
+      tile::each([&](int c, int e) { of_probability[c][e] = kept.has(c, e) ? of_probability[c][e] : 0; });
+    }
+    tile::each([&](int c, int e) { s[c][e] = b.exp2(s[c][e] - greatest[e / 2] - log_sum[e / 2]) * (of_probability[c][e] - product[e / 2]); });
   }
 };
 

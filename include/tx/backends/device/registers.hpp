@@ -75,6 +75,20 @@ TX_DEVICE fetched_columns<D, N> fetch_apart(std::byte const* p, std::int64_t apa
   for (int i = 0; i < N; ++i) __builtin_memcpy(reinterpret_cast<std::byte*>(&out.all) + i * static_cast<int>(sizeof(element_t<D>)), reinterpret_cast<element_t<D> const*>(p) + i * apart, sizeof(element_t<D>));
   return out;
 }
+// Two values as halves lie in memory, `low` first.
+template <dtype D>
+  requires(is_half(D))
+TX_DEVICE std::uint32_t two_halves(float low, float high) {
+#if defined(__CUDA_ARCH__)
+  if constexpr (D == dtype::bf16) return tx::detail::narrowed_to_bf16(low, high);
+  else return tx::detail::narrowed_to_f16(low, high);
+#else
+  element_t<D> const two[2] = {element_t<D>::from(low), element_t<D>::from(high)};
+  std::uint32_t word = 0;
+  __builtin_memcpy(&word, two, sizeof word);
+  return word;
+#endif
+}
 // wide: p is a multiple of their bytes, or of 16.
 template <dtype D, int N>
 TX_DEVICE void store_columns(std::byte* p, columns<register_t<D>, N> const& values, bool wide) {
@@ -82,11 +96,16 @@ TX_DEVICE void store_columns(std::byte* p, columns<register_t<D>, N> const& valu
   if constexpr (detail::in_words<element_t<D>, N>) {
     if (wide) {
       detail::words<bytes> all;
-      TX_UNROLL
-      for (int i = 0; i < N; ++i) {
-        element_t<D> one;
-        store<D>(reinterpret_cast<std::byte*>(&one), 0, values.x[i]);
-        __builtin_memcpy(reinterpret_cast<std::byte*>(all.word) + i * static_cast<int>(sizeof one), &one, sizeof one);
+      if constexpr (is_half(D)) {
+        TX_UNROLL
+        for (int i = 0; i < N / 2; ++i) all.word[i] = two_halves<D>(values.x[2 * i], values.x[2 * i + 1]);
+      } else {
+        TX_UNROLL
+        for (int i = 0; i < N; ++i) {
+          element_t<D> one;
+          store<D>(reinterpret_cast<std::byte*>(&one), 0, values.x[i]);
+          __builtin_memcpy(reinterpret_cast<std::byte*>(all.word) + i * static_cast<int>(sizeof one), &one, sizeof one);
+        }
       }
       *reinterpret_cast<detail::words<bytes>*>(p) = all;
       return;

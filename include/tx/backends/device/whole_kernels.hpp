@@ -203,7 +203,9 @@ struct kernel<Device, exec::whole<rules::attention_gradient, exec::elements<Slop
     a.out = f.at<std::byte const>(operands[1]);
     a.greatest = f.at<float const>(operands[2]);
     a.log_sum = f.at<float const>(operands[3]);
-    a.product = reinterpret_cast<float*>(f.scratch(c));
+    std::byte* const scratch = f.scratch(c);
+    a.product = reinterpret_cast<float*>(scratch);
+    a.kept = reinterpret_cast<std::uint32_t*>(scratch + attention_scratch{a.p.texts, of.facts.heads, a.p.queries, a.p.keys, of.facts.dropout}.products());
     a.d_q = f.at<std::byte>(operands[d_q]);
     a.d_k = f.at<std::byte>(operands[d_q + 1]);
     a.d_v = f.at<std::byte>(operands[d_q + 2]);
