@@ -214,3 +214,30 @@ TEST_CASE("a part of a sum over rows is not copied with what was copied before t
   result(terms);  // so that the memory of both is no other value's
   CHECK(wrong_with(g) == "");
 }
+
+TEST_CASE("what reads a carry after its loop comes behind a body that stores the next one as slices of slices") {
+  graph g{};
+  var const leaves = weights(g, 0, 0, dtype::f64, of({2, 2, 4})), x = leaf(g, {4});
+  repeated outer(g, 4, false);
+  var const carried = outer.carry(x), number = outer.slices(broadcast_to(min_over(x, 1), of({4, 1})));
+  outer.enter();
+  repeated middle(g, 4, false);
+  var const same = middle.carry(number);
+  middle.enter();
+  repeated inner(g, 1, false);
+  inner.stack(inner.same(same));
+  inner.close();
+  var const stacked = total(inner.result(0));
+  middle.leave();
+  middle.next(same);
+  middle.stack(stacked);
+  middle.close();
+  var const next = middle.result(1);
+  outer.leave();
+  outer.next(next);
+  outer.close();
+  static_cast<void>(carried);
+  result(outer.result(0));
+  assign(leaves, leaves);
+  CHECK(wrong_with(g) == "");
+}

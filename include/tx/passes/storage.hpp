@@ -99,9 +99,9 @@ constexpr int through_dense(graph const& g, int id) {
 }
 
 // The leaf or carry over which a node is stored and that others may still read, -1 where there is none. (The first value of a
-// carry, before its loop, is stored over nothing.) A region replaces a stacked leaf, or a carry of the loop around it, slice by slice.
+// carry, before its loop, is stored over nothing.) A region replaces a stacked leaf, or a carry of the loop around it, slice by slice; those may be of slices.
 constexpr int overwritten(graph const& g, storage const& s, int id) {
-  if (s.places[id].kind == place_kind::slice) id = s.places[id].target;
+  while (s.places[id].kind == place_kind::slice) id = s.places[id].target;
   placement const& p = s.places[id];
   int region_id = g[id].region;
   while (p.kind == place_kind::carry && region_id != g[p.target].region && region_id != 0) region_id = g.regions[region_id].parent;
