@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Usage: gpu_check.sh [FOLDER]          what there is to see of tx on a machine with an NVIDIA device, into FOLDER (build/gpu)
 #        gpu_check.sh --carry FOLDER    copies what the build needs of this system's packages to FOLDER, for a machine that has neither them nor a network
+#        gpu_check.sh --help            prints this
 #        gpu_check.sh --selftest        checks this script, on a machine and programs that are made up
 # Needs git, CMake, a C++ compiler, nvcc and no network; the headers of Eigen and nlohmann's JSON (tools/setup.sh installs them) may lie in PREFIX (build/gpu_prefix), where --carry puts them.
 # STAGES, those that are wanted, in this order:
@@ -231,6 +232,7 @@ check() {  # check FOLDER
 }
 
 case ${1:-} in
+  -h | --help) sed -n '2,/^set -/ { /^set -/d; s/^# \{0,1\}//; p }' "${BASH_SOURCE[0]}" ;;
   --carry) carry "${2:?gpu_check.sh: --carry FOLDER}" ;;
   --selftest) exec bash tools/gpu_check_selftest.sh ;;
   *) check "${1:-build/gpu}" ;;

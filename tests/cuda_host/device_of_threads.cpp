@@ -16,14 +16,14 @@ std::atomic<int> streams_of[2]{}, allocations_of[2]{};
 
 struct driver_of_two {
   static constexpr char const* name = "two";
-  static constexpr char const* no_device = "none";
+  static constexpr char const *vendor = "made-up", *lacking = "make one";
   static constexpr auto units = tx::backends::device::matrix_units::of_warps;
   using status = int;
   using stream = int;
   using event = int;
   static constexpr status success = 0;
   static char const* text(status) { return "failed"; }
-  static int devices() { return 2; }
+  static status count_devices(int* count) { return *count = 2, success; }
   static status use(int number) { return current = number, success; }
   static status make(stream* s) { return *s = ++streams_of[current], success; }
   static status wait(stream) { return success; }
@@ -36,7 +36,18 @@ struct driver_of_two {
 };
 using two = tx::backends::device::backend<tx::backends::device::on_stream<driver_of_two>, tx::cuda_target>;
 
+struct driver_of_none : driver_of_two {
+  static char const* text(status) { return "the driver is too old"; }
+  static status count_devices(int*) { return 1; }
+};
+using none = tx::backends::device::backend<tx::backends::device::on_stream<driver_of_none>, tx::cuda_target>;
+
 }  // namespace
+
+TEST_CASE("a machine without a usable device is told of with the driver's reason") {
+  CHECK_FALSE(none::available());
+  CHECK_THROWS_WITH(none::use_device(0), "two: this machine has no usable made-up device (the driver is too old). FIX: compute on the CPU, or make one");
+}
 
 TEST_CASE("a device that is chosen is that of all threads, also of the one that asks first") {
   two::use_device(3);  // counted on

@@ -2,6 +2,7 @@
 #include "compare.hpp"
 #include "library_net.hpp"
 
+#include <tx/nn/attend_packed.hpp>
 #include <tx/nn/attention.hpp>
 #include <tx/nn/linear.hpp>
 #include <tx/ops/cast.hpp>
@@ -108,7 +109,40 @@ constexpr auto attending_loss = [](attending const& m, t<float, 2, 32, 512> x) {
   return tx::mean(y * y);
 };
 
+// Of texts that are packed, with one head of keys for two of queries.
+struct packed {
+  struct layer {
+    tx::nn::linear<512, 512> query, out;
+    tx::nn::linear<512, 256> key, value;
+    constexpr auto operator()(auto const& x, auto const& offsets) const {
+      return x + out(tx::nn::attend_packed<8>(query(x), key(x), value(x), tx::nn::texts_at<48>(offsets), tx::nn::causal, tx::nn::drop(0.25)));
+    }
+  };
+  tx::repeat<2, layer> layers;
+};
+constexpr auto packed_loss = [](packed const& m, t<float, 96, 512> x, t<int, 4> offsets) {
+  auto const y = m.layers(x, offsets);
+  return tx::mean(y * y);
+};
+
+template <class Step>
+constexpr int gradients_side_by_side = [] {
+  int count = 0;
+  for (tx::exec::kernel_sig const& k : Step::template program<with_library::target>::kernels) count += k.op == &tx::joined_attention_gradient_info;
+  return count;
+}();
+
 }  // namespace
+
+TEST_CASE("Gradients of queries, keys and values come as the product of all of them wants them") {
+  STATIC_REQUIRE(gradients_side_by_side<tx::train_step<attending, attending_loss, descent, tx::mixed<tx::bf16>>> == 1);
+  STATIC_REQUIRE(gradients_side_by_side<tx::train_step<attending, attending_loss, descent>> == 0);
+  using step = tx::train_step<packed, packed_loss, descent, tx::mixed<tx::bf16>>;
+  STATIC_REQUIRE(gradients_side_by_side<step> == 1);
+  auto const x = numbers<float>(96 * 512, -1, 1);
+  std::vector<int> const offsets{3, 3, 40, 88};  // tokens before, between none, and behind
+  CHECK(distance(outcome<step, with_library>(1, x, offsets), outcome<typename one_by_one<step>::type, tx::reference>(1, x, offsets)) < 2e-2);
+}
 
 TEST_CASE("Queries, keys and values are one product of a library, forward and by their weights, and one backward") {
   using step = tx::train_step<attending, attending_loss, descent, tx::mixed<tx::bf16>>;

@@ -60,11 +60,12 @@ TEST_CASE("programs that are drawn compute what their graphs say, in every plan"
   // The generator itself: what it draws, how often.
   if constexpr (!enough) return;
   CHECK(sums.banded > 500);
+  CHECK(sums.remade > 100);
   CHECK(sums.slopes > static_cast<int>(everyday) / 4);
   for (std::string const& op : ops_defined_in(headers_of({"ops", "dist", "graph"}))) {
     INFO("op " << op);
     bool const recorded_alone = op == "gathered_parameter" || op == "summed_gradient" || op == "own_gradient";  // they are gone when a program is recorded
-    bool const elsewhere = op == "sum_over_ranks" || op == "swap_ranks" || op == "join" || op == "all_gather_of_next" || op == "begun_all_gather_of_next";  // tests/dist/drawn_products.cpp, thorough/drawn_pipelines.cpp, neighbours.cpp and fetched_ahead.cpp draw networks for them
+    bool const elsewhere = op == "sum_over_ranks" || op == "swap_ranks" || op == "join" || op == "all_gather_of_next" || op == "begun_all_gather_of_next" || op == "joined_attention_gradient";  // tests/dist/drawn_products.cpp, thorough/drawn_pipelines.cpp, neighbours.cpp and fetched_ahead.cpp draw networks for them, passes/rounded_gradients.cpp has the last
     if (!recorded_alone && !elsewhere) CHECK(seen.ops[op] + seen.ops["begun_" + op] >= least);
   }
   for (char const* const feature : features_wanted) {

@@ -121,6 +121,7 @@ static int halves_handed_in(graph const& g) {
 
 static void check_plans_of(graph const& g, recorded const& r, std::vector<expectation> const& runs, totals& sums) {
   for (int i = 0; i < g.size(); ++i) ++sums.planned[g[i].op->name];
+  int const stored = tx::passes::assign_storage(g).nodes.size();
   outcome exact;  // of as many rows as are planned for: what kernels compute must be that to the last bit
   for (expectation const& run : runs)
     if (run.rows == r.rows.most) {
@@ -132,6 +133,9 @@ static void check_plans_of(graph const& g, recorded const& r, std::vector<expect
     lowered const l = tx::exec::plan(g, v.to, v.options, &seen);
     fusion_verifier(seen.nodes, seen.fused).run();
     storage_verifier(l, seen).run();
+    int const remade = seen.nodes.size() - stored;
+    if (remade > 0 && !(v.to.remakes && v.options.fuse)) throw std::runtime_error(std::string(v.name) + ": values that are made again");
+    sums.remade += remade;
     bool const banded = seen.fused.bands.size() > 0;
     sums.banded += banded;
     for (char handed : seen.fused.handed_on) sums.handed += handed;

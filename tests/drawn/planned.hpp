@@ -19,6 +19,7 @@ struct totals {
   std::int64_t kernels = 0, arena = 0;  // calls that were made, and bytes of arenas, of all plans
   std::int64_t handed = 0;              // values of which plans hold a band at a time
   int joined = 0;                       // programs in which products lie side by side
+  int remade = 0;                       // values that a kernel of a device makes again
   int hoisted = 0;                      // programs in which a loop rounds slices of a parameter
   int programs = 0, walks = 0, banded = 0, unfinished = 0, slopes = 0;
   std::map<int, int> scaled;            // kernels of a library's product of E4M3, by how many nodes they have

@@ -24,6 +24,7 @@ namespace {
 knows_whole<&tx::attention_info> const attention_rule;
 knows_whole<&tx::attention_gradient_info> const attention_gradient_rule;
 knows_whole<&tx::biased_attention_gradient_info> const biased_attention_gradient_rule;
+knows_whole<&tx::joined_attention_gradient_info> const joined_attention_gradient_rule;
 
 std::size_t size(tx::value_info const& info) { return static_cast<std::size_t>(info.count()); }
 

@@ -5,6 +5,9 @@
 #include <tx/nn/attention.hpp>
 #include <tx/nn/attend.hpp>
 #include <tx/ops/gelu.hpp>
+#include <tx/passes/hoist.hpp>
+#include <tx/passes/joined_gradients.hpp>
+#include <tx/passes/neighbours.hpp>
 #include <tx/passes/rounded_gradients.hpp>
 #include <tx/train/adamw.hpp>
 #include <tx/train/sgd.hpp>
@@ -106,6 +109,41 @@ TEST_CASE("gradients of queries that a loop hands out, or that are added up, sta
   at_run_time::verified(after);
   CHECK(counted(after).of_attention == 3);  // of the layers alone
   CHECK(outputs(after) == outputs(before));
+}
+
+namespace {
+// Gradients of attention that come side by side, and joins of gradients.
+template <class Step>
+std::vector<int> side_by_side() {
+  graph const rounded = passes::rounded_gradients(recorded_step<Step>(), all), joined = passes::joined_gradients(rounded);
+  at_run_time::verified(joined);
+  CHECK(outputs(joined) == outputs(rounded));
+  graph const planned = passes::neighbours(passes::hoist(joined)), copied = passes::neighbours(passes::hoist(rounded));
+  at_run_time::verified(planned);
+  CHECK(outputs(planned) == outputs(copied));
+  int together = 0, joins = 0;
+  for (int i = 0; i < planned.size(); ++i) {
+    together += planned[i].op == &joined_attention_gradient_info;
+    joins += planned[i].op == &join_info && planned[i].when == step_phase::backward;
+  }
+  return {together, joins};
+}
+}  // namespace
+
+TEST_CASE("gradients of queries, keys and values come side by side where these have the same tokens", "[rounded]") {
+  CHECK(side_by_side<train_step<attending_net, attending_loss, sgd, mixed<bf16>>>() == std::vector{1, 0});
+  CHECK(side_by_side<train_step<attending_net, attending_loss, sgd>>() == std::vector{0, 0});  // they are no halves
+  // Of the attention the first token is all that anybody reads.
+  constexpr auto of_first = [](attending const& m, tensor<float, 2, 4, 16> x) {
+    auto const y = slice<1, 0, 1>(m(x));
+    return mean(y * y);
+  };
+  constexpr auto of_all = [](attending const& m, tensor<float, 2, 4, 16> x) {
+    auto const y = m(x);
+    return mean(y * y);
+  };
+  CHECK(side_by_side<train_step<attending, of_first, sgd, mixed<bf16>>>() == std::vector{0, 0});
+  CHECK(side_by_side<train_step<attending, of_all, sgd, mixed<bf16>>>() == std::vector{1, 0});
 }
 
 TEST_CASE("products that are no library's stay as they are", "[rounded]") {

@@ -10,6 +10,7 @@
 #pragma once
 
 #include <tx/backends/cpu/target.hpp>
+#include <tx/graph/order.hpp>
 #include <tx/graph/print.hpp>
 #include <tx/inspect/frozen_graph.hpp>
 #include <tx/inspect/outline_names.hpp>
@@ -155,7 +156,7 @@ class outliner {
     std::vector<int> first_call(static_cast<std::size_t>(f_.groups.size()), -1);
     for (int c = seen_.group_of_call.size() - 1; c >= 0; --c)
       first_call[static_cast<std::size_t>(seen_.group_of_call[c])] = place_[static_cast<std::size_t>(c)];
-    for (int i = 0; i < g_.size(); ++i) {
+    for (int const i : order_of_nodes(g_)) {
       node const& n = g_[i];
       int const group = f_.group_of[i];
       if (n.op->kind == op_kind::view && group < 0) continue;

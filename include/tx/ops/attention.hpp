@@ -105,6 +105,19 @@ constexpr value_info attention_gradient_infer(value_info const* in, int count, a
   check_attention(in + 4, count - 4, at);
   return attention_gradient_infer_result(in, count, at, 0);
 }
+// Have q, k and v the same tokens?
+constexpr bool same_tokens(attention_facts const& f, value_info const* in) {
+  if (f.keys_apart()) return false;
+  for (int a = 0; a + 1 < in[0].dims.rank; ++a)
+    if (!(in[0].dims.at(a) == in[1].dims.at(a))) return false;
+  return true;
+}
+constexpr value_info joined_attention_gradient_infer(value_info const* in, int count, attributes const& at) {
+  value_info all = attention_gradient_infer(in, count, at);
+  if (!same_tokens(attention_facts_of(at), in + 4)) throw invalid("joined_attention_gradient: queries have other tokens than keys. FIX: attention_gradient");
+  all.dims.set(all.dims.rank - 1, static_cast<int>(in[4].dims.last() + 2 * in[5].dims.last()));
+  return all;
+}
 constexpr void attention_vjp(vjp_context& c);
 }  // namespace detail
 
@@ -136,6 +149,8 @@ inline constexpr op_info biased_attention_gradient_info{.name = "biased_attentio
                                                         .infer_result = detail::attention_gradient_infer_result,
                                                         .results = 4,
                                                         .draws = true};
+// The gradients of q, k and v side by side, as passes/joined_gradients.hpp wants them: of self-attention, [texts, tokens, (heads + 2 * key_heads) * head], or [tokens, ...].
+inline constexpr op_info joined_attention_gradient_info{.name = "joined_attention_gradient", .kind = op_kind::whole, .arity = -1, .infer = detail::joined_attention_gradient_infer, .draws = true};
 template <>
 struct partitioned_rule<&attention_info> {
   using type = rules::attention;
@@ -148,11 +163,15 @@ template <>
 struct partitioned_rule<&biased_attention_gradient_info> {
   using type = rules::attention_gradient;
 };
+template <>
+struct partitioned_rule<&joined_attention_gradient_info> {
+  using type = rules::joined_attention_gradient;
+};
 
 // Where q stands among the operands of attention or of its gradient, k, v and those behind them following; -1 of another op.
 constexpr int attention_operands_at(op_info const* op) {
   if (op == &attention_info) return 0;
-  return op == &attention_gradient_info || op == &biased_attention_gradient_info ? 4 : -1;
+  return op == &attention_gradient_info || op == &biased_attention_gradient_info || op == &joined_attention_gradient_info ? 4 : -1;
 }
 
 // in: q, k, v, then those that `f` says.

@@ -211,30 +211,9 @@ struct attention_gradient {
                         whole_operand<T const> d_out, whole_operand<T const> out, whole_operand<L const> greatest, whole_operand<L const> log_sum,
                         whole_operand<T const> q, whole_operand<T const> k, whole_operand<T const> v, Behind const&... behind) {
     call<T, L, Behind...> const c{{at, q, k}, d_out, out, greatest, log_sum, v};
-    std::int64_t const width = d_q.dims.last(), elements = d_q.dims.count(), more = d_k.dims.count();
-    for (std::int64_t e = elements * share / shares; e < elements * (share + 1) / shares; ++e) {
-      std::int64_t const d = e % c.s.head, h = e / c.s.head % c.s.f.heads, n = e / width;
-      attention_parts::text const text = c.s.text_with(n, false, behind...);
-      double sum = 0;
-      for (std::int64_t j = 0; j < text.keys; ++j) {
-        attention_parts::place const p{text, h, n - text.first_query, j};
-        sum += c.slope(p, behind...) * static_cast<double>(number_of(k.data[c.s.key(p) + d]));
-      }
-      d_q.data[e] = attention_parts::element<G>(c.s.f.scale * sum);
-    }
-    for (std::int64_t e = more * share / shares; e < more * (share + 1) / shares; ++e) {
-      std::int64_t const d = e % c.s.head, of = e / c.s.head % c.s.f.key_heads, n = e / d_k.dims.last();
-      attention_parts::text const text = c.s.text_with(n, true, behind...);
-      double to_key = 0, to_value = 0;
-      for (std::int64_t h = of * c.s.group; h < (of + 1) * c.s.group; ++h)
-        for (std::int64_t i = 0; i < text.queries; ++i) {
-          attention_parts::place const p{text, h, i, n - text.first_key};
-          to_key += c.slope(p, behind...) * static_cast<double>(number_of(q.data[c.s.query(p) + d]));
-          to_value += c.probability(p, behind...) * c.s.kept(p, behind...) * static_cast<double>(number_of(d_out.data[c.s.query(p) + d]));
-        }
-      d_k.data[e] = attention_parts::element<G>(c.s.f.scale * to_key);
-      d_v.data[e] = attention_parts::element<G>(to_value);
-    }
+    std::int64_t const width = q.dims.last(), key_width = k.dims.last();
+    c.of_queries(share, shares, rows_of<G>{d_q.data, width}, behind...);
+    c.of_keys(share, shares, rows_of<G>{d_k.data, key_width}, rows_of<G>{d_v.data, key_width}, behind...);
   }
   // And of a bias, which is a sum over what that is broadcast over.
   template <class G, class T, class L, class... Behind>
@@ -265,7 +244,12 @@ struct attention_gradient {
     }
   }
 
- private:
+  // Rows of a result, so many elements apart.
+  template <class G>
+  struct rows_of {
+    G* data;
+    std::int64_t apart;
+  };
   template <class T, class L, class... Behind>
   struct call {
     attention_parts::scores<T, Behind...> s;
@@ -277,6 +261,39 @@ struct attention_gradient {
       std::int64_t const row = s.row(p);
       return math::exp(attention_parts::kept_as<L>(s.score(p, behind...)) - static_cast<double>(number_of(greatest.data[row])) - static_cast<double>(number_of(log_sum.data[row])));
     }
+    // A share of the elements of q's gradient.
+    template <class G>
+    TX_HD void of_queries(int share, int shares, rows_of<G> d_q, Behind const&... behind) const {
+      std::int64_t const width = s.q.dims.last(), elements = s.q.dims.count();
+      for (std::int64_t e = elements * share / shares; e < elements * (share + 1) / shares; ++e) {
+        std::int64_t const d = e % s.head, h = e / s.head % s.f.heads, n = e / width;
+        attention_parts::text const text = s.text_with(n, false, behind...);
+        double sum = 0;
+        for (std::int64_t j = 0; j < text.keys; ++j) {
+          attention_parts::place const p{text, h, n - text.first_query, j};
+          sum += slope(p, behind...) * static_cast<double>(number_of(s.k.data[s.key(p) + d]));
+        }
+        d_q.data[n * d_q.apart + e % width] = attention_parts::element<G>(s.f.scale * sum);
+      }
+    }
+    // And of those of k and v.
+    template <class G>
+    TX_HD void of_keys(int share, int shares, rows_of<G> d_k, rows_of<G> d_v, Behind const&... behind) const {
+      std::int64_t const width = s.k.dims.last(), elements = s.k.dims.count();
+      for (std::int64_t e = elements * share / shares; e < elements * (share + 1) / shares; ++e) {
+        std::int64_t const d = e % s.head, of = e / s.head % s.f.key_heads, n = e / width;
+        attention_parts::text const text = s.text_with(n, true, behind...);
+        double to_key = 0, to_value = 0;
+        for (std::int64_t h = of * s.group; h < (of + 1) * s.group; ++h)
+          for (std::int64_t i = 0; i < text.queries; ++i) {
+            attention_parts::place const p{text, h, i, n - text.first_key};
+            to_key += slope(p, behind...) * static_cast<double>(number_of(s.q.data[s.query(p) + d]));
+            to_value += probability(p, behind...) * s.kept(p, behind...) * static_cast<double>(number_of(d_out.data[s.query(p) + d]));
+          }
+        d_k.data[n * d_k.apart + e % width] = attention_parts::element<G>(s.f.scale * to_key);
+        d_v.data[n * d_v.apart + e % width] = attention_parts::element<G>(to_value);
+      }
+    }
     // The gradient of a score.
     TX_HD double slope(attention_parts::place const& p, Behind const&... behind) const {
       if (!s.sees(p, behind...)) return 0;
@@ -285,6 +302,19 @@ struct attention_gradient {
       return probability(p, behind...) * (of_probability - s.dot(of_query, out.data + s.query(p)));
     }
   };
+};
+
+// Side by side, in rows of all three.
+struct joined_attention_gradient {
+  template <class G, class T, class L, class... Behind>
+  static TX_HD void run(int share, int shares, attributes const& at, whole_operand<G> all, whole_operand<T const> d_out, whole_operand<T const> out, whole_operand<L const> greatest,
+                        whole_operand<L const> log_sum, whole_operand<T const> q, whole_operand<T const> k, whole_operand<T const> v, Behind const&... behind) {
+    using rows = attention_gradient::rows_of<G>;
+    attention_gradient::call<T, L, Behind...> const c{{at, q, k}, d_out, out, greatest, log_sum, v};
+    std::int64_t const width = q.dims.last(), key_width = k.dims.last(), apart = all.dims.last();
+    c.of_queries(share, shares, rows{all.data, apart}, behind...);
+    c.of_keys(share, shares, rows{all.data + width, apart}, rows{all.data + width + key_width, apart}, behind...);
+  }
 };
 
 }  // namespace tx::rules

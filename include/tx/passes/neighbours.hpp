@@ -8,9 +8,12 @@
 #pragma once
 
 #include <tx/ops/add.hpp>
+#include <tx/ops/attention.hpp>
 #include <tx/ops/cast.hpp>
 #include <tx/ops/join.hpp>
 #include <tx/ops/matmul.hpp>
+#include <tx/ops/reshape.hpp>
+#include <tx/ops/slice.hpp>
 #include <tx/ops/transpose.hpp>
 #include <tx/passes/hand_in.hpp>
 #include <tx/passes/rewrite.hpp>
@@ -239,8 +242,34 @@ class neighbour_finder {
     }
     if (found < 0) return -1;
     int const left = g_.input(found, 0);
-    bool const made_here = g_[left].region == region_id && g_[left].op->kind == op_kind::elementwise && !is_handed_out(left) && !joined_before(left);
+    bool const made_here = g_[left].region == region_id && (g_[left].op->kind == op_kind::elementwise || part_of(left).of >= 0) && !is_handed_out(left) && !joined_before(left);
     return made_here && fills_transactions({g_.info(left).type, extents(g_.info(left).dims.last())}) && g_.info(left).dims.bounds == 0 ? found : -1;
+  }
+  // A left side of columns of gradients that lie side by side (joined_gradients.hpp): which these are, and its first column; of is -1: it is something else.
+  struct columns {
+    int of = -1;
+    std::int64_t first = 0;
+  };
+  constexpr columns part_of(int left) const {
+    std::int64_t const width = g_.info(left).dims.last();
+    while (g_[left].op->kind == op_kind::view && g_[left].op != &slice_info) left = g_.input(left, 0);
+    if (g_[left].op != &slice_info || g_[g_.input(left, 0)].op != &joined_attention_gradient_info) return {};
+    tx::detail::slice_facts const f = tx::detail::slice_facts_of(g_[left].at);
+    return f.axis == g_.info(left).dims.rank - 1 && f.step == 1 && f.count == width ? columns{g_.input(left, 0), f.start} : columns{};
+  }
+  // What consists of these parts, in their order, as rows; -1: nothing does.
+  constexpr int together_before(vec<int> const& parts) {
+    int const all = part_of(parts[0]).of;
+    std::int64_t next = 0;
+    for (int p : parts) {
+      columns const c = part_of(p);
+      if (all < 0 || c.of != all || c.first != next) return -1;
+      next += g_.info(p).dims.last();
+    }
+    if (next != g_.info(all).dims.last()) return -1;
+    node const first = g_[parts[0]];
+    go_on_in(g_, first.region, first);
+    return reshape({&g_, all}, extents(g_.info(parts[0]).dims.dim[0], static_cast<int>(next))).id;
   }
   constexpr bool are_added_to(int base, vec<int> const& terms) const {
     vec<int> chain{};
@@ -259,7 +288,7 @@ class neighbour_finder {
     node const first = g_[base];
     vec<int> lefts{};
     for (int k = 0; k + 1 < terms.size(); ++k) lefts.push_back(g_.input(terms[k], 0));
-    int const left = put_together(lefts, 1);
+    int const together = together_before(lefts), left = together >= 0 ? together : put_together(lefts, 1);
     int const right = handed_in_as(g_, g_.input(first, 1), weights);
     go_on_in(g_, first.region, first);
     int const sides[] = {left, right};

@@ -5,7 +5,9 @@
 #include <tx/passes/bands.hpp>
 #include <tx/passes/expand.hpp>
 #include <tx/passes/hoist.hpp>
+#include <tx/passes/joined_gradients.hpp>
 #include <tx/passes/neighbours.hpp>
+#include <tx/passes/remade.hpp>
 #include <tx/passes/rounded_carries.hpp>
 #include <tx/passes/rounded_gradients.hpp>
 #include <tx/passes/widened.hpp>
@@ -22,7 +24,7 @@ constexpr graph optimise(graph const& recorded, target const& to) {
   graph g = passes::widened(passes::expand(recorded, to.runs_attention), to.multiplies_e4m3);
   if (to.rounds_ahead) g = passes::rounded_carries(passes::hoist(static_cast<graph&&>(g)));
   if (to.kernel.ends_product != nullptr) g = passes::rounded_gradients(g, to.kernel.ends_product);
-  if (to.makes_neighbours) g = passes::neighbours(static_cast<graph&&>(g));
+  if (to.makes_neighbours) g = passes::neighbours(passes::joined_gradients(g));
   verify(g);
   return g;
 }
@@ -32,6 +34,7 @@ constexpr lowered plan(graph const& optimised, target const& to, compile_options
   passes::stored_graph stored = passes::assign_storage(optimised);
   graph const& g = verify(stored.nodes);
   passes::fusion f = passes::fuse(g, static_cast<passes::storage&&>(stored.where), to.kernel, options.fuse);
+  if (options.fuse && to.remakes) passes::remake(stored.nodes, f, to.kernel);
   if (options.reorder) f = passes::reorder(g, static_cast<passes::fusion&&>(f));
   std::int64_t const band_bytes = options.band_bytes < 0 ? to.band_bytes : options.band_bytes;
   if (options.fuse && band_bytes > 0) f = passes::bands(g, static_cast<passes::fusion&&>(f), band_bytes);

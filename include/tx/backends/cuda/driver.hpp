@@ -22,7 +22,7 @@ struct started {
 struct driver {
   static constexpr char const* name = "cuda";
   static constexpr device::matrix_units units = device::matrix_units::of_warps;
-  static constexpr char const* no_device = "this machine has no usable NVIDIA device. FIX: compute on the CPU, or install the driver";
+  static constexpr char const *vendor = "NVIDIA", *lacking = "install the driver";
   using status = cudaError_t;
   using stream = cudaStream_t;
   using event = cudaEvent_t;
@@ -32,10 +32,7 @@ struct driver {
   static char const* text(status s) { return cudaGetErrorString(s); }
 
   static status use(int number) { return cudaSetDevice(number); }
-  static int devices() {
-    int count = 0;
-    return cudaGetDeviceCount(&count) == success ? count : 0;
-  }
+  static status count_devices(int* count) { return cudaGetDeviceCount(count); }
   static status allocate(void** p, std::size_t bytes) { return cudaMalloc(p, bytes); }
   static void release(void* p) { cudaFree(p); }
   static status allocate_on_host(void** p, std::size_t bytes) { return cudaMallocHost(p, bytes); }

@@ -67,7 +67,7 @@ struct attention_query_task {
       TX_UNROLL
       for (int c = 0; c < tile::across; ++c) {
         int const d = 8 * c + lane % 4 * 2;
-        if (d < p.head) tile::store(a.d_q, (queries.first + i) * width + h * p.head + d, p.f.rounds, by * d_q[c][2 * r], by * d_q[c][2 * r + 1]);
+        if (d < p.head) tile::store(a.d_q, (queries.first + i) * a.d_q_apart + h * p.head + d, p.f.rounds, by * d_q[c][2 * r], by * d_q[c][2 * r + 1]);
       }
     }
   }
@@ -174,7 +174,7 @@ struct attention_key_task {
             for (int e = 0; e < 4; ++e) {
               int const query = c % 2 * 2 + e % 2;
               bool const is_kept = kept_of(c, e);
-              float const x = b.exp2(probability[c][e] - greatest.x[query] - log_sum.x[query]);
+              float const x = b.exp2(score_power<Biased> * (probability[c][e] - greatest.x[query] - log_sum.x[query]));
               slope[c][e] = x * ((is_kept ? slope[c][e] : 0) - product.x[query]);
               probability[c][e] = is_kept ? x : 0;
             }
@@ -209,7 +209,7 @@ struct attention_key_task {
       for (int c = 0; c < tile::across; ++c) {
         int const d = 8 * c + lane % 4 * 2;
         if (d >= p.head) continue;
-        std::int64_t const to = (keys.first + j) * key_width + of * p.head + d;
+        std::int64_t const to = (keys.first + j) * a.d_k_apart + of * p.head + d;
         tile::store(a.d_k, to, p.f.rounds, of_key * d_k[c][2 * r], of_key * d_k[c][2 * r + 1]);
         tile::store(a.d_v, to, p.f.rounds, of_value * d_v[c][2 * r], of_value * d_v[c][2 * r + 1]);
       }

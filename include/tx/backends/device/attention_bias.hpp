@@ -56,6 +56,7 @@ struct attention_bias_task {
     attention_problem const& p = a.p;
     auto const queries = p.queries_of(t), keys = p.keys_of(t);
     if (first >= queries.length || j >= keys.length) return;
+    if (auto const seen = p.keys_seen(first, queries.length, keys.length); j < seen.first || j >= seen.end) return;  // slopes of 0
     std::byte* const room = b.shared();
     std::int64_t const width = std::int64_t{p.f.heads} * p.head, key_width = std::int64_t{p.f.key_heads} * p.head;
     std::int64_t const of_queries = 2 * ((queries.first + first) * width + h * p.head), of_keys = 2 * ((keys.first + j) * key_width + h / (p.f.heads / p.f.key_heads) * p.head);

@@ -15,7 +15,7 @@ namespace tx::backends::device {
 struct attention_forward_arguments {
   attention_problem p{};
   std::byte* out = nullptr;
-  float *greatest = nullptr, *log_sum = nullptr;  // in powers of two
+  float *greatest = nullptr, *log_sum = nullptr;  // of each query; in powers of two where scores have no bias
 };
 
 template <dtype D, int Width, bool Biased>
@@ -60,12 +60,12 @@ struct attention_forward_task {
         for (int c = 0; c < attention_lines / 8; ++c)
           for (int e = 0; e < 2; ++e) now = __builtin_fmaxf(now, s[c][2 * r + e]);
         now = greatest_of_row(b, now);
-        float const before = b.exp2(most[r] - now);
+        float const before = b.exp2(score_power<Biased> * (most[r] - now));
         most[r] = now;
         float more = 0;
         TX_UNROLL
         for (int c = 0; c < attention_lines / 8; ++c)
-          for (int e = 0; e < 2; ++e) more += s[c][2 * r + e] = b.exp2(s[c][2 * r + e] - now);
+          for (int e = 0; e < 2; ++e) more += s[c][2 * r + e] = b.exp2(score_power<Biased> * (s[c][2 * r + e] - now));
         sum[r] = sum[r] * before + more;
         TX_UNROLL
         for (int c = 0; c < tile::across; ++c)
@@ -85,7 +85,7 @@ struct attention_forward_task {
       if (i >= queries.length) continue;
       if (lane % 4 == 0) {
         a.greatest[p.row(t, h, i)] = most[r];
-        a.log_sum[p.row(t, h, i)] = static_cast<float>(log2_e) * math::log(all);
+        a.log_sum[p.row(t, h, i)] = math::log(all) * static_cast<float>(Biased ? 1 : log2_e);
       }
       float const by = kept.scale() / all;
       TX_UNROLL

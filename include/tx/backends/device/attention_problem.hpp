@@ -1,8 +1,8 @@
 // Attention as kernels on a device are given it: operands as ops/attention.hpp has them, q, k and v halves. What a text is, and which tiles of its scores
 // anything comes of.
 //
-// Scores are kept in powers of two, so that 2^x is all that is left to compute of each: a score is log2(e) * (scale * dot(q, k) + bias), and so are the greatest
-// score and the logarithm of the sum that these kernels hand each other.
+// Scores without a bias are kept in powers of two, log2(e) * scale * dot(q, k), so that 2^x is all that is left to compute of each; and so are the greatest score and the logarithm of
+// the sum that these kernels hand each other. Those with a bias are kept as they are: a bias may be as great as a number can be.
 #pragma once
 
 #include <tx/backends/device/attention_scratch.hpp>
@@ -16,7 +16,11 @@ namespace tx::backends::device {
 
 inline constexpr int attention_threads = 128; // a warp has 16 lines
 inline constexpr int most_head = 128;         // elements
+
+// What a score is multiplied with before 2^x is taken: those without a bias are that already.
 inline constexpr double log2_e = 1.4426950408889634;
+template <bool Biased>
+inline constexpr float score_power = Biased ? static_cast<float>(log2_e) : 1.0f;
 
 struct attention_problem {
   std::byte const *q = nullptr, *k = nullptr, *v = nullptr;
@@ -46,20 +50,18 @@ struct attention_problem {
   // Number of a query's row of scores, in the numbers that are kept of each.
   TX_DEVICE std::int64_t row(std::int64_t t, int h, int i) const { return (t * f.heads + h) * queries + i; }
   TX_DEVICE float scale() const { return static_cast<float>(f.scale); }
-  // The score of a product of a query and a key.
-  TX_DEVICE float score_scale() const { return static_cast<float>(f.scale * log2_e); }
-  // With its bias.
+  // The score of a product of a query and a key, which have a bias.
   template <dtype D>
   TX_DEVICE float biased(float product, std::int64_t t, int h, int i, int j) const {
     std::int64_t const at = t * bias_steps[0] + h * bias_steps[1] + i * bias_steps[2] + j * bias_steps[3];
     float const x = scale() * product + (bias_is_half ? load<D>(bias, at) : load<dtype::f32>(bias, at));
-    return static_cast<float>(log2_e) * (x < static_cast<float>(lowest_score) ? static_cast<float>(lowest_score) : x);
+    return x < static_cast<float>(lowest_score) ? static_cast<float>(lowest_score) : x;
   }
   // Blocks store nothing for tokens of no text, and nothing where there are no queries or no keys: whoever starts them clears their results first.
   bool leaves_some() const { return f.packed() || queries == 0 || keys == 0; }
 
   // A tile of 64 queries and 64 keys is left out where no query sees one of its keys, and every query sees some other key, beside whose score nothing is left
-  // of a hidden one. These are the lines of tiles that are not: keys for the queries of the tile that begins at i, and queries for the keys of the one at j.
+  // of a hidden one (masked_score). What is not left out: of the keys, for the tile of queries that begins at i; of the queries, for the tile of keys that begins at j.
   struct lines {
     int first, end;  // the first begins a tile
   };

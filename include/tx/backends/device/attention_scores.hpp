@@ -27,7 +27,7 @@ struct attention_scores {
   };
   template <dtype D, bool Biased, class Sums, class Pair>
   TX_DEVICE void each(Sums& s, Pair const& of) const {
-    float const scale = p.score_scale();
+    float const scale = static_cast<float>(p.f.scale * log2_e);
     TX_UNROLL
     for (int c = 0; c < attention_lines / 8; ++c)
       for (int e = 0; e < 4; ++e) {

@@ -16,10 +16,11 @@ namespace tx::backends::device {
 struct attention_gradient_arguments {
   attention_problem p{};
   std::byte const *d_out = nullptr, *out = nullptr;
-  float const *greatest = nullptr, *log_sum = nullptr;  // in powers of two
+  float const *greatest = nullptr, *log_sum = nullptr;  // as attention_forward has them
   float* product = nullptr;        // scratch: of each query dot(d_out, out) / scale
   std::uint32_t* kept = nullptr;   // scratch: kept_words, where some are dropped
   std::byte *d_q = nullptr, *d_k = nullptr, *d_v = nullptr;  // of f32, or of halves
+  std::int64_t d_q_apart = 0, d_k_apart = 0;                 // elements from one row to the next; of d_v as of d_k
   float* d_bias = nullptr;
 };
 
@@ -68,7 +69,7 @@ struct attention_slopes {
       kept_keys const kept = draw();
       tile::each([&](int c, int e) { of_probability[c][e] = kept.has(c, e) ? of_probability[c][e] : 0; });
     }
-    tile::each([&](int c, int e) { s[c][e] = b.exp2(s[c][e] - greatest[e / 2] - log_sum[e / 2]) * (of_probability[c][e] - product[e / 2]); });
+    tile::each([&](int c, int e) { s[c][e] = b.exp2(score_power<Biased> * (s[c][e] - greatest[e / 2] - log_sum[e / 2])) * (of_probability[c][e] - product[e / 2]); });
   }
 };
 

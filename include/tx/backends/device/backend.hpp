@@ -24,13 +24,21 @@ struct backend {
   static void release_on_host(std::byte* p, std::int64_t) { driver::release_on_host(p); }
   static int default_threads() { return 1; }
   static void check_machine() {
-    if (!available()) throw error(std::string(driver::name) + ": " + driver::no_device);
+    int count = 0;
+    auto const asked = driver::count_devices(&count);
+    if (asked == driver::success && count > 0) return;
+    std::string const reason = asked == driver::success ? "there is none" : driver::text(asked);
+    throw error(std::string(driver::name) + ": this machine has no usable " + driver::vendor + " device (" + reason + "). FIX: compute on the CPU, or " + driver::lacking);
   }
-  static bool available() { return driver::devices() > 0; }
+  static bool available() { return devices() > 0; }
+  static int devices() {
+    int count = 0;
+    return driver::count_devices(&count) == driver::success ? count : 0;
+  }
   // All that the process does from now on, in any thread, is on the machine's device of this number, counted on where there are fewer. Before anything else is asked of the backend.
   static void use_device(int number) {
     check_machine();
-    Device::use(number % driver::devices());
+    Device::use(number % devices());
   }
   static auto stream() { return Device::stream(); }
   static auto alone() { return Device::alone(); }

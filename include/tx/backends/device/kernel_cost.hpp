@@ -57,7 +57,7 @@ double part_bytes(Kernel const& k) {
 template <class Kernel>
 int gradient_kernels(Kernel const& k) {
   std::string_view const name = k.sig.op.name;
-  return name == "attention_gradient" ? 2 : name == "biased_attention_gradient" ? 3 : 0;
+  return name == "attention_gradient" || name == "joined_attention_gradient" ? 2 : name == "biased_attention_gradient" ? 3 : 0;
 }
 // Attention's products: of scores and of values forward. Backward each kernel has the scores and the gradient of probabilities anew, and there is one product for
 // each of q, k and v.

@@ -107,7 +107,7 @@ constexpr attention_scratch scratch_of_attention(attention_facts const& f, exec:
   return {greatest.extent[0], f.heads, greatest.extent[2], f.packed() ? f.longest_keys() : k.extent[1], f.dropout};
 }
 constexpr std::int64_t whole_scratch(op_info const& op, exec::call const& c, exec::operand_ref const* operands) {
-  if (&op == &attention_gradient_info || &op == &biased_attention_gradient_info) return scratch_of_attention(attention_facts_of(c.at), operands).bytes();
+  if (attention_operands_at(&op) == 4) return scratch_of_attention(attention_facts_of(c.at), operands).bytes();
   if (&op != &scatter_rows_info) return 0;
   exec::operand_ref const &ids = operands[1], &to = operands[2];
   return exec::aligned(4 * exec::elements_of(ids)) + exec::aligned(exec::elements_of(ids) * to.extent[to.rank - 1] * size_of(to.type));
@@ -169,6 +169,7 @@ constexpr target with_own_kernels(char const* name) {
       .whole_scratch = whole_scratch,
       .rounds_ahead = true,
       .gathers_gradients = true,
+      .remakes = true,
       .starts_together = warps ? rows_together : nullptr,
       .known_columns = most_held_columns,
       .whole_bytes = 16,  // what a thread reads and writes at a time

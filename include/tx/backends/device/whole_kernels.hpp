@@ -184,21 +184,21 @@ struct kernel<Device, exec::whole<rules::attention, exec::elements<D, Sum, Sum>,
   }
 };
 
-// Bias: the type of its gradient, where that is one of the results.
-template <class Device, dtype Slope, dtype... Bias, class SlopeOut, class Out, class Greatest, class LogSum, class Q, class... In>
-  requires(is_half(Q::sig.type) && SlopeOut::sig.type == Q::sig.type && Out::sig.type == Q::sig.type && ((Bias == dtype::f32) && ...))
-struct kernel<Device, exec::whole<rules::attention_gradient, exec::elements<Slope, Slope, Slope, Bias...>, exec::ins<SlopeOut, Out, Greatest, LogSum, Q, In...>>> {
-  using by_rule = whole_kernel<Device, exec::whole<rules::attention_gradient, exec::elements<Slope, Slope, Slope, Bias...>, exec::ins<SlopeOut, Out, Greatest, LogSum, Q, In...>>>;
-  using attended = detail::attention_operands<SlopeOut, Out, Greatest, LogSum, Q, In...>;
+namespace detail {
+
+// The gradient of attention. In: its operands, those of attention from the fifth on.
+template <class Device, class SlopeOut, class Out, class Greatest, class LogSum, class Q, class... In>
+struct attention_gradient_kernels {
+  using attended = attention_operands<SlopeOut, Out, Greatest, LogSum, Q, In...>;
   static constexpr dtype type = Q::sig.type;
   static constexpr bool biased = attended::has_bias(4);
+  static constexpr int results = 5 + static_cast<int>(sizeof...(In));  // number of the first
 
-  static void run(exec::frame const& f, exec::call const& c, exec::operand_ref const* operands) {
-    constexpr int d_q = 5 + static_cast<int>(sizeof...(In));
+  // What does not depend on where results go; false: the op's rule computes it.
+  static bool begin(attention_gradient_arguments& a, exec::frame const& f, exec::call const& c, exec::operand_ref const* operands) {
     attended const of{f, c, operands, 4};
-    attention_gradient_arguments a{};
     a.p = of.problem();
-    if (!of.is_taken() || a.p.head > most_head || a.p.head % chunk != 0) return by_rule::run(f, c, operands);
+    if (!of.is_taken() || a.p.head > most_head || a.p.head % chunk != 0) return false;
     a.d_out = f.at<std::byte const>(operands[0]);
     a.out = f.at<std::byte const>(operands[1]);
     a.greatest = f.at<float const>(operands[2]);
@@ -206,13 +206,35 @@ struct kernel<Device, exec::whole<rules::attention_gradient, exec::elements<Slop
     std::byte* const scratch = f.scratch(c);
     a.product = reinterpret_cast<float*>(scratch);
     a.kept = reinterpret_cast<std::uint32_t*>(scratch + attention_scratch{a.p.texts, of.facts.heads, a.p.queries, a.p.keys, of.facts.dropout}.products());
+    return true;
+  }
+  static void launch(attention_gradient_arguments const& a) {
+    launch_attention_of<Device, attention_query_task, type, biased>(a, a.p.queries, a.p.f.heads);
+    launch_attention_of<Device, attention_key_task, type, biased>(a, a.p.keys, a.p.f.key_heads);
+  }
+};
+
+}  // namespace detail
+
+// Bias: the type of its gradient, where that is one of the results.
+template <class Device, dtype Slope, dtype... Bias, class SlopeOut, class Out, class Greatest, class LogSum, class Q, class... In>
+  requires(is_half(Q::sig.type) && SlopeOut::sig.type == Q::sig.type && Out::sig.type == Q::sig.type && ((Bias == dtype::f32) && ...))
+struct kernel<Device, exec::whole<rules::attention_gradient, exec::elements<Slope, Slope, Slope, Bias...>, exec::ins<SlopeOut, Out, Greatest, LogSum, Q, In...>>> {
+  using by_rule = whole_kernel<Device, exec::whole<rules::attention_gradient, exec::elements<Slope, Slope, Slope, Bias...>, exec::ins<SlopeOut, Out, Greatest, LogSum, Q, In...>>>;
+  using kernels = detail::attention_gradient_kernels<Device, SlopeOut, Out, Greatest, LogSum, Q, In...>;
+
+  static void run(exec::frame const& f, exec::call const& c, exec::operand_ref const* operands) {
+    constexpr int d_q = kernels::results;
+    attention_gradient_arguments a{};
+    if (!kernels::begin(a, f, c, operands)) return by_rule::run(f, c, operands);
     a.d_q = f.at<std::byte>(operands[d_q]);
     a.d_k = f.at<std::byte>(operands[d_q + 1]);
     a.d_v = f.at<std::byte>(operands[d_q + 2]);
+    a.d_q_apart = std::int64_t{a.p.f.heads} * a.p.head;
+    a.d_k_apart = std::int64_t{a.p.f.key_heads} * a.p.head;
     if (a.p.leaves_some())
       for (int k = d_q; k < d_q + 3; ++k) Device::clear(f.at<std::byte>(operands[k]), f.dims(operands[k]).count() * size_of(Slope));
-    detail::launch_attention_of<Device, attention_query_task, type, biased>(a, a.p.queries, of.facts.heads);
-    detail::launch_attention_of<Device, attention_key_task, type, biased>(a, a.p.keys, of.facts.key_heads);
+    kernels::launch(a);
     if constexpr (sizeof...(Bias) > 0) {
       a.d_bias = f.at<float>(operands[d_q + 3]);
       if (a.p.head <= 64) launch_bias<64>(a);
@@ -223,8 +245,28 @@ struct kernel<Device, exec::whole<rules::attention_gradient, exec::elements<Slop
  private:
   template <int Width>
   static void launch_bias(attention_gradient_arguments const& a) {
-    using task = attention_bias_task<type, Width>;
+    using task = attention_bias_task<kernels::type, Width>;
     detail::launch_attention<Device, task>(a, task::blocks(a.p));
+  }
+};
+
+template <class Device, dtype Slope, class SlopeOut, class Out, class Greatest, class LogSum, class Q, class... In>
+  requires(is_half(Q::sig.type) && SlopeOut::sig.type == Q::sig.type && Out::sig.type == Q::sig.type)
+struct kernel<Device, exec::whole<rules::joined_attention_gradient, exec::elements<Slope>, exec::ins<SlopeOut, Out, Greatest, LogSum, Q, In...>>> {
+  using by_rule = whole_kernel<Device, exec::whole<rules::joined_attention_gradient, exec::elements<Slope>, exec::ins<SlopeOut, Out, Greatest, LogSum, Q, In...>>>;
+  using kernels = detail::attention_gradient_kernels<Device, SlopeOut, Out, Greatest, LogSum, Q, In...>;
+
+  static void run(exec::frame const& f, exec::call const& c, exec::operand_ref const* operands) {
+    attention_gradient_arguments a{};
+    if (!kernels::begin(a, f, c, operands)) return by_rule::run(f, c, operands);
+    exec::operand_ref const& all = operands[kernels::results];
+    std::int64_t const width = std::int64_t{a.p.f.heads} * a.p.head, key_width = std::int64_t{a.p.f.key_heads} * a.p.head;
+    a.d_q = f.at<std::byte>(all);
+    a.d_k = a.d_q + width * size_of(Slope);
+    a.d_v = a.d_k + key_width * size_of(Slope);
+    a.d_q_apart = a.d_k_apart = width + 2 * key_width;
+    if (a.p.leaves_some()) Device::clear(a.d_q, f.dims(all).count() * size_of(Slope));
+    kernels::launch(a);
   }
 };
 

@@ -24,7 +24,7 @@ struct started {
 struct driver {
   static constexpr char const* name = "hip";
   static constexpr device::matrix_units units = device::matrix_units::none;  // halves are multiplied as floats
-  static constexpr char const* no_device = "this machine has no usable AMD device. FIX: compute on the CPU, or install ROCm's driver";
+  static constexpr char const *vendor = "AMD", *lacking = "install ROCm's driver";
   using status = hipError_t;
   using stream = hipStream_t;
   using event = hipEvent_t;
@@ -34,10 +34,7 @@ struct driver {
   static char const* text(status s) { return hipGetErrorString(s); }
 
   static status use(int number) { return hipSetDevice(number); }
-  static int devices() {
-    int count = 0;
-    return hipGetDeviceCount(&count) == success ? count : 0;
-  }
+  static status count_devices(int* count) { return hipGetDeviceCount(count); }
   static status allocate(void** p, std::size_t bytes) { return hipMalloc(p, bytes); }
   static void release(void* p) { static_cast<void>(hipFree(p)); }
   static status allocate_on_host(void** p, std::size_t bytes) { return hipHostMalloc(p, bytes, hipHostMallocDefault); }
