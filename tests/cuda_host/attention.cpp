@@ -118,6 +118,43 @@ TEST_CASE("Attention of which whole tiles are not seen") {
   check(std::type_identity<given<1, 1, 1, 200, 70, 16>>{}, with<tx::nn::local<9>, tx::nn::drop(0.25)>{});
 }
 
+TEST_CASE("Tiles that are left out are those that nobody sees, whichever side asks") {
+  tx::backends::device::attention_problem p{};
+  constexpr int lines = tx::backends::device::attention_lines;
+  int left_out = 0;
+  for (bool const causal : {false, true})
+    for (int const window : {0, 1, 30, 64, 100})
+      for (int const first : {-70, 0, 5, 64, 130})
+        for (int const queries : {1, 63, 128, 200})
+          for (int const keys : {1, 64, 130, 260}) {
+            p.f.causal = causal;
+            p.f.window = window;
+            p.f.first = first;
+            auto const sees_any = [&](int i) {
+              for (int j = 0; j < keys; ++j)
+                if (p.f.sees(i, j)) return true;
+              return false;
+            };
+            bool all_see = true;
+            for (int i = 0; i < queries; ++i) all_see = all_see && sees_any(i);
+            bool right = true;
+            for (int i = 0; i < queries; i += lines)
+              for (int j = 0; j < keys; j += lines) {
+                auto const of_keys = p.keys_seen(i, queries, keys), of_queries = p.queries_seen(j, queries, keys);
+                bool const computed = j >= of_keys.first && j < of_keys.end;
+                right = right && computed == (i >= of_queries.first && i < of_queries.end) && of_keys.first % lines == 0;
+                bool seen = false;
+                for (int query = i; query < std::min(i + lines, queries); ++query)
+                  for (int key = j; key < std::min(j + lines, keys); ++key) seen = seen || p.f.sees(query, key);
+                right = right && (computed || (all_see && !seen));
+                left_out += !computed;
+              }
+            CAPTURE(causal, window, first, queries, keys);
+            CHECK(right);
+          }
+  CHECK(left_out > 300);
+}
+
 TEST_CASE("Attention to a text of which no key takes part") {
   using model = given<2, 2, 2, 70, 90, 16>;
   std::vector<int> ids(180, 1);

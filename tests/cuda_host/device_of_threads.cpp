@@ -41,12 +41,18 @@ struct driver_of_none : driver_of_two {
   static status count_devices(int*) { return 1; }
 };
 using none = tx::backends::device::backend<tx::backends::device::on_stream<driver_of_none>, tx::cuda_target>;
+struct driver_that_finds_none : driver_of_two {
+  static status count_devices(int* count) { return *count = 0, success; }
+};
+using finds_none = tx::backends::device::backend<tx::backends::device::on_stream<driver_that_finds_none>, tx::cuda_target>;
 
 }  // namespace
 
 TEST_CASE("a machine without a usable device is told of with the driver's reason") {
   CHECK_FALSE(none::available());
   CHECK_THROWS_WITH(none::use_device(0), "two: this machine has no usable made-up device (the driver is too old). FIX: compute on the CPU, or make one");
+  CHECK_FALSE(finds_none::available());
+  CHECK_THROWS_WITH(finds_none::check_machine(), "two: this machine has no usable made-up device (there is none). FIX: compute on the CPU, or make one");
 }
 
 TEST_CASE("a device that is chosen is that of all threads, also of the one that asks first") {

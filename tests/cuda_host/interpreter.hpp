@@ -132,7 +132,7 @@ struct host_block {
     for (std::size_t k = 0; k < device::warp; ++k) bits |= static_cast<std::uint32_t>(all_of_them[k]) << k;
     return bits;
   }
-  float exp2(float x) const { return std::exp2(x); }
+  float exp2(float x) const { return x < -126 ? 0 : std::exp2(x); }
   bool last_of(std::uint32_t* count, int blocks) const {
     sync();
     if (thread_ == 0) {

@@ -1,10 +1,12 @@
 // Which products of the backward pass are handed on as halves, and that nothing but rounding changes.
+#include "../furthest.hpp"
 #include "../interpreter/evaluator.hpp"
 #include "stacked.hpp"
 
-#include <tx/nn/attention.hpp>
 #include <tx/nn/attend.hpp>
+#include <tx/nn/attention.hpp>
 #include <tx/ops/gelu.hpp>
+#include <tx/ops/tanh.hpp>
 #include <tx/passes/hoist.hpp>
 #include <tx/passes/joined_gradients.hpp>
 #include <tx/passes/neighbours.hpp>
@@ -112,6 +114,11 @@ TEST_CASE("gradients of queries that a loop hands out, or that are added up, sta
 }
 
 namespace {
+double apart_by(std::vector<values> const& a, std::vector<values> const& b) {
+  double most = 0;
+  for (std::size_t k = 0; k < a.size(); ++k) keep_furthest(most, distance(a[k], b[k]));
+  return most;
+}
 // Gradients of attention that come side by side, and joins of gradients.
 template <class Step>
 std::vector<int> side_by_side() {
@@ -120,7 +127,7 @@ std::vector<int> side_by_side() {
   CHECK(outputs(joined) == outputs(rounded));
   graph const planned = passes::neighbours(passes::hoist(joined)), copied = passes::neighbours(passes::hoist(rounded));
   at_run_time::verified(planned);
-  CHECK(outputs(planned) == outputs(copied));
+  CHECK(apart_by(outputs(planned), outputs(copied)) < 1e-9);  // one sum may be of other terms than the other
   int together = 0, joins = 0;
   for (int i = 0; i < planned.size(); ++i) {
     together += planned[i].op == &joined_attention_gradient_info;
@@ -144,6 +151,54 @@ TEST_CASE("gradients of queries, keys and values come side by side where these h
   };
   CHECK(side_by_side<train_step<attending, of_first, sgd, mixed<bf16>>>() == std::vector{0, 0});
   CHECK(side_by_side<train_step<attending, of_all, sgd, mixed<bf16>>>() == std::vector{1, 0});
+}
+
+namespace {
+// Tokens in another order than the products have their rows.
+struct turned {
+  nn::linear<16, 16> query, key, value;
+  constexpr auto operator()(auto const& x) const {  // [4, 2, 16]
+    auto const texts = [](auto const& y) { return transpose<0, 2, 1, 3>(reshape<2, 4, 2, 8>(transpose<1, 0, 2>(y))); };
+    auto const y = nn::attend(texts(query(x)), texts(key(x)), texts(value(x)));
+    return x * 0.5f + transpose<1, 0, 2>(reshape<2, 4, 16>(transpose<0, 2, 1, 3>(y)));
+  }
+};
+// Keys of other tokens, of which there are as many; and the gradients in another order than weights lie.
+struct apart {
+  nn::linear<16, 16> key, value, query;
+  constexpr auto operator()(auto const& x) const {
+    auto const heads = [](auto const& y) { return transpose<0, 2, 1, 3>(reshape<2, 4, 2, 8>(y)); };
+    auto const z = tanh(x) * 0.25f;
+    auto const y = nn::attend(heads(query(x)), heads(key(z)), heads(value(z)));
+    return x * 0.5f + reshape<2, 4, 16>(transpose<0, 2, 1, 3>(y));
+  }
+};
+struct reordered {
+  nn::linear<16, 16> value, key, query;
+  constexpr auto operator()(auto const& x) const {
+    auto const heads = [](auto const& y) { return transpose<0, 2, 1, 3>(reshape<2, 4, 2, 8>(y)); };
+    auto const y = nn::attend(heads(query(x)), heads(key(x)), heads(value(x)));
+    return x * 0.5f + reshape<2, 4, 16>(transpose<0, 2, 1, 3>(y));
+  }
+};
+template <class Layer>
+struct twice {
+  repeat<2, Layer> layer;
+};
+constexpr auto twice_loss = [](auto const& m, tensor<float, 2, 4, 16> x) {
+  auto const y = m.layer(x);
+  return mean(y * y);
+};
+constexpr auto turned_loss = [](auto const& m, tensor<float, 4, 2, 16> x) {
+  auto const y = m.layer(x);
+  return mean(y * y);
+};
+}  // namespace
+
+TEST_CASE("gradients that lie side by side are read so where rows are in their order, and follow each other as weights do", "[rounded]") {
+  CHECK(side_by_side<train_step<twice<turned>, turned_loss, sgd, mixed<bf16>>>()[0] == 1);
+  CHECK(side_by_side<train_step<twice<apart>, twice_loss, sgd, mixed<bf16>>>() == std::vector{1, 0});
+  CHECK(side_by_side<train_step<twice<reordered>, twice_loss, sgd, mixed<bf16>>>()[0] == 1);
 }
 
 TEST_CASE("products that are no library's stay as they are", "[rounded]") {

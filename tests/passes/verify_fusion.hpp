@@ -106,10 +106,12 @@ class fusion_verifier {
   // Nobody reads a carry or a leaf after it was overwritten, and its own kernel reads each element before writing that.
   void check_overwrite(int group, int id) const {
     if (g_.info(id).count() == 0) return;
-    tx::passes::placement p = f_.where.places[id];
-    bool const by_slices = p.kind == place_kind::slice && f_.where.places[p.target].kind == place_kind::replace;
-    if (by_slices) p = f_.where.places[p.target];
-    if (p.kind != place_kind::replace && (p.kind != place_kind::carry || g_[id].region != g_[p.target].region)) return;
+    int stored = id;  // or what a loop makes of it slice by slice, which may be a slice of another one
+    while (f_.where.places[stored].kind == place_kind::slice) stored = f_.where.places[stored].target;
+    tx::passes::placement const p = f_.where.places[stored];
+    bool const by_slices = stored != id;
+    if (p.kind != place_kind::replace && (p.kind != place_kind::carry || g_[stored].region != g_[p.target].region)) return;
+    int const outermost = p.kind == place_kind::replace ? 0 : g_[stored].region;
     for (int i = 0; i < f_.groups.size(); ++i)
       for (int reader : f_.groups[i].nodes) {
         if (g_[reader].op->kind == tx::op_kind::region) continue;
@@ -119,7 +121,7 @@ class fusion_verifier {
           if (!shares_storage(v.base, p.target)) continue;
           int region = f_.groups[group].region;
           // After its loop a carry is read as its last value; a leaf has none but the new one.
-          while (p.kind == place_kind::replace && region != 0 && seen_from(region, i) < 0) region = g_.regions[region].parent;
+          while (region != outermost && seen_from(region, i) < 0) region = g_.regions[region].parent;
           int const mine = seen_from(region, group);
           int const seen = seen_from(region, i);
           if (seen > mine) fail("a value is read after it was overwritten", reader);

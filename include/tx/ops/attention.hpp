@@ -4,7 +4,8 @@
 //   mask [texts, keys], bool: keys that take part; bias [texts, heads, queries, keys], or ones, is added to the scores
 //   noise [texts, heads, queries, keys], random numbers that are drawn, and rate, one number: dropout of the probabilities
 // Results: out [texts, queries, heads * head], and of each query [texts, heads, queries] its greatest score and the logarithm of the sum of
-// exp(score - greatest): apart, as beside a greatest score of 1e9 nothing would be left of the other in one number.
+// exp(score - greatest): apart, as beside a greatest score of 1e9 nothing would be left of the other in one number. A target's kernels may hand them to each other in
+// another unit, as powers of two: only the gradient reads them.
 // Texts may be packed one after the other, of unequal length: then q is [tokens, heads * head], k and v [tokens, key_heads * head], and in the
 // mask's place stand their offsets [texts + 1], i32: text t has the tokens from offsets[t] up to offsets[t + 1], `longest` at most. Queries and
 // keys above are places within a text then, `longest` of each. Places past a text's end are neither read nor written. out is 0 for tokens that
@@ -105,8 +106,8 @@ constexpr value_info attention_gradient_infer(value_info const* in, int count, a
   check_attention(in + 4, count - 4, at);
   return attention_gradient_infer_result(in, count, at, 0);
 }
-// Have q, k and v the same tokens?
-constexpr bool same_tokens(attention_facts const& f, value_info const* in) {
+// Are there as many queries as keys, in the same texts?
+constexpr bool as_many_tokens(attention_facts const& f, value_info const* in) {
   if (f.keys_apart()) return false;
   for (int a = 0; a + 1 < in[0].dims.rank; ++a)
     if (!(in[0].dims.at(a) == in[1].dims.at(a))) return false;
@@ -114,7 +115,7 @@ constexpr bool same_tokens(attention_facts const& f, value_info const* in) {
 }
 constexpr value_info joined_attention_gradient_infer(value_info const* in, int count, attributes const& at) {
   value_info all = attention_gradient_infer(in, count, at);
-  if (!same_tokens(attention_facts_of(at), in + 4)) throw invalid("joined_attention_gradient: queries have other tokens than keys. FIX: attention_gradient");
+  if (!as_many_tokens(attention_facts_of(at), in + 4)) throw invalid("joined_attention_gradient: there are not as many queries as keys. FIX: attention_gradient");
   all.dims.set(all.dims.rank - 1, static_cast<int>(in[4].dims.last() + 2 * in[5].dims.last()));
   return all;
 }
@@ -149,7 +150,7 @@ inline constexpr op_info biased_attention_gradient_info{.name = "biased_attentio
                                                         .infer_result = detail::attention_gradient_infer_result,
                                                         .results = 4,
                                                         .draws = true};
-// The gradients of q, k and v side by side, as passes/joined_gradients.hpp wants them: of self-attention, [texts, tokens, (heads + 2 * key_heads) * head], or [tokens, ...].
+// The gradients of q, k and v side by side, as passes/joined_gradients.hpp wants them: [texts, tokens, (heads + 2 * key_heads) * head], or [tokens, ...].
 inline constexpr op_info joined_attention_gradient_info{.name = "joined_attention_gradient", .kind = op_kind::whole, .arity = -1, .infer = detail::joined_attention_gradient_infer, .draws = true};
 template <>
 struct partitioned_rule<&attention_info> {
@@ -173,6 +174,8 @@ constexpr int attention_operands_at(op_info const* op) {
   if (op == &attention_info) return 0;
   return op == &attention_gradient_info || op == &biased_attention_gradient_info || op == &joined_attention_gradient_info ? 4 : -1;
 }
+
+constexpr bool is_attention_gradient(op_info const* op) { return attention_operands_at(op) == 4; }
 
 // in: q, k, v, then those that `f` says.
 constexpr var attention(vec<var> const& in, attention_facts const& f) { return result_of(emit_several(attention_info, in, attributes_of(f)), 0); }

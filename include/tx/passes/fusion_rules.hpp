@@ -250,12 +250,7 @@ class fusion_rules {
     return true;
   }
 
-  // Does an operand show its base's elements in their order?
-  constexpr bool shows_in_order(int operand) const {
-    location const& l = out.where.of[operand];
-    shape const& dims = g_.info(operand).dims;
-    return same_strides(l.numbers, dense(dims), dims);
-  }
+  constexpr bool shows_in_order(int operand) const { return passes::shows_in_order(g_, out.where, operand); }
 
   graph const& g_;
   kernel_limits const limits_;

@@ -1,4 +1,4 @@
-// Gradients of queries, keys and values that are handed on as halves come side by side, where these have the same tokens, as the product of all three by their joined weights wants them
+// Gradients of queries, keys and values that are handed on as halves come side by side, where these are of as many tokens, as the product of all three by their joined weights wants them
 // (neighbours.hpp): for targets that join such. So nothing copies them there: what is widened and rounded again to the same halves is what it was.
 //
 //   before   dq, dk, dv = attention_gradient(...), [16384, 768] of bf16 each; join(cast<bf16>(cast<f32>(dq)), ...) [16384, 2304]
@@ -25,7 +25,7 @@ struct gradients_side_by_side {
   static constexpr bool comes_joined(graph const& g, node const& n, vec<int> const& in) {
     attention_facts const f = attention_facts_of(n.at);
     value_info const of[] = {g.info(in[4]), g.info(in[5])};
-    return f.rounds && of[0].dims.bounds == 0 && tx::detail::same_tokens(f, of);
+    return f.rounds && of[0].dims.bounds == 0 && tx::detail::as_many_tokens(f, of);
   }
   // Of q, k and v.
   static constexpr int part(graph& g, int all, int number) {
@@ -43,7 +43,7 @@ struct gradients_side_by_side {
     for (; g[value].op->kind == op_kind::view; value = g.input(value, 0)) views.push_back(value);
     if (g[value].op != &cast_info || g.info(value).type != dtype::f32 || g.info(g.input(value, 0)).type != n.info.type) return -1;
     value = g.input(value, 0);
-    if (g[base_of(g, value)].op != &joined_attention_gradient_info) return -1;  // any other is copied to where it belongs as it is rounded
+    if (g[base_of(g, value)].op != &joined_attention_gradient_info) return -1;  // others keep the rounding: its kernel is what copies them to their place in the join
     for (int k = views.size() - 1; k >= 0; --k) {
       node const view = g[views[k]];
       vec<int> in{value};

@@ -8,7 +8,6 @@
 #pragma once
 
 #include <tx/ops/add.hpp>
-#include <tx/ops/attention.hpp>
 #include <tx/ops/cast.hpp>
 #include <tx/ops/join.hpp>
 #include <tx/ops/matmul.hpp>
@@ -17,6 +16,7 @@
 #include <tx/ops/transpose.hpp>
 #include <tx/passes/hand_in.hpp>
 #include <tx/passes/rewrite.hpp>
+#include <tx/passes/storage.hpp>
 #include <tx/passes/storage_order.hpp>
 
 namespace tx::passes {
@@ -222,7 +222,7 @@ class neighbour_finder {
       vec<int> terms{};
       for (int w : weights)
         if (int const t = product_by(w, r); t >= 0) terms.push_back(t);
-      if (terms.size() != weights.size()) continue;
+      if (terms.size() != weights.size() || !lie_or_come_together(terms)) continue;
       for (int base : terms)
         if (are_added_to(base, terms)) {
           terms.push_back(base);
@@ -242,34 +242,52 @@ class neighbour_finder {
     }
     if (found < 0) return -1;
     int const left = g_.input(found, 0);
-    bool const made_here = g_[left].region == region_id && (g_[left].op->kind == op_kind::elementwise || part_of(left).of >= 0) && !is_handed_out(left) && !joined_before(left);
+    bool const made_here = g_[left].region == region_id && (g_[left].op->kind == op_kind::elementwise || columns_of(left).of >= 0) && !is_handed_out(left) && !joined_before(left);
     return made_here && fills_transactions({g_.info(left).type, extents(g_.info(left).dims.last())}) && g_.info(left).dims.bounds == 0 ? found : -1;
   }
-  // A left side of columns of gradients that lie side by side (joined_gradients.hpp): which these are, and its first column; of is -1: it is something else.
+  // Are left sides columns that follow each other, or made here, each where it belongs?
+  constexpr bool lie_or_come_together(vec<int> const& terms) const {
+    vec<int> lefts{};
+    bool made = true;
+    for (int t : terms) {
+      lefts.push_back(g_.input(t, 0));
+      made = made && g_[lefts.back()].op->kind == op_kind::elementwise;
+    }
+    return made || follow_each_other(lefts);
+  }
+  // Columns of a value that a left side is, rows in their order; of is -1: it is something else.
   struct columns {
     int of = -1;
     std::int64_t first = 0;
   };
-  constexpr columns part_of(int left) const {
-    std::int64_t const width = g_.info(left).dims.last();
-    while (g_[left].op->kind == op_kind::view && g_[left].op != &slice_info) left = g_.input(left, 0);
-    if (g_[left].op != &slice_info || g_[g_.input(left, 0)].op != &joined_attention_gradient_info) return {};
-    tx::detail::slice_facts const f = tx::detail::slice_facts_of(g_[left].at);
-    return f.axis == g_.info(left).dims.rank - 1 && f.step == 1 && f.count == width ? columns{g_.input(left, 0), f.start} : columns{};
+  constexpr columns columns_of(int left) const {
+    int const part = through_dense(g_, left);
+    if (g_[part].op != &slice_info) return {};
+    tx::detail::slice_facts const f = tx::detail::slice_facts_of(g_[part].at);
+    bool const of_last = f.axis == g_.info(part).dims.rank - 1 && f.step == 1 && f.count == g_.info(left).dims.last();
+    return of_last ? columns{g_.input(part, 0), f.start} : columns{};
   }
-  // What consists of these parts, in their order, as rows; -1: nothing does.
-  constexpr int together_before(vec<int> const& parts) {
-    int const all = part_of(parts[0]).of;
-    std::int64_t next = 0;
+  // Do these columns of one value follow each other?
+  constexpr bool follow_each_other(vec<int> const& parts) const {
+    columns const first = columns_of(parts[0]);
+    std::int64_t next = first.first;
     for (int p : parts) {
-      columns const c = part_of(p);
-      if (all < 0 || c.of != all || c.first != next) return -1;
+      columns const c = columns_of(p);
+      if (c.of < 0 || c.of != first.of || c.first != next) return false;
       next += g_.info(p).dims.last();
     }
-    if (next != g_.info(all).dims.last()) return -1;
-    node const first = g_[parts[0]];
-    go_on_in(g_, first.region, first);
-    return reshape({&g_, all}, extents(g_.info(parts[0]).dims.dim[0], static_cast<int>(next))).id;
+    return true;
+  }
+  // All of them, as rows: what lies side by side already.
+  constexpr int together(vec<int> const& parts) {
+    columns const first = columns_of(parts[0]);
+    int width = 0;
+    for (int p : parts) width += static_cast<int>(g_.info(p).dims.last());
+    node const like = g_[parts[0]];
+    go_on_in(g_, like.region, like);
+    shape const& of = g_.info(first.of).dims;
+    var const all = width == of.last() ? var{&g_, first.of} : slice({&g_, first.of}, of.rank - 1, static_cast<int>(first.first), width, 1);
+    return reshape(all, extents(g_.info(parts[0]).dims.dim[0], width)).id;
   }
   constexpr bool are_added_to(int base, vec<int> const& terms) const {
     vec<int> chain{};
@@ -288,7 +306,7 @@ class neighbour_finder {
     node const first = g_[base];
     vec<int> lefts{};
     for (int k = 0; k + 1 < terms.size(); ++k) lefts.push_back(g_.input(terms[k], 0));
-    int const together = together_before(lefts), left = together >= 0 ? together : put_together(lefts, 1);
+    int const left = follow_each_other(lefts) ? together(lefts) : put_together(lefts, 1);
     int const right = handed_in_as(g_, g_.input(first, 1), weights);
     go_on_in(g_, first.region, first);
     int const sides[] = {left, right};

@@ -85,6 +85,12 @@ constexpr bool lies_dense(graph const& g, storage const& s, int id) {
   return same_steps(s.of[id].at, dense(g.info(id).dims), g.info(id).dims);
 }
 
+// Does an operand show its base's elements in their order?
+constexpr bool shows_in_order(graph const& g, storage const& s, int operand) {
+  shape const& dims = g.info(operand).dims;
+  return same_strides(s.of[operand].numbers, dense(dims), dims);
+}
+
 // Through views that show all elements in the order they have.
 constexpr int through_dense(graph const& g, int id) {
   while (g[id].op->kind == op_kind::view) {
@@ -99,7 +105,8 @@ constexpr int through_dense(graph const& g, int id) {
 }
 
 // The leaf or carry over which a node is stored and that others may still read, -1 where there is none. (The first value of a
-// carry, before its loop, is stored over nothing.) A region replaces a stacked leaf, or a carry of the loop around it, slice by slice; those may be of slices.
+// carry, before its loop, is stored over nothing.) A region replaces a stacked leaf, or a carry of the loop around it, slice by slice. A
+// slice may itself be a slice of what a loop further out stacks: the outermost decides.
 constexpr int overwritten(graph const& g, storage const& s, int id) {
   while (s.places[id].kind == place_kind::slice) id = s.places[id].target;
   placement const& p = s.places[id];

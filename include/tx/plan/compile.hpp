@@ -7,7 +7,7 @@
 #include <tx/passes/hoist.hpp>
 #include <tx/passes/joined_gradients.hpp>
 #include <tx/passes/neighbours.hpp>
-#include <tx/passes/remade.hpp>
+#include <tx/passes/remake.hpp>
 #include <tx/passes/rounded_carries.hpp>
 #include <tx/passes/rounded_gradients.hpp>
 #include <tx/passes/widened.hpp>
@@ -32,9 +32,10 @@ constexpr graph optimise(graph const& recorded, target const& to) {
 // A program for a target from an optimised graph: where values lie, what is computed together, when, and in which memory.
 constexpr lowered plan(graph const& optimised, target const& to, compile_options const& options, inspection* seen = nullptr) {
   passes::stored_graph stored = passes::assign_storage(optimised);
-  graph const& g = verify(stored.nodes);
+  graph& g = stored.nodes;
+  verify(g);
   passes::fusion f = passes::fuse(g, static_cast<passes::storage&&>(stored.where), to.kernel, options.fuse);
-  if (options.fuse && to.remakes) passes::remake(stored.nodes, f, to.kernel);
+  if (options.fuse && to.remakes) passes::remake(g, f, to.kernel);
   if (options.reorder) f = passes::reorder(g, static_cast<passes::fusion&&>(f));
   std::int64_t const band_bytes = options.band_bytes < 0 ? to.band_bytes : options.band_bytes;
   if (options.fuse && band_bytes > 0) f = passes::bands(g, static_cast<passes::fusion&&>(f), band_bytes);

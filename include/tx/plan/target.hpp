@@ -29,7 +29,7 @@ struct target {
   // all gradients are made before the first update, which then is one kernel for each group of parameters.
   bool rounds_ahead = false;
   bool gathers_gradients = false;
-  // What a kernel would read it makes again, where it reads all that this is made of anyway (passes/remade.hpp).
+  // What a kernel would read it makes again, where it reads all that this is made of anyway (passes/remake.hpp).
   bool remakes = false;
   // Products of one value are started together, so weights and results of such lie side by side (passes/neighbours.hpp).
   bool makes_neighbours = false;

@@ -41,7 +41,7 @@ struct attention_query_task {
     for (int r = 0; r < 2; ++r) {
       int const i = mine + g + 8 * r;
       bool const there = i < queries.length;
-      slopes.product[r] = kept.left() * sum_of_row(b, there ? dot(a, 2 * ((queries.first + i) * width + h * p.head), lane % 4) : 0);
+      slopes.product[r] = kept.share() * sum_of_row(b, there ? dot(a, 2 * ((queries.first + i) * width + h * p.head), lane % 4) : 0);
       if (there && lane % 4 == 0) a.product[p.row(t, h, i)] = slopes.product[r];
     }
     typename tile::wide_sums d_q = {};
@@ -59,7 +59,7 @@ struct attention_query_task {
       tile::add_products(b, d_q, s, here);
       b.sync();
     }
-    float const by = p.scale() * kept.scale();
+    float const by = p.scale() * kept.weight();
     TX_UNROLL
     for (int r = 0; r < 2; ++r) {
       int const i = mine + g + 8 * r;
@@ -126,6 +126,7 @@ struct attention_key_task {
         } else {
           numbers[2 * attention_lines + k] = there ? a.product[row] : 0;
         }
+        static_assert(kept_words::tile_bytes <= 16 * threads);
         if (p.rate != nullptr && b.thread() < kept_words::tile_bytes / 16)
           b.copy(behind + numbers_bytes + 16 * b.thread(), reinterpret_cast<std::byte const*>(a.kept + kept_words::at(p, t, h, i, first)) + 16 * b.thread(), 16);
         ++next;
@@ -200,7 +201,7 @@ struct attention_key_task {
         ++h;
       }
     }
-    float const of_value = kept.scale(), of_key = p.scale() * of_value;
+    float const of_value = kept.weight(), of_key = p.scale() * of_value;
     TX_UNROLL
     for (int r = 0; r < 2; ++r) {
       int const j = mine + g + 8 * r;

@@ -31,8 +31,8 @@ struct attention_bias_task {
       for (int h = heads.first; h < heads.end; ++h)
         for (int i = queries.first; i < queries.end; ++i)
           for (int j = keys.first; j < keys.end; ++j) add_tile(b, a, t, h, i * attention_lines, j * attention_lines, sums);
-    float const scale = kept_probabilities(p).scale();
-    tile::each([&](int c, int e) { sums[c][e] *= scale; });
+    float const weight = kept_probabilities(p).weight();
+    tile::each([&](int c, int e) { sums[c][e] *= weight; });
     store(b, a, sums, texts.first * p.bias_steps[0] + heads.first * p.bias_steps[1], queries.first * attention_lines, keys.first * attention_lines);
   }
 

@@ -87,7 +87,7 @@ struct attention_forward_task {
         a.greatest[p.row(t, h, i)] = most[r];
         a.log_sum[p.row(t, h, i)] = math::log(all) * static_cast<float>(Biased ? 1 : log2_e);
       }
-      float const by = kept.scale() / all;
+      float const by = kept.weight() / all;
       TX_UNROLL
       for (int c = 0; c < tile::across; ++c) {
         int const d = 8 * c + lane % 4 * 2;

@@ -1,12 +1,16 @@
 // What dropout leaves of a tile of probabilities, [64, 64]. Numbers are drawn where rows are queries: once for attention, once for its gradient, whose other kernels read
-// which were kept, a bit for each. What is kept is multiplied by 1 / (1 - rate) only where sums of it are stored.
+// which were kept. What is kept is multiplied by its weight, 1 / (1 - rate), only where sums of it are stored.
+//
+// Of sixteen queries and 64 keys, a warp's part of a tile, 32 words tell which are kept:
+//   word of query q and of keys k with k / 4 % 4 = u:  8 u + q % 8, which lane 4 (q % 8) + u has where rows are queries
+//   bit of key k in it:                                8 (k / 16) + 4 (q / 8) + k % 4
 #pragma once
 
 #include <tx/backends/device/attention_tile.hpp>
 
 namespace tx::backends::device {
 
-// Of the sixteen queries and 64 keys of a warp, a lane's, in the parts of attention_tile: element e of group c.
+// A lane's word where rows are queries, by what it has of the tile: element e of group c.
 class kept_keys {
  public:
   kept_keys() = default;  // none
@@ -16,7 +20,6 @@ class kept_keys {
   TX_DEVICE std::uint32_t word() const { return word_; }
 
  private:
-  // Eight of each sixteen keys, four for each query, in order.
   static TX_DEVICE constexpr int bit(int c, int e) { return c / 2 * 8 + e / 2 * 4 + c % 2 * 2 + e % 2; }
 
   std::uint32_t word_ = 0;
@@ -34,8 +37,8 @@ class kept_probabilities {
     dropped_below_ = (whole + (static_cast<float>(whole) < all ? 1u : 0u)) << 8;
   }
   TX_DEVICE bool any() const { return any_; }
-  TX_DEVICE float left() const { return 1 - rate_; }
-  TX_DEVICE float scale() const { return rate_ >= 1 ? 0 : 1 / (1 - rate_); }  // 1 where none is dropped
+  TX_DEVICE float share() const { return 1 - rate_; }  // that is kept
+  TX_DEVICE float weight() const { return rate_ >= 1 ? 0 : 1 / (1 - rate_); }
 
   // first_row: the lane's first query, as rows are drawn; column: the first of all keys. A block of random numbers is what a lane has of sixteen keys, for one of
   // its two queries.
@@ -58,8 +61,7 @@ class kept_probabilities {
   std::uint32_t dropped_below_ = 0;
 };
 
-// Where the words lie: of each text and head, of each 64 keys, of each sixteen queries, 32 words: of lane 4 g + t, which has queries g and g + 8, word 8 t + g, so that those of
-// neighbouring queries lie side by side.
+// Where they lie: of each text and head, of each 64 keys, of each sixteen queries.
 struct kept_words {
   static constexpr int of_warp = attention_scratch::words_of_warp, of_tile = attention_scratch::words_of_tile, tile_bytes = 4 * of_tile;
 
@@ -68,12 +70,12 @@ struct kept_words {
     int const of_queries = (p.queries + attention_lines - 1) / attention_lines, of_keys = (p.keys + attention_lines - 1) / attention_lines;
     return (((t * p.f.heads + h) * of_keys + j / attention_lines) * of_queries + i / attention_lines) * of_tile;
   }
-  // A lane's, where rows are queries.
+  // A lane's, where rows are queries: neighbouring queries' lie side by side.
   static TX_DEVICE int own(int lane) { return lane % 4 * 8 + lane / 4; }
 };
 
-// Of a tile whose rows are keys: lane 4 g + t of warp w has keys 16 w + g and g + 8 of it, and of each sixteen queries four from 4 t on. For either key these have a word each, side by
-// side, of which one bit is the lane's: the same of all.
+// Where rows are keys, lane 4 g + t of warp w has keys k = 16 w + g and k + 8 of the tile, and of each sixteen queries four from q = 4 t on: for either key four words
+// side by side, from 8 (k / 4 % 4) + q % 8 on, of which it looks at one bit, the same of all.
 class kept_queries {
  public:
   // words: of the tile, in shared memory. Those of queries 16 k on.

@@ -61,7 +61,8 @@ struct attention_problem {
   bool leaves_some() const { return f.packed() || queries == 0 || keys == 0; }
 
   // A tile of 64 queries and 64 keys is left out where no query sees one of its keys, and every query sees some other key, beside whose score nothing is left
-  // of a hidden one (masked_score). What is not left out: of the keys, for the tile of queries that begins at i; of the queries, for the tile of keys that begins at j.
+  // of a hidden one (masked_score). keys_seen(i) has the keys that are not left out for the tile of queries that begins at i; queries_seen(j) has the queries for the
+  // tile of keys that begins at j.
   struct lines {
     int first, end;  // the first begins a tile
   };
@@ -81,8 +82,10 @@ struct attention_problem {
   TX_DEVICE bool skips(int query_count, int key_count) const {
     return f.bounds() && mask == nullptr && f.first >= 0 && (f.window == 0 || std::int64_t{f.first} + query_count - f.window < key_count);
   }
+  // Whole tiles at the front, so that either side finds the same ones.
   static TX_DEVICE lines between(std::int64_t low, std::int64_t high, int count) {
-    return {static_cast<int>(low < 0 ? 0 : low < count ? low / attention_lines * attention_lines : count), static_cast<int>(high < count ? high : count)};
+    constexpr std::int64_t most = std::int64_t{1} << 30;
+    return {static_cast<int>((low < 0 ? 0 : low < most ? low : most) / attention_lines * attention_lines), static_cast<int>(high < count ? high : count)};
   }
   // Whatever offsets are, no row is read that is not there.
   static TX_DEVICE stretch packed(std::int32_t const* offsets, std::int64_t t, std::int64_t rows, int longest) {

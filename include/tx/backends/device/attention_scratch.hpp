@@ -17,7 +17,7 @@ struct attention_scratch {
   static constexpr int words_of_warp = 32, words_of_tile = attention_lines / 16 * words_of_warp;
   static constexpr std::int64_t tiles(std::int64_t lines) { return (lines + attention_lines - 1) / attention_lines; }
 
-  // f32 numbers of queries, then words that tell which probabilities are kept (attention_kept.hpp).
+  // f32 numbers of queries, then words that tell which probabilities are kept (attention_kept.hpp), a bit for each: texts * heads * queries * keys / 8 bytes.
   constexpr std::int64_t products() const { return exec::aligned(4 * texts * heads * queries); }
   constexpr std::int64_t bytes() const { return products() + (drops ? exec::aligned(4 * words_of_tile * texts * heads * tiles(queries) * tiles(keys)) : 0); }
 };

@@ -1,7 +1,8 @@
 // The gradients of the scores of a warp's 16 queries and of 64 keys, with probabilities computed again from the two numbers of each query:
 //   slope = probability * (kept * dot(d_out, v) - dot(d_out, out))
-// Where probabilities are dropped, what is kept is multiplied by 1 / (1 - rate) = `scale`: slopes here are those by scale, of kept probabilities alone:
-//   slope / scale = probability * ((kept ? dot(d_out, v) : 0) - dot(d_out, out) / scale)
+// Where probabilities are dropped, `kept` is 0 or the weight of what is kept (attention_kept.hpp). Slopes here are divided by that weight, and who stores a sum of them multiplies by it, once;
+// of a rate of 1 it is 0, and so is all that is stored:
+//   slope / weight = probability * ((is kept ? dot(d_out, v) : 0) - dot(d_out, out) / weight)
 #pragma once
 
 #include <tx/backends/device/attention_kept.hpp>
@@ -17,7 +18,7 @@ struct attention_gradient_arguments {
   attention_problem p{};
   std::byte const *d_out = nullptr, *out = nullptr;
   float const *greatest = nullptr, *log_sum = nullptr;  // as attention_forward has them
-  float* product = nullptr;        // scratch: of each query dot(d_out, out) / scale
+  float* product = nullptr;        // scratch: of each query dot(d_out, out) / weight
   std::uint32_t* kept = nullptr;   // scratch: kept_words, where some are dropped
   std::byte *d_q = nullptr, *d_k = nullptr, *d_v = nullptr;  // of f32, or of halves
   std::int64_t d_q_apart = 0, d_k_apart = 0;                 // elements from one row to the next; of d_v as of d_k

@@ -8,7 +8,7 @@
 //   b.sync(), b.sync_warp()  all threads of the block, or of the warp, meet
 //   b.exchange(x, mask)      the x of the thread whose number differs in the bits of mask < 32; all threads of a warp meet
 //   b.ballot(x)              bit k: is x true in lane k of the warp? All threads of a warp meet
-//   b.exp2(x)                2^x of f32, to some 2^-22 of it; 0 of -infinity
+//   b.exp2(x)                2^x of f32, to some 2^-22 of it; what is below 2^-126 may be 0. Of devices that have add_product
 //   b.last_of(count, blocks) all threads of the block meet; in the last of so many blocks to come here it is true, and what the others' threads wrote
 //                            before they came can be read. *count is 0 before and after
 //   b.copy(to, from, bytes)  16 bytes of shared memory, from a multiple of 16, become so many from memory (a multiple of 16 too) and zeros behind

@@ -107,6 +107,8 @@ struct attention_operands {
     if (dtype const type = signature(first + 3 + facts.bias_at()).type; facts.bias && type != dtype::f32 && type != signature(first).type) return false;
     return !facts.dropout || (signature(first + 3 + facts.noise_at()).how == exec::access::random && signature(first + 3 + facts.rate_at()).type == dtype::f32);
   }
+  // The same of attention and of its gradient, which read each other's numbers.
+  bool has_kernels(attention_problem const& p) const { return is_taken() && p.head <= most_head && p.head % chunk == 0; }
   attention_problem problem() const {
     shape const q = f.dims(operands[first]), k = f.dims(operands[first + 1]);
     attention_problem p{};
@@ -178,7 +180,7 @@ struct kernel<Device, exec::whole<rules::attention, exec::elements<D, Sum, Sum>,
     constexpr int out = static_cast<int>(sizeof...(In));
     detail::attention_operands<In...> const of{f, c, operands, 0};
     attention_forward_arguments const a{of.problem(), f.at<std::byte>(operands[out]), f.at<float>(operands[out + 1]), f.at<float>(operands[out + 2])};
-    if (!of.is_taken() || a.p.head > most_head || a.p.head % chunk != 0) return by_rule::run(f, c, operands);
+    if (!of.has_kernels(a.p)) return by_rule::run(f, c, operands);
     if (a.p.leaves_some()) Device::clear(a.out, f.dims(operands[out]).count() * size_of(D));
     detail::launch_attention_of<Device, attention_forward_task, D, detail::attention_operands<In...>::has_bias(0)>(a, a.p.queries, of.facts.heads);
   }
@@ -198,7 +200,7 @@ struct attention_gradient_kernels {
   static bool begin(attention_gradient_arguments& a, exec::frame const& f, exec::call const& c, exec::operand_ref const* operands) {
     attended const of{f, c, operands, 4};
     a.p = of.problem();
-    if (!of.is_taken() || a.p.head > most_head || a.p.head % chunk != 0) return false;
+    if (!of.has_kernels(a.p)) return false;
     a.d_out = f.at<std::byte const>(operands[0]);
     a.out = f.at<std::byte const>(operands[1]);
     a.greatest = f.at<float const>(operands[2]);

@@ -1,6 +1,7 @@
 // What a kernel makes again rather than reads, on targets whose kernels do.
 #include <tx/backends/cpu/target.hpp>
 #include <tx/inspect/tables.hpp>
+#include <tx/ops/cumsum.hpp>
 #include <tx/ops/exp.hpp>
 #include <tx/ops/matmul.hpp>
 #include <tx/ops/reshape.hpp>
@@ -57,13 +58,7 @@ TEST_CASE("A value is made again by who reads all that it is made of") {
   CHECK(kernels<twice>() == names{"mul + mul + exp 1 2", "matmul 0 1", "mul + mul + add + mul + add + add + mul 2 1"});
 }
 
-TEST_CASE("A value is made again by who sees it in another shape") {
-  constexpr auto f = [](matrix x, column r, matrix w) {
-    auto const s = x * 0.5f, n = s * r;
-    auto const p = tx::reshape<4, 8, 32>(tx::matmul(tx::exp(n), w));
-    return p * tx::reshape<4, 8, 32>(n) + p * tx::reshape<4, 8, 32>(s) * tx::reshape<4, 8, 1>(r);
-  };
-  CHECK(kernels<f>() == kernels<f, false>());  // s and r are seen in that shape too: what n is made of is not
+TEST_CASE("A value is made again by who sees it in another shape, but not what it is made of") {
   constexpr auto seen_so = [](matrix x, column r, matrix w) {
     auto const s = x * 0.5f, n = s * r;
     auto const p = tx::matmul(tx::exp(n), w);
@@ -72,6 +67,31 @@ TEST_CASE("A value is made again by who sees it in another shape") {
   };
   CHECK(kernels<seen_so, false>() == names{"mul + mul + exp 1 3", "matmul 0 1", "mul + add + mul + add 3 1"});
   CHECK(kernels<seen_so>() == names{"mul + mul + exp 1 2", "matmul 0 1", "mul + mul + add + mul + add 2 1"});
+  constexpr auto all_so = [](matrix x, column r, matrix w) {
+    auto const s = x * 0.5f, n = s * r;
+    auto const p = tx::reshape<4, 8, 32>(tx::matmul(tx::exp(n), w));
+    return p * tx::reshape<4, 8, 32>(n) + p * tx::reshape<4, 8, 32>(s) * tx::reshape<4, 8, 1>(r);
+  };
+  CHECK(kernels<all_so>() == kernels<all_so, false>());
+}
+
+TEST_CASE("What a value that is made again is made of is made again, too") {
+  constexpr auto chain = [](matrix x, column r, matrix w) {
+    auto const s = x * 0.5f, n = s * r, m = n * 3.0f;
+    auto const p = tx::matmul(tx::exp(m), w);
+    return p * n + p * m + (p + s) * r;
+  };
+  CHECK(kernels<chain, false>() == names{"mul + mul + mul + exp 1 4", "matmul 0 1", "mul + mul + add + add + mul + add 4 1"});
+  CHECK(kernels<chain>() == names{"mul + mul + mul + exp 1 2", "matmul 0 1", "mul + mul + mul + mul + add + add + mul + add 2 1"});
+}
+
+TEST_CASE("A value that its own kernel does not need is read: that would make nothing any more") {
+  constexpr auto summed = [](matrix x, matrix w) {
+    auto const e = tx::cumsum<0>(x), n = e * 0.5f;
+    auto const p = tx::matmul(e, w);
+    return p * n + p * e;
+  };
+  CHECK(kernels<summed>() == kernels<summed, false>());
 }
 
 TEST_CASE("A value is read where something that it is made of is not, or making it costs more") {

@@ -19,15 +19,22 @@ class remaker {
   constexpr void run() {
     for (int i = 0; i < f_.groups.size(); ++i) {
       if (!takes(f_.groups[i])) continue;
-      vec<int> const reads = f_.groups[i].reads;  // a copy: it becomes less
-      for (int value : reads)
+      // From the last on: what makes a value again may be made again, too.
+      for (int value = next_before(f_.groups[i], g_.size()); value >= 0; value = next_before(f_.groups[i], value))
         if (f_.groups[i].nodes.size() < limits_.nodes && is_remade(i, value)) remake(i, value);
     }
   }
 
  private:
   // What a library does at the end of a product is no kernel of its own, and who overwrites what it reads reads it once.
-  static constexpr bool takes(group const& gr) { return gr.fusible && !gr.ends && !gr.overwrites && gr.band < 0; }
+  static constexpr bool takes(group const& gr) { return gr.fusible && !gr.ends && !gr.overwrites; }
+  // Of what a group reads, the value of the greatest number below `id`; -1: there is none.
+  static constexpr int next_before(group const& gr, int id) {
+    int next = -1;
+    for (int base : gr.reads)
+      if (base < id && base > next) next = base;
+    return next;
+  }
   constexpr int base_of(int operand) const { return f_.where.of[operand].base; }
 
   constexpr bool is_remade(int at, int value) const {
@@ -36,31 +43,33 @@ class remaker {
     if (maker < 0 || maker == at || n.op->kind != op_kind::elementwise || n.op->costly || n.op == &copy_info) return false;
     group const &gr = f_.groups[at], &from = f_.groups[maker];
     bool const alike = from.fusible && from.region == gr.region && from.rows == gr.rows && from.cols == gr.cols && from.of_rows == gr.of_rows && from.of_cols == gr.of_cols;
-    if (!alike || f_.levels[value] != level::full || f_.where.places[value].kind != place_kind::own) return false;
-    bool reads = false;  // not where it has been made again for another one of its readers
+    if (!alike || f_.levels[value] != level::full || f_.where.places[value].kind != place_kind::own || !is_read_in(from, value)) return false;
     for (int id : gr.nodes)
-      for (int k = 0; k < g_[id].inputs; ++k) {
-        if (base_of(g_.input(id, k)) != value) continue;
-        if (id == gr.head || !shows_in_order(g_.input(id, k), value)) return false;
-        reads = true;
-      }
-    if (!reads) return false;
+      for (int k = 0; k < g_[id].inputs; ++k)
+        if (base_of(g_.input(id, k)) == value && (id == gr.head || !shows_as_it_is(g_.input(id, k), value))) return false;
     for (int k = 0; k < n.inputs; ++k)
       if (!is_at_hand(gr, g_.input(n, k))) return false;
     return true;
   }
-  // Do its readers see the value's elements in their order?
-  constexpr bool shows_in_order(int operand, int value) const {
-    shape const &dims = g_.info(operand).dims, &of = g_.info(value).dims;
-    return count_in(dims) == count_in(of) && innermost(dims) == innermost(of) && same_strides(f_.where.of[operand].numbers, dense(dims), dims);
+  // Does the kernel that makes it need it? Else that would be left with a value that nobody reads.
+  constexpr bool is_read_in(group const& maker, int value) const {
+    for (int id : maker.nodes)
+      for (int k = 0; k < g_[id].inputs; ++k)
+        if (base_of(g_.input(id, k)) == value) return true;
+    return false;
   }
-  // Is it a constant, or read by the group in the same way, of what others made?
+  // Does an operand show the value's elements in their order, in rows of the same width?
+  constexpr bool shows_as_it_is(int operand, int value) const {
+    shape const &dims = g_.info(operand).dims, &of = g_.info(value).dims;
+    return count_in(dims) == count_in(of) && innermost(dims) == innermost(of) && shows_in_order(g_, f_.where, operand);
+  }
+  // Is it a constant, or does the group read it from memory in the same way? (A random number or a position is computed where it is read.)
   constexpr bool is_at_hand(group const& gr, int operand) const {
-    int const base = base_of(operand);
-    if (g_[base].op->kind == op_kind::constant) return true;
+    op_kind const kind = g_[base_of(operand)].op->kind;
+    if (kind == op_kind::constant || kind == op_kind::index) return kind == op_kind::constant;
     for (int id : gr.nodes)
       for (int k = 0; k < g_[id].inputs; ++k)
-        if (g_.input(id, k) == operand && id != gr.head && f_.group_of[base] != f_.group_of[id] && g_[base].op->kind != op_kind::index) return true;
+        if (g_.input(id, k) == operand && id != gr.head) return true;
     return false;
   }
 
@@ -86,6 +95,8 @@ class remaker {
     }
     for (int base : gr.reads)
       if (base != value) reads.push_back(base);
+    for (int k = 0; k < g_[made].inputs; ++k)
+      if (int const base = base_of(g_.input(made, k)); g_[base].op->kind == op_kind::constant) reads.push_back(base);
     gr.nodes = static_cast<vec<int>&&>(nodes);
     gr.reads = static_cast<vec<int>&&>(reads);
   }
@@ -124,6 +135,7 @@ class remaker {
 
 }  // namespace detail
 
+// New nodes stand at the end of the table, behind their readers: who needs an order asks order_of_nodes().
 constexpr void remake(graph& g, fusion& f, kernel_limits const& limits) { detail::remaker(g, f, limits).run(); }
 
 }  // namespace tx::passes
