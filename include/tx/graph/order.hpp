@@ -1,6 +1,7 @@
 // The order in which the nodes of a graph can be written anew: each after what it needs, a body before the node that runs it and after
-// what that is given. Most stand in that order already. Two things break it: differentiation has an inner body hand out one more value, whose
-// `result` node then stands behind the outer body's end; and sinking (passes/sink.hpp) puts nodes into bodies that have long been recorded.
+// what that is given. Most stand in that order already. Three things break it: differentiation has an inner body hand out one more value, whose
+// `result` node then stands behind the outer body's end; sinking (passes/sink.hpp) puts nodes into bodies that have long been recorded; and what is made
+// again of a planned graph (passes/remake.hpp) stands behind its readers.
 //
 //   %4 = repeat(region 1)       whose body now hands out %9
 //   %9 = result(%3)             in region 1, which is what region 2 stacks
