@@ -1,5 +1,5 @@
-// Gradients of queries, keys and values that are handed on as halves come side by side, where these are of as many tokens, as the product of all three by their joined weights wants them
-// (neighbours.hpp): for targets that join such. So nothing copies them there: what is widened and rounded again to the same halves is what it was.
+// Gradients of queries, keys and values that are handed on as halves come side by side, where there are as many queries as keys: so the product of all three by their joined weights wants
+// them (neighbours.hpp), and nothing copies them there, as cast<half>(cast<f32>(h)) is h. For targets that join such. Where nobody joins them their rows lie further apart.
 //
 //   before   dq, dk, dv = attention_gradient(...), [16384, 768] of bf16 each; join(cast<bf16>(cast<f32>(dq)), ...) [16384, 2304]
 //   after    d = joined_attention_gradient(...) [16384, 2304]; dq, dk and dv are slices of it

@@ -103,7 +103,7 @@ struct attention_key_task {
     if (first >= keys.length || queries.length == 0) return;
 
     auto const seeing = p.queries_seen(first, queries.length, keys.length);
-    int const group = p.f.heads / p.f.key_heads, steps = seeing.first < seeing.end ? (seeing.end - seeing.first + attention_lines - 1) / attention_lines : 0;
+    int const group = p.f.heads / p.f.key_heads, steps = seeing.first < seeing.end ? attention_tiles(seeing.end - seeing.first) : 0;
     std::int64_t const width = std::int64_t{p.f.heads} * p.head, key_width = std::int64_t{p.f.key_heads} * p.head;
     std::byte* const room = b.shared();
     // Queries of each head of the group, a step after the other.

@@ -16,16 +16,15 @@ struct attention_bias_task {
   static constexpr std::int64_t sums_bytes = apart * attention_lines * 4;
   static constexpr std::int64_t shared_bytes = tiles_bytes > sums_bytes ? tiles_bytes : sums_bytes;
 
-  static constexpr int tiles(int lines) { return (lines + attention_lines - 1) / attention_lines; }
   static std::int64_t blocks(attention_problem const& p) {
     auto const own = [&](int axis, std::int64_t n) { return p.bias_steps[axis] == 0 ? 1 : n; };
-    return own(0, p.texts) * own(1, p.f.heads) * own(2, tiles(p.queries)) * own(3, tiles(p.keys));
+    return own(0, p.texts) * own(1, p.f.heads) * own(2, attention_tiles(p.queries)) * own(3, attention_tiles(p.keys));
   }
 
   template <class Block>
   static TX_DEVICE void run(Block& b, arguments const& a) {
     attention_problem const& p = a.p;
-    range const keys = of_block(b, 3, p, tiles(p.keys)), queries = of_block(b, 2, p, tiles(p.queries)), heads = of_block(b, 1, p, p.f.heads), texts = of_block(b, 0, p, static_cast<int>(p.texts));
+    range const keys = of_block(b, 3, p, attention_tiles(p.keys)), queries = of_block(b, 2, p, attention_tiles(p.queries)), heads = of_block(b, 1, p, p.f.heads), texts = of_block(b, 0, p, static_cast<int>(p.texts));
     typename tile::line_sums sums = {};
     for (int t = texts.first; t < texts.end; ++t)
       for (int h = heads.first; h < heads.end; ++h)
@@ -45,8 +44,8 @@ struct attention_bias_task {
   static TX_DEVICE range of_block(Block& b, int axis, attention_problem const& p, int count) {
     if (p.bias_steps[axis] == 0) return {0, count};
     int number = b.block();
-    if (axis < 3 && p.bias_steps[3] != 0) number /= tiles(p.keys);
-    if (axis < 2 && p.bias_steps[2] != 0) number /= tiles(p.queries);
+    if (axis < 3 && p.bias_steps[3] != 0) number /= attention_tiles(p.keys);
+    if (axis < 2 && p.bias_steps[2] != 0) number /= attention_tiles(p.queries);
     if (axis < 1 && p.bias_steps[1] != 0) number /= p.f.heads;
     return {number % count, number % count + 1};
   }

@@ -67,8 +67,7 @@ struct kept_words {
 
   // Of the tile of queries from i on and keys from j on.
   static TX_DEVICE std::int64_t at(attention_problem const& p, std::int64_t t, int h, int i, int j) {
-    int const of_queries = (p.queries + attention_lines - 1) / attention_lines, of_keys = (p.keys + attention_lines - 1) / attention_lines;
-    return (((t * p.f.heads + h) * of_keys + j / attention_lines) * of_queries + i / attention_lines) * of_tile;
+    return (((t * p.f.heads + h) * attention_tiles(p.keys) + j / attention_lines) * attention_tiles(p.queries) + i / attention_lines) * of_tile;
   }
   // A lane's, where rows are queries: neighbouring queries' lie side by side.
   static TX_DEVICE int own(int lane) { return lane % 4 * 8 + lane / 4; }

@@ -102,7 +102,7 @@ struct attention_place {
 
   template <class Block>
   TX_DEVICE attention_place(Block& b, int lines, int heads) {
-    int const tiles = (lines + attention_lines - 1) / attention_lines;
+    int const tiles = attention_tiles(lines);
     first = b.block() % tiles * attention_lines;
     h = b.block() / tiles % heads;
     t = b.block() / tiles / heads;

@@ -6,6 +6,10 @@
 namespace tx::backends::device {
 
 inline constexpr int attention_lines = 64;  // queries or keys of a tile
+template <class N>
+constexpr N attention_tiles(N lines) {
+  return (lines + attention_lines - 1) / attention_lines;
+}
 
 struct attention_scratch {
   std::int64_t texts = 0;
@@ -15,11 +19,10 @@ struct attention_scratch {
 
   // A word for each lane of the warp that has 16 queries and 64 keys.
   static constexpr int words_of_warp = 32, words_of_tile = attention_lines / 16 * words_of_warp;
-  static constexpr std::int64_t tiles(std::int64_t lines) { return (lines + attention_lines - 1) / attention_lines; }
 
   // f32 numbers of queries, then words that tell which probabilities are kept (attention_kept.hpp), a bit for each: texts * heads * queries * keys / 8 bytes.
   constexpr std::int64_t products() const { return exec::aligned(4 * texts * heads * queries); }
-  constexpr std::int64_t bytes() const { return products() + (drops ? exec::aligned(4 * words_of_tile * texts * heads * tiles(queries) * tiles(keys)) : 0); }
+  constexpr std::int64_t bytes() const { return products() + (drops ? exec::aligned(4 * words_of_tile * texts * heads * attention_tiles(queries) * attention_tiles(keys)) : 0); }
 };
 
 }  // namespace tx::backends::device

@@ -101,12 +101,12 @@ constexpr std::int64_t product_scratch(exec::row_buffers const& kept, exec::call
 
 // Attention of halves is a kernel, with a bias of f32 or of the same halves; any other is written as products.
 constexpr bool runs_attention(attention_shape const& s) { return is_half(s.type) && s.head <= 128 && s.head % 8 == 0 && (!s.bias || s.bias_type == dtype::f32 || s.bias_type == s.type); }
-// Its gradient keeps a number of each query, and of each probability whether it is kept; that of a look-up a number of each place, and a row of sums.
 // The same as kernels have it of a run (whole_kernels.hpp), which has no more texts, queries and keys.
 constexpr attention_scratch scratch_of_attention(attention_facts const& f, exec::operand_ref const* operands) {
   exec::operand_ref const &greatest = operands[2], &k = operands[5];
   return {greatest.extent[0], f.heads, greatest.extent[2], f.packed() ? f.longest_keys() : k.extent[1], f.dropout};
 }
+// Attention's gradient keeps a number of each query, and of each probability whether it is kept; that of a look-up a number of each place, and a row of sums.
 constexpr std::int64_t whole_scratch(op_info const& op, exec::call const& c, exec::operand_ref const* operands) {
   if (is_attention_gradient(&op)) return scratch_of_attention(attention_facts_of(c.at), operands).bytes();
   if (&op != &scatter_rows_info) return 0;

@@ -164,7 +164,7 @@ void launch_attention(typename Task::arguments const& a, std::int64_t blocks) {
 // Of lines of so many heads of each text. Heads have up to 64 elements, or up to 128.
 template <class Device, template <dtype, int, bool> class Task, dtype D, bool Biased, class Arguments>
 void launch_attention_of(Arguments const& a, int lines, int heads) {
-  std::int64_t const blocks = a.p.texts * heads * ((lines + attention_lines - 1) / attention_lines);
+  std::int64_t const blocks = a.p.texts * heads * attention_tiles(lines);
   if (a.p.head <= 64) launch_attention<Device, Task<D, 64, Biased>>(a, blocks);
   else launch_attention<Device, Task<D, most_head, Biased>>(a, blocks);
 }
